@@ -272,7 +272,7 @@ int config_window(const Config *c, int l) {
 }
 
 /* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
- * mixer (Mamba) and the experts have no backward here, so that to train them is refused. */
+ * mixer (Mamba) and the experts stand in data/hf.c, forward only: to train them is refused. */
 bool config_attends(const Config *c, int l) {
     return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
@@ -290,10 +290,10 @@ int config_experts(const Config *c, int l) {
 int config_trains(const Config *c, Error *e) {
     if (config_attending(c) < c->layers)
         return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
-                    "sink eval MODEL, or without it", c->attention_period);
+                    "./hf eval MODEL, or without it", c->attention_period);
     for (int l = 0; l < c->layers; l++)
         if (config_experts(c, l))
-            return fail(e, 2, "--experts %d: experts are forward only. Try: sink eval MODEL, or "
+            return fail(e, 2, "--experts %d: experts are forward only. Try: ./hf eval MODEL, or "
                         "without it", c->experts);
     return 0;
 }
@@ -760,7 +760,7 @@ void model_init(Model *m, int init, uint64_t seed) {
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input      H^0 = X W_E + P      section 2, [E5] [T1]
+ * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T1] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
@@ -1513,7 +1513,7 @@ void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
  * chapter 7 has [E4] [T4] in closed form.
  */
 
-/* The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
+/* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
  *     causal         window 3       prefix 3       window 2,      window 2, prefix 2,
  *                    (Figure 6)     (Figure 5)     prefix 2       and the sink token x*
@@ -1641,7 +1641,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     real *dk = a->dk + k0, *dv = a->dv + k0;
     real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
     real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
-    real *z = attention_scratch(a), *a_i = z + N + 1, *ds = a_i + N + 1, *dlogz = ds + N + 1;
+    real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
     real *da = dlogz + N + 1, *dz = z;
     real scale = (real)c->scale, root = score_scale(c, l);
     for (idx i = 0; i < N; i++) {
@@ -1649,7 +1649,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
         real *dq_i = a->dq + q0 + i * Qw;
         /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z */
         row_scores(m, a, l, h, N, i, q_i, k, z);
-        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, ds, dlogz);
+        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
         /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
         vec_add(D, dvplus, do_i);
@@ -1663,7 +1663,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
         }
         /* a_ij = s_ij / Z_i */
         real delta = vec_dot(N + 1, a_i, da);
-        for (idx j = 0; j < N + 1; j++) dz[j] = ds[j] * da[j] - dlogz[j] * delta;
+        for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
 
         /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
         zero(dq_i, D);
@@ -1883,7 +1883,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
         rotate(c, a, k, rows, N, K, 1);
     }
     /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
-     * identity fq and fk are the arrays q and k (take_keys). */
+     * identity fq and fk are the arrays q and k (take_all). */
     if (c->kernel != KERNEL_IDENTITY) {
         kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
         kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
@@ -2725,18 +2725,18 @@ void sinks_finish(Sinks *s) {
 #define APART 1e-3
 
 /* -------------------------------------------------------------------------------------------------
- * 7.1  Lines, toys and their maps                       16.2 builds the toys and prints the page */
+ * 7.1  Lines, toys and their maps                       16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
  * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
-enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 
 /* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
  * of a second toy to compare with. A * in front stands for each position scheme inside the score in
  * turn. */
 typedef struct Toy Toy;
+typedef struct Page Page;
 typedef struct Line {
     const char *reference, *text, *flags;
     double (*measure)(Toy *y);
@@ -2745,22 +2745,12 @@ typedef struct Line {
     double bound;
 } Line;
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Page Page;
-typedef struct Check {
-    const char *name, *heading;
-    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
 enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
        TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
-    Page *page;
+    Page *page; Error *e;
     const Line *line;                   /* that is measured on it */
     double x;                           /* that line's x */
     Toy *other;                         /* that line's second toy */
@@ -2770,13 +2760,6 @@ struct Toy {
     Probe *probe;                       /* [L], into maps */
     real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
-};
-
-struct Page {
-    FILE *out; bool colour; Error *e;
-    int count[FINDINGS];
-    const Check *check;                 /* that is run */
-    Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
 /* Schemes inside the score, and, of which the states part, those added to the input. */
@@ -2810,7 +2793,6 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
                       double bound);
-static void page_measure(Page *p, const Line *l);
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
 static double apart(idx n, const real *a, const real *b) {
@@ -2883,7 +2865,7 @@ typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
     double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-    int closed; const char *reference;  /* 7.9: in the first blocks, or 0; where it stands */
+    int closed; const char *reference;  /* 16.4: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
@@ -3110,6 +3092,7 @@ static double share_of_eps(Toy *y) {
     return 100 * (1 - (double)z[1]);
 }
 
+#define FIRST_TOYS "--context 9"
 static const Line FIRST[] = {
     {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
@@ -3211,6 +3194,7 @@ static double sink_at(const Toy *y, double eps) {
 }
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
+#define PROP1_TOYS "--context 64 --pos none"
 static const Line PROP1[] = {
     {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
@@ -3271,6 +3255,7 @@ static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - positi
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
 
+#define PROP2_TOYS "--context 64 --pos relative"
 static const Line PROP2[] = {
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
     {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
@@ -3315,6 +3300,7 @@ static double head_alpha(Toy *y) {
     return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL);
 }
 
+#define PROP3_TOYS "--context 64 --pos alibi --heads 8 --head-dim 2"
 static const Line PROP3[] = {
     {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
@@ -3439,6 +3425,7 @@ static double aimed_over_own(Toy *y) {
     return rotary(y);
 }
 
+#define PROP4_TOYS "--context 64 --pos rotary"
 static const Line PROP4[] = {
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
@@ -3461,117 +3448,7 @@ static const Line PROP4[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.9  [E4] [T4] [T15] The scores in closed form, where the states part as well
- *
- * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
- * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
- * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
- * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
-
-/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
-static double rotated(const Config *c, const double *q, const double *k, int n) {
-    int half = c->head_dim / 2;
-    double dot = 0;
-    for (int a = 0, b = half; a < half; a++, b++) {
-        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
-        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
-    }
-    return dot;
-}
-
-/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
-static double closed_similarity(int sim, double z) {
-    switch (sim) {
-    case SIM_EXP:      return exp(z);
-    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
-    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
-    case SIM_IDENTITY: return z;
-    default:           return NAN;
-    }
-}
-
-static double closed_normalizer(const Config *c, double sum, double e, double power) {
-    switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + e;
-    case NORMALIZER_ONE:   return 1;
-    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
-    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
-    default:               return NAN;
-    }
-}
-
-/* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
- * sink token's and, before that, the extra column's. */
-typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Closed;
-
-/* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
- * t from `map` on are off. */
-static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
-    const Config *c = &y->m.c;
-    const bool *seen = out->seen + 2;
-    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
-    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    for (int i = from; i <= y->T; i++) {
-        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
-        sum += s[i];
-        size += fabs(s[i]);
-        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int i = from; i <= y->T; i++) {
-        m[i] = fabs(s[i]) / (size + e);
-        s[i] *= c->scale / Z;
-    }
-    for (; map <= MAP_METRIC; map++)
-        for (int i = from; i <= y->T; i++) {
-            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
-            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
-        }
-    return worst;
-}
-
-static double row_closed(const Toy *y, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    const Layer *w = &y->m.w.layer[l];
-    const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
-    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
-    Closed closed;
-    for (int d = 0; d < D; d++) {
-        for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
-            q[d] += (double)n1[ch] * (double)w->wq[at];
-            k[d] += (double)n1[ch] * (double)w->wk[at];
-        }
-        if (w->kstar) star[d] = (double)w->kstar[h * D + d];
-    }
-    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
-        int n = t - i;
-        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
-        double z = !i && w->logit ? (double)w->logit[h]
-                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
-        closed.seen[i + 2] = seen;
-        closed.map[MAP_Z][i + 2] = seen ? z : 0;
-    }
-    return closed_off(y, l, h, t, MAP_Z, from, &closed);
-}
-
-/* The first x blocks. */
-static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
-
-static void check_closed(Page *p) {
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-        if (!r->closed) continue;
-        char flags[100];
-        snprintf(flags, sizeof flags, "* %s", r->flags);
-        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        page_measure(p, &l);
-    }
-}
-
-/* -------------------------------------------------------------------------------------------------
- * 7.10  [E29] The scale, and [E32] what it is to the optimiser
+ * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
  * o = scale A V: the scale can be folded into W_V or into W_O (equations 30, 31), except that W_O
  * also carries v+, and that W_V leaves v* behind. So training W under the scale a is training W^ =
@@ -3654,7 +3531,7 @@ static double twin_gap(Page *p, const Twin *w) {
     double gap = 0;
     Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
     Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), p->e) : NULL;
+    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
     if (!moments) return NAN;
     fold(&b->m, w->tensor, pow(w->alpha, w->start));
     for (long t = 1; t <= 200; t++) {
@@ -3697,7 +3574,7 @@ static const Line SCALE[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.11  [E43] [E44] The p-norm
+ * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
  * the weights of a row the proportions of softmax back, e^(z_i - z_j). So p does not flatten a row,
@@ -3726,6 +3603,7 @@ static double pnorm_sum(Toy *y) {
     return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
 }
 
+#define PNORM_TOYS "--context 64 --pos none --normalizer pnorm"
 static const Line PNORMS[] = {
     {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
@@ -3737,7 +3615,7 @@ static const Line PNORMS[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.12  [T4] A key bias is a gate, and without a normaliser it is nothing
+ * 7.11  [T4] A key bias is a gate, and without a normaliser it is nothing
  *
  * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
  *
@@ -3819,59 +3697,11 @@ static const Line GATE[] = {
     {0}};
 
 /* -------------------------------------------------------------------------------------------------
- * 7.13  Neutral elements, causality, and [M1] [M2] the metric
- *
- * A neutral row of an axis changes no bit of the logits, nor of the gradients. Token t reaches no
- * logit before t, not by a bit, in any named variant; inside a prefix it does, and must.
+ * 7.12  Section 3.2: [M1] [M2] the metric
  *
  * Section 3.2 has 1/T <= alpha_1 <= 1, since A_11 = 1. That takes a softmax without an extra
  * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
  * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
-static const Line NEUTRAL[] = {
-    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
-    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
-    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
-    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
-    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
-    {0}};
-
-/* Changes tokens 1 .. T in turn, in every named variant, and counts what x says. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
-static double causality(Toy *y) {
-    Page *p = y->page;
-    int what = (int)y->x, count[3] = {0};
-    for (const Variant *v = VARIANTS; v->name; v++) {
-        real was[LOGITS], now[LOGITS];
-        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
-        toy_feed(y, 1);
-        toy_logits(y, was);
-        for (int t = 1; t <= y->T; t++) {
-            idx own = (t - 1) * TOY_VOCAB;
-            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
-            toy_forward(y);
-            toy_logits(y, now);
-            int early = differing(own, was, now);
-            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK] += t <= y->m.c.prefix && early;
-            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-            copy(was, now, y->T * TOY_VOCAB);
-        }
-    }
-    return count[what];
-}
-
-static const Line CAUSAL[] = {
-    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
-    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
-    {0}};
-
 /* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
@@ -3903,6 +3733,7 @@ static double sink_by_eps(Toy *y) {
     return y->x == 0 ? rise : first - last;
 }
 
+#define METRIC_TOYS "--context 16"
 static const Line METRIC[] = {
     {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
@@ -3914,31 +3745,6 @@ static const Line METRIC[] = {
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
     {0}};
-
-/* -------------------------------------------------------------------------------------------------
- * 7.14  The table of checks */
-
-#define ALIBI_8 "--context 64 --pos alibi --heads 8 --head-dim 2"
-#define PNORM_64 "--context 64 --pos none --normalizer pnorm"
-
-static void check_states(Page *p);       /* prints them in a page of its own form: 16.2 */
-static const Check CHECKS[] = {
-    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
-    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
-    {"first",   "Section 3.1: the first token sees only itself", 1, "--context 9", FIRST, NULL},
-    {"prop1",   "Proposition 1: no positions", 0, "--context 64 --pos none", PROP1, NULL},
-    {"prop2",   "Proposition 2: relative positions", 0, "--context 64 --pos relative", PROP2, NULL},
-    {"prop3",   "Proposition 3: ALiBi", 0, ALIBI_8, PROP3, NULL},
-    {"prop4",   "Proposition 4: rotary", 0, "--context 64 --pos rotary", PROP4, NULL},
-    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
-    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
-    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_64, PNORMS, NULL},
-    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
-    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
-    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
-    {"metric",  "Section 3.2: the metric", 1, "--context 16", METRIC, NULL},
-};
-enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
 /* =================================================================================================
  * PART II   THE DATA
@@ -3987,28 +3793,19 @@ enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* Empty: sink alone knows no tokenizer but its own. data/hf.c, which includes this file, fills it.
- */
+/* Empty: sink alone knows its own tokenizer. data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a. Returns 0, or e's status when there is no memory; a is then unchanged. */
+/* Appends n ids to a, which without memory for them is unchanged. */
 int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
-    if (n > a->room - a->size) {
-        size_t room = a->room ? a->room : 256;
-        while (room - a->size < n && room <= SIZE_MAX / 8) room *= 2;
-        int32_t *at = room - a->size < n ? NULL : realloc(a->at, room * sizeof *at);
-        if (!at) return fail(e, 1, "no memory for %zu more tokens. Try: a shorter text", n);
-        a->at = at;
-        a->room = room;
-    }
-    if (n) memcpy(a->at + a->size, from, n * sizeof *from);
-    a->size += n;
-    return 0;
+    Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
+    if (!bytes_add(&b, from, n * sizeof *from, e))
+        *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
+    return e->status;
 }
 
-/* Frees what ids_add took and leaves an empty array. */
 void ids_free(Ids *a) {
     free(a->at);
     *a = (Ids){0};
@@ -4033,23 +3830,24 @@ static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
     return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
 
-/* Doubles the room. Returns 0, or e's status when there is no memory; p is then unchanged. */
+static void pairs_free(Pairs *p) {
+    free(p->at);
+    free(p->slot);
+    *p = (Pairs){0};
+}
+
+/* Doubles the room; without memory for it p is unchanged. */
 static int pairs_grow(Pairs *p, Error *e) {
     Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
     q.at = grab((idx)q.room, sizeof *q.at, e);
     q.slot = grab((idx)(2 * q.room), sizeof *q.slot, e);
-    if (!q.at || !q.slot) {
-        free(q.at);
-        free(q.slot);
-        return e->status;
-    }
-    if (p->size) memcpy(q.at, p->at, p->size * sizeof *q.at);
-    for (size_t i = 0; i < q.size; i++)
+    for (size_t i = 0; i < q.size && !e->status; i++) {
+        q.at[i] = p->at[i];
         q.slot[pairs_slot(&q, q.at[i].left, q.at[i].right)] = (uint32_t)(i + 1);
-    free(p->at);
-    free(p->slot);
-    *p = q;
-    return 0;
+    }
+    pairs_free(e->status ? &q : p);
+    if (!e->status) *p = q;
+    return e->status;
 }
 
 /* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
@@ -4062,17 +3860,10 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
     return (int64_t)p->size - 1;
 }
 
-/* Frees a table of pairs and leaves it empty. */
-static void pairs_free(Pairs *p) {
-    free(p->at);
-    free(p->slot);
-    *p = (Pairs){0};
-}
-
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
 
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
-size_t document_length(const unsigned char *text, size_t n) {
+static size_t document_length(const unsigned char *text, size_t n) {
     const size_t mark = sizeof DOCUMENT_END - 1;
     for (size_t at = 0; n - at >= mark; at++) {
         const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at - mark + 1);
@@ -4170,8 +3961,8 @@ void tokenizer_free(Tokenizer *t) {
     *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and the checksum, so that a damaged file is told
- * apart from a wrong one. Returns 0, or e's status with an error that has `name` at fault. */
+/* Whether a file has the size that its head tells, and its checksum: so a damaged file is told
+ * apart from a wrong one. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
     if (n != size)
@@ -4184,8 +3975,8 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
                 (unsigned long long)told, (unsigned long long)found, HINT);
 }
 
-/* Makes a tokenizer of a file's n bytes; `name` names the file in errors. Nothing is believed
- * before it is checked. Returns 0, or e's status with *t empty. */
+/* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
+ * is checked. On failure *t is empty. */
 int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                    Error *e) {
     *t = (Tokenizer){0};
@@ -4222,7 +4013,6 @@ int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Token
     return e->status;
 }
 
-/* tokenizer_read of a file on disk. */
 int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
     Bytes file = {0};
     *out = (Tokenizer){0};
@@ -4231,9 +4021,8 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
     return e->status;
 }
 
-/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. Returns 0 or
- * e's status. */
-int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
+/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
+static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
     bytes_number(out, TOKENIZER_OWN, 4, e);
@@ -4245,8 +4034,7 @@ int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
-/* Writes the file of a tokenizer of sink's own. Returns 0 or e's status. */
-int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
+static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     Bytes file = {0};
     if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
     bytes_free(&file);
@@ -4264,13 +4052,12 @@ typedef struct CachedWord {
     int32_t ids[CACHE_IDS];
 } CachedWord;
 
-/* An encoder for t, which must outlive it: 1 MiB. Returns 0 or e's status. */
+/* An encoder for t, which must outlive it: 1 MiB. */
 int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
     *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
-    return c->slot ? 0 : e->status;
+    return e->status;
 }
 
-/* Frees an encoder, not its tokenizer. */
 void encoder_free(Encoder *c) {
     if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
@@ -4330,7 +4117,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     return e->status;
 }
 
-/* Appends the ids of n bytes of text to out. Returns 0, or e's status with out as it was. */
+/* Appends the ids of n bytes of text to out. On failure out is as it was. */
 int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     const size_t before = out->size;
@@ -4339,19 +4126,15 @@ int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, 
     return e->status;
 }
 
-/* Appends the bytes of n ids to out, a special token as its name. Returns 0, or e's status with
- * out as it was: no memory, or an id that the vocabulary lacks. */
+/* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
 int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out, Error *e) {
     const size_t before = out->size;
-    for (size_t i = 0; i < n && !e->status; i++) {
-        size_t length;
-        if (ids[i] < 0 || ids[i] >= t->vocab) {
-            fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
-                 "that made them", t->vocab - 1, (long)ids[i], i);
-            break;
-        }
-        const unsigned char *from = tokenizer_token(t, ids[i], &length);
-        bytes_add(out, from, length, e);
+    for (size_t i = 0, length; i < n && !e->status; i++) {
+        const bool known = ids[i] >= 0 && ids[i] < t->vocab;
+        const unsigned char *from = known ? tokenizer_token(t, ids[i], &length) : NULL;
+        if (known) bytes_add(out, from, length, e);
+        else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
+                  "that made them", t->vocab - 1, (long)ids[i], i);
     }
     if (e->status) out->size = before;
     return e->status;
@@ -4371,8 +4154,8 @@ typedef struct Joiner {
     size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text in the tree of prefixes. Separators of documents are skipped, and
- * end a piece. Returns 0 or e's status. */
+/* Counts the pieces of the text in the tree of prefixes. A separator of documents is none, and ends
+ * one. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
@@ -4392,8 +4175,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. Returns 0
- * or e's status. */
+/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -4422,8 +4204,7 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
     return 0;
 }
 
-/* Merges left, right into id `made` in all words, from the left in each, and brings the counts up
- * to date. Returns 0 or e's status. */
+/* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
     for (Word *w = r->words; w < r->words + r->n_words; w++) {
         int32_t *s = r->symbols.at + w->start;
@@ -4454,7 +4235,7 @@ static const Pair *joiner_best(const Joiner *r) {
     return best;
 }
 
-/* Finds the merges up to a vocabulary of vocab ids. Returns 0 or e's status. */
+/* Finds the merges up to a vocabulary of vocab ids. */
 static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                       Error *e) {
     if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
@@ -4473,9 +4254,9 @@ static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size
 }
 
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
- * of text, of which a part will do: the same text gives the same tokenizer anywhere. Returns 0, or
- * e's status with *out empty: a vocab out of range (2), too little or too much text, no memory. */
-int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
+ * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
+static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                           Error *e) {
     Joiner r = {0};
     Bytes file = {0};
     *out = (Tokenizer){0};
@@ -5020,7 +4801,8 @@ static int tell_rule(Telling *t, int rule, int wanted) {
 
 /* Appends document number of the stream seed to out, without a separator. The random numbers start
  * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
-int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e) {
+static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
+                            Error *e) {
     const size_t start = out->size;
     Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
     t.rng.state = rng_next(&t.rng) ^ number;
@@ -5034,7 +4816,7 @@ int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *ou
     return bad;
 }
 
-void grammar_free(Grammar *g) {
+static void grammar_free(Grammar *g) {
     bytes_free(&g->text);
     free(g->symbols);
     free(g->phrases);
@@ -5045,7 +4827,8 @@ void grammar_free(Grammar *g) {
 
 /* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
  * check, so that a grammar without an end is refused here. On failure everything is freed. */
-int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e) {
+static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
+                        Error *e) {
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
@@ -5104,7 +4887,7 @@ enum {
 
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
-size_t utf8_length(const unsigned char *text, size_t n) {
+static size_t utf8_length(const unsigned char *text, size_t n) {
     static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
     for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
@@ -5136,8 +4919,8 @@ static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
-int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
-               Error *e) {
+static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
+                      Error *e) {
     const size_t before = out->size;
     const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
     if (head && (n < SHARD_HEAD || number_at(bytes + 4, 4) != SHARD_VERSION))
@@ -5182,8 +4965,8 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
     return e->status;
 }
 
-/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. One of d->held is
- * noted in d->starts. */
+/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. Where one of
+ * d->held begins is noted in d->starts. */
 static int data_encode(Data *d, const Source *s, const Bytes *text, const Ids *ids, size_t from,
                        size_t to, Ids *out, Error *e) {
     const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
@@ -5307,8 +5090,9 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
     d->fix = t->fix;
     const bool bos = s->bos && d->bos < 0;
     if (!bos && !(s->fix_token && d->fix < 0)) return 0;
-    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: without "
-                "it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                "without it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
+                s->tokenizer);
 }
 
 /* What the data come from, for messages. */
@@ -5404,8 +5188,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
  */
 
-/* "1,2" to positions; 2 for anything else. */
-int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
+/* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
+static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
     int n = 0;
     for (const char *at = text; *at;) {
         char *end;
@@ -5538,9 +5322,8 @@ static void on_interrupt(int signal_number) {
  *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
  *   8   hash64 of all that
  *
- * It holds no clock, path, thread count or number of resumes, so the same run gives the same bytes.
- * It holds no generator's state either: every draw comes from --seed and from where it is made (a
- * tensor's name, a pass, the number of a block or document).
+ * No clock, path or thread count: the same run gives the same bytes. No generator's state: every
+ * draw comes from --seed and from where it is made (a tensor's name, the number of a document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
        CHECKPOINT_START = 8 };
@@ -5558,6 +5341,7 @@ typedef struct Passage {
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
+static int unreadable(const char *path, Error *e);
 
 static int damaged(const char *name, Error *e) {
     return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
@@ -5747,9 +5531,7 @@ static int checkpoint_whole(Passage *c, uint64_t *size) {
     unsigned char piece[8 + 8 * PIECE];
     size_t got = passage_take(c, piece, sizeof piece), have = got;
     *size = got;
-    if (c->f && ferror(c->f))
-        return fail(c->e, 1, "%s: cannot be read, %s. Try: check that it is a file", c->name,
-                    strerror(errno));
+    if (c->f && ferror(c->f)) return unreadable(c->name, c->e);
     if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
         return !memcmp(piece, "SINKMOD1", 8)
              ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: make "
@@ -5970,12 +5752,11 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
 int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
-    if (s->resume && !file_missing(s->out)) {
-        if (!trainer_resume(t, s, flags, e) && !s->quiet)
-            fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
-                    t->s.train.steps);
-        return e->status;
-    }
+    const bool there = s->resume && !file_missing(s->out);
+    if (there && !trainer_resume(t, s, flags, e) && !s->quiet)
+        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
+                t->s.train.steps);
+    if (there) return e->status;
     if (s->resume && !s->quiet)
         fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
     if (s->start[0]) return trainer_start(t, s, flags, e);
@@ -6081,25 +5862,22 @@ static long look_keep(Progress *p, const char *line) {
  * end with the last look; what came after it is written again. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     const char *path = t->s.log;
-    size_t head = sizeof LOG_HEAD - 1;
-    Bytes old = {0};
-    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, head, e);
+    const long looked = t->step - t->loss_steps;
+    size_t at = sizeof LOG_HEAD - 1;
     long last = 0;
-    if (file_read(path, &old, e) || bytes_add(&old, "", 1, e)) goto done;
-    if (strncmp((const char *)old.at, LOG_HEAD, head))
-        fail(e, 1, "%s: expected the log of this run, found something else. Try: another --log",
-             path);
-    else {
-        const char *line = (const char *)old.at + head, *end;
-        for (; (end = strchr(line, '\n')) && strtol(line, NULL, 10) <= t->step; line = end + 1)
-            last = look_keep(p, line);
-        bytes_add(log, old.at, (size_t)(line - (const char *)old.at), e);
-        if (last != t->step - t->loss_steps)
-            fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
-                 "--log", path, t->step - t->loss_steps, last);
-    }
-done:
-    bytes_free(&old);
+    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
+    if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
+    const char *text = (const char *)log->at, *end;
+    if (strncmp(text, LOG_HEAD, at))
+        return fail(e, 1, "%s: expected the log of this run, found something else. Try: another "
+                    "--log", path);
+    for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
+         at = (size_t)(end + 1 - text))
+        last = look_keep(p, text + at);
+    log->size = at;
+    if (last != looked)
+        fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
+             "--log", path, looked, last);
     return e->status;
 }
 
@@ -6360,14 +6138,21 @@ int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Er
     return e->status;
 }
 
+static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
+                          int T) {
+    o->name = name;
+    o->source = source;
+    o->c = t->m.c;
+    o->even = sink_uniform(&o->c, T);
+    o->star = config_column_star(&o->c) >= 0;
+}
+
 /* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
  * there is one and else on token 1, is the strongest and the weakest. */
 int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
     int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
-    o->c = t->m.c;
-    o->star = star >= 0;
-    o->even = sink_uniform(&o->c, o->s.T);
+    outcome_begin(o, o->name, o->source, t, o->s.T);
     int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
     for (int i = most + 1; i < o->s.L * H; i++) {
         double alpha = o->s.alpha[(idx)i * o->s.S + column];
@@ -7008,9 +6793,7 @@ static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *fo
     else if (folder[0]) file_ready(arm.out, e);
     if (e->status || trainer_begin(&t, &arm, which->flags, e)) return;
     if (which == RUN_ARMS) *base = t.s;
-    o->c = t.m.c;
-    o->even = sink_uniform(&o->c, t.s.eval_T);
-    o->star = config_column_star(&o->c) >= 0;
+    outcome_begin(o, which->name, which->source, &t, t.s.eval_T);
     progress_start(&o->p, which->name, base->quiet);
     if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
@@ -7055,153 +6838,6 @@ int demo_run(const Settings *s, FILE *out, Error *e) {
              s->out[0] ? "the same command with --resume" : "--out FOLDER, which --resume goes on "
                                                             "with");
     return e->status;
-}
-
-/* =================================================================================================
- * 13  Pictures and the report
- *
- * 13.1  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
- * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
- */
-
-static bool wants_colour(FILE *f) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
-}
-
-/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
- * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
- * with the value, so that the map also reads in grey and to the colour-blind. */
-static void heat_cell(double x, int width, bool colour, FILE *out) {
-    static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
-    char text[16] = "";
-    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
-    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
-    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
-    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
-}
-
-/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
- * above each. */
-void heat_maps(const HeatMap *maps, int n, FILE *out) {
-    bool colour = wants_colour(out);
-    for (int line = -2; line < maps->s->L; line++) {
-        if (line >= 0 && !sinks_attends(maps->s, line)) continue;
-        if (line < 0) fprintf(out, "%6s", "");
-        else fprintf(out, "%5d ", line + 1);
-        for (int i = 0; i < n; i++) {
-            const Sinks *s = maps[i].s;
-            int least = 6 * s->H > 10 ? 6 * s->H + 1 : 11, width = i + 1 < n ? least : 0;
-            const char *text = line == -2 ? maps[i].title : maps[i].column_name;
-            if (line < 0) fprintf(out, " %-*s", width, text);
-            else fputc(' ', out);
-            for (int h = 0; line >= 0 && h < s->H; h++)
-                heat_cell(s->alpha[((idx)line * s->H + h) * s->S + maps[i].column], 6, colour, out);
-            if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
-        }
-        fputc('\n', out);
-    }
-}
-
-void progress_start(Progress *p, const char *name, bool quiet) {
-    *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
-}
-
-/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
- * long line now and then. */
-void progress_show(const Trainer *t, Progress *p) {
-    double now = seconds();
-    int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
-    bool last = t->step == steps;
-    if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
-    p->shown = now;
-    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
-    double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    char bar[13] = "............", star[32] = "";
-    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
-    if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
-    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
-            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
-            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
-    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
-            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
-            p->live ? "\x1b[K" : "\n");
-    p->open = p->live;
-    fflush(stderr);
-}
-
-void progress_end(Progress *p) {
-    if (p->open) fputc('\n', stderr);
-    p->open = false;
-}
-
-/* What `sink eval` prints: the metric, the norms by layer, and the map. */
-void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
-    static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
-                                        "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-    int first = config_column_first(c), star = config_column_star(c), S = s->S;
-    int shown = c->place == PLACE_POST ? 10 : 9;
-    double even = sink_uniform(c, s->T);
-    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
-            "x even");
-    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
-        char name[16];
-        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
-                 j - first + 1);
-        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
-                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
-                sinks_alpha(s, j) / even);
-    }
-    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
-            even, "block");
-    for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
-    fputc('\n', out);
-    for (int l = 0; l < s->L; l++) {
-        idx row = (idx)l * s->N;
-        double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
-                         norm_ratio(s->vnorm + row, s->N)};
-        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
-            idx at = (idx)l * s->H + h;
-            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
-            for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
-        }
-        if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
-        fprintf(out, "%5d", l + 1);
-        for (int i = 0; i < shown; i++)
-            if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
-            else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
-        fputc('\n', out);
-    }
-    fprintf(out,
-            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
-            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
-            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
-            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
-            "beside it %.3g: %.1f times.\n\n",
-            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
-    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "alpha by layer (down) and head (across)\n");
-    heat_maps(maps, star >= 0 ? 2 : 1, out);
-}
-
-/* The table of an ablation, for a terminal and for the page. */
-void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
-    const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-                a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
-                : a->what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
-                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
-    for (int k = 0; k < ABLATED; k++) {
-        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
-        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
-        bytes_print(out, e, "\n");
-    }
-    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
-                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
-                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
-                "sequence by sequence.\n", a->last, s->train.seed, a->n);
 }
 
 /* =================================================================================================
@@ -7838,9 +7474,8 @@ real real_abs(real x) { return x < 0 ? -x : x; }
 /* =================================================================================================
  * 14  Attention in tiles, with a cache
  *
- * The numbers of 3.7 as matrix multiplies. A task is one sequence and one key head. Its query heads
- * follow one another. Each goes down its rows in tiles of R <= TILE queries, and a tile meets all
- * n = hi - lo keys that any of its queries sees:
+ * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
+ * and a tile meets all n = hi - lo keys that any of its queries sees:
  *
  *     column    0     1 .. n
  *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a multiply           -infinity where not seen
@@ -7852,12 +7487,10 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
  * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
  * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
- * queries has all its visible keys at once. So a row is whole when 3.6 takes it, whatever its
- * similarity and Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and
- * N = 2048 in float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
- *
- * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c
- * to the slow model over 70 rows, so that tiles, windows and prefixes cut across each other.
+ * queries has all its visible keys at once: a row is whole when 3.6 takes it, whatever its sim and
+ * Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in
+ * float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c.
  */
 enum { TILE = 32 };
 
@@ -7867,23 +7500,19 @@ typedef struct Tile {
     idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
     real *kt, *vt;                      /* [D,N] [D,N] */
     real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
-    real *ds, *dlogz;                   /* [ld] each: s'/Z and the gradient of log Z, of one row */
+    real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
-/* The last 64 lie unused between two threads' pieces: no cache line is written by both. */
 static idx tile_size(const Config *c, idx N) {
-    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64;
+    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
 }
 
-/* This thread's piece of scratch, cut for N rows, at most the a->N that it was made for. */
+/* This thread's piece of scratch, cut for N <= a->N rows. */
 static Tile tile_of(const Config *c, const Acts *a, idx N) {
     Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
-    t.vt = t.kt + t.D * N;
-    t.z = t.vt + t.D * N;
-    t.a = t.z + TILE * t.ld;
-    t.da = t.a + TILE * t.ld;
-    t.ds = t.da + TILE * t.ld;
-    t.dlogz = t.ds + t.ld;
+    t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
+    t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
+    t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
     return t;
 }
 
@@ -7891,7 +7520,6 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
  * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
  * prefix and a window far behind it are in the span too, and masked. */
 typedef struct Span { idx lo, hi; } Span;
-
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
@@ -7907,17 +7535,15 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
     return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: of row i the column * and then row_columns,
- * -infinity where not visible; what follows is undefined. q is row i0. Forward and backward call
- * this on the same numbers, so both have the same bits. */
+/* The scores of rows [i0,i1) of head h into t->z: of each row the column * and then row_columns;
+ * what follows is undefined. q is row i0. Forward and backward have the same bits. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
     const Config *c = &m->c;
-    idx D = t->D, stride = c->heads * D;
-    int w = config_window(c, l);
     const real *bias = head_bias(a, h);
+    idx stride = c->heads * t->D, w = config_window(c, l);
     matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
-                span.hi - span.lo, D, false);
+                span.hi - span.lo, t->D, false);
     for (idx i = i0; i < i1; i++) {
         real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
         idx seen = row_columns(c, l, t->N, span, i);
@@ -7929,10 +7555,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
     }
 }
 
-/* -------------------------------------------------------------------------------------------------
- * Probes and ablations.
- *
- * Copies what a row shows into the caller's maps [B,H,N,S]: * if there is one, then every key (x*
+/* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key (x*
  * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
  * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
@@ -7975,35 +7598,22 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     a_ij v_j becomes a_ij times the mean of the sequence's v. This is the one that lets a
- *            row know something of what comes after it, in 1/N of a value
+ *   mean     v_j becomes the mean of the sequence's v, in which a row sees 1/N of what is ahead
  *
  * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
- * the blocks above, are as they were. What others take from it changes. There is no backward.
- *
+ * the blocks above, are as they were. There is no backward.
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
-    if (!a->ablation) return -1;
-    idx j = a->ablation->column[b];
+    idx j = a->ablation ? a->ablation->column[b] : i;
     if (j < 0) return 0;
     return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
 }
 
-/* mean [D] of the rows of v [N,D] at stride ld. */
-static void value_mean(real *mean, const real *v, idx ld, idx N, idx D) {
-    zero(mean, D);
-    for (idx j = 0; j < N; j++) vec_add(D, mean, v + j * ld);
-    vec_scale(D, mean, (real)(1 / (double)N));
-}
-
-/* -------------------------------------------------------------------------------------------------
- * Forward. Rows a->past .. i0-1 are in the cache; R = N - past rows are made. Row i of the sequence
- * is row i - past of q, o, row_stat and the maps, which have R rows, and row i of k and v.
- *
- * Tiles begin at multiples of TILE, wherever the rows begin. So a row meets its keys from the same
- * column on in every forward, whatever rows go with it, and what its tile has beyond its own keys
- * adds zeros at the end of the sums of a v. That is why a row made from a cache has the bits of the
- * whole forward. */
+/* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
+ * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE, wherever the rows
+ * begin. So a row meets its keys from the same column on, whatever rows go with it, and what its
+ * tile has beyond its own keys adds zeros at the end of the sums of a v. That is why a row made from
+ * a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -8013,10 +7623,11 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
     const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
     const real *vstar = extra_value(c, w, a, h);
-    /* the weight that an ablation takes from each row; instead it goes to the mean v, or nowhere */
-    real taken[TILE], *mean = NULL;
-    if (a->ablation && a->ablation->what == ABLATE_MEAN)
-        value_mean(mean = t->vt, v, Kw, N, D);               /* vt is the backward's */
+    /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
+    real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_MEAN ? t->vt : NULL;
+    if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
+    for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
+    if (mean) vec_scale(D, mean, (real)(1 / (double)N));
     for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         idx start = i0 - i0 % TILE;
         i1 = start + TILE < N ? start + TILE : N;
@@ -8030,14 +7641,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
             idx cut = ablated_column(a, b, i, own);
             if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
             if (a->probe) copy(t->a, row, seen + 1);
-            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->ds);
+            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
             zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
             if (a->probe)
                 probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
             taken[i - i0] = cut < 0 ? 0 : row[cut];
             if (cut >= 0) row[cut] = 0;
         }
-        /* a v [R,D]: weights [R,n], now in t->z, times rows lo .. hi-1 of v */
         matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                     rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
         for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
@@ -8050,15 +7660,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     }
 }
 
-/* attention_forward (3.7) of R rows against all N = past + R keys: la->fq [B,R,H,D], la->fk and
- * la->v [B,N,K,D] to la->o [B,R,H,D] and la->row_stat [B,H,R]. */
+/* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
-    const Config *c = &m->c;
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, N = a->past + R;
+    idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
     PARALLEL
     for (idx task = 0; task < B * K; task++) {
         idx b = task / K, kh = task % K;
-        Tile t = tile_of(c, a, N);
+        Tile t = tile_of(&m->c, a, N);
         transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
         for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
     }
@@ -8066,15 +7674,14 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
 WIDE(row_gradient,
-     (idx n, real *restrict dz, const real *restrict ds, const real *restrict dlogz,
+     (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
       const real *restrict da, real scale, real delta),
-     (n, dz, ds, dlogz, da, scale, delta))
+     (n, dz, deriv, dlogz, da, scale, delta))
 {
-    for (idx j = 0; j < n; j++) dz[j] = ds[j] * (scale * da[j]) - dlogz[j] * delta;
+    for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* Rows [i0,i1) of head h backward: head_backward of 3.7, a tile at a time. The scale sits in
- * da = scale <do, v>: it is multiplied in row by row, into delta and dz, and into a before dv. */
+/* head_backward (3.7) for rows [i0,i1); the scale, there in da, is here in delta, dz and a. */
 static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
                           idx i1) {
     const Config *c = &m->c;
@@ -8101,11 +7708,10 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     for (idx i = 0; i < R; i++) {
         real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
         idx seen = row_columns(c, l, N, span, i0 + i);
-        /* a_ij = s_ij / Z_i. What is masked has a = ds = dlogz = 0, and so dz = 0: column 0 too,
-         * where there is no extra column */
-        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->ds, t->dlogz);
+        /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
+        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
         real delta = scale * vec_dot(seen + 1, a_i, da);
-        row_gradient(seen + 1, z, t->ds, t->dlogz, da, scale, delta);    /* dz over z */
+        row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);     /* dz, over z */
         /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
         if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
         *dlogit += z[0];
@@ -8114,8 +7720,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
         zero(z + 1 + seen, n - seen);
         zero(a_i + 1 + seen, n - seen);
     }
-    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, since the tile holds every key of its rows; of dk a
-     * part, since other rows see k_j too. Then dv */
+    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, but a part of dk, since other rows see k_j too; dv */
     matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
     matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
     matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
@@ -8128,14 +7733,13 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
 
 /* attention_backward (3.7). */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, K = c->kv_heads, group = c->heads / K, Kw = K * D;
-    slots_begin(c, a, B, N);
+    idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
+    slots_begin(&m->c, a, B, N);
     PARALLEL
     for (idx task = 0; task < B * K; task++) {
         idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
-        Tile t = tile_of(c, a, N);
+        Tile t = tile_of(&m->c, a, N);
         transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
         transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
         for (idx h = kh * group; h < (kh + 1) * group; h++)
@@ -8148,17 +7752,14 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* -------------------------------------------------------------------------------------------------
  * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows from there on are made, in the same functions and to the same bits. Returns R, how many
- * they are: the row of token T is a->nf + (R-1) C.
+ * the rows from there on are made, to the same bits. Returns R, how many they are.
  *
  *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
  *      fk, v         k   k  k  k | k  k          in the cache | made now
  *      q, h, nf                  | o  o          arrays of R rows
  *
- * A row sees nothing ahead of it, so what came before it stays as it was. All rows are made anew
- * while fewer than the p tokens of a prefix are in the cache, since these see each other; in a
- * model with Mamba blocks, which keep the last state alone; and under --plain. a comes from
- * acts_create with ACTS_KEYS or ACTS_ALL. */
+ * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
+ * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
 int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
     if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
@@ -8169,30 +7770,22 @@ int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the list of them
- * serves twice: with base NULL it adds up their sizes, then it places them. So the two cannot
- * disagree, and forward and backward allocate nothing. */
+ * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the lists of them
+ * serves twice: with base NULL it adds up their sizes, then it places them. No pass allocates. */
 typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
+typedef struct Room { real **at; idx n; } Room;              /* an array, and how many numbers */
 
-/* The next n numbers of the arena; NULL while it is measured, and for n = 0: an array that the
- * variant lacks is a NULL pointer, and the operators ask for that (a->bias, a->dbias). Sizes are
- * rounded up to 16 numbers, so that every array is aligned as well as the arena itself. */
-static real *arena_take(Arena *at, idx n) {
-    real *p = at->base && n ? at->base + at->used : NULL;
-    at->used += (n + 15) / 16 * 16;
-    return p;
+/* Places for n arrays. One of 0 numbers, which the variant lacks, is a NULL pointer, for which the
+ * operators ask (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
+static void arena_take(Arena *arena, const Room *room, size_t n) {
+    for (; n--; room++) {
+        *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
+        arena->used += (room->n + 15) / 16 * 16;
+    }
 }
 
-/* The keys and values of one block, k after the rotation; these are what later rows ask for. */
-static void take_keys(const Config *c, LayerActs *la, Arena *at, idx rows) {
-    idx K = rows * c->kv_heads * c->head_dim;
-    la->k = arena_take(at, K);
-    la->v = arena_take(at, K);
-    la->fk = c->kernel != KERNEL_IDENTITY ? arena_take(at, K) : la->k;
-}
-
-/* What else a block keeps from its forward to its backward. Without a backward an array is free
- * once it has been read for the last time, and these share:
+/* A block, but for its keys and values. Without a backward an array is free once it has been read
+ * for the last time, and its memory serves another:
  *
  *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
  *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
@@ -8204,78 +7797,61 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     idx K = rows * c->kv_heads * c->head_dim;
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
     bool post = c->place == PLACE_POST;
-    la->n1 = arena_take(at, keeps || C > Q ? C : Q);
-    la->n1stat = arena_take(at, 2 * rows);
-    la->q = arena_take(at, Q);
-    la->fq = phi ? arena_take(at, Q) : la->q;
-    la->hq = arena_take(at, mlp ? Q : 0);
-    la->hk = arena_take(at, mlp ? K : 0);
-    la->o = keeps ? arena_take(at, Q) : la->n1;
-    la->osum = arena_take(at, c->combine == COMBINE_ADD ? rows * c->head_dim : 0);
-    la->row_stat = arena_take(at, rows * c->heads);
-    la->s1 = arena_take(at, C);
-    la->n2 = keeps ? arena_take(at, C) : post ? h0 : la->n1;
-    la->n2stat = arena_take(at, 2 * rows);
-    la->f1 = arena_take(at, F);
-    la->f2 = arena_take(at, config_gated(c) ? F : 0);
-    la->fa = keeps ? arena_take(at, F) : la->f1;
-    la->s2 = keeps ? arena_take(at, C) : post ? la->s1 : h0;
+    const Room room[] = {
+        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows},
+        {&la->q, Q}, {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
+        {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
+        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
+        {&la->s1, C}, {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows},
+        {&la->f1, F}, {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0},
+        {&la->s2, keeps ? C : 0}};
+    arena_take(at, room, sizeof room / sizeof *room);
+    if (!phi) la->fq = la->q;
+    if (keeps) return;
+    la->o = la->n1;
+    la->n2 = post ? h0 : la->n1;
+    la->fa = la->f1;
+    la->s2 = post ? la->s1 : h0;
 }
 
-/* What the backward needs beside: one set for all blocks, since a block's gradients are spent
- * before the next block down begins. */
-static void take_grads(const Config *c, Acts *a, Arena *at, idx rows) {
-    idx C = rows * c->dim, F = rows * c->ffn, D = c->head_dim, Q = rows * c->heads * D;
-    idx K = rows * c->kv_heads * D, heads = a->B * c->heads;
-    a->dh = arena_take(at, C);
-    a->dx = arena_take(at, C);
-    a->dn = arena_take(at, C);
-    a->dq = arena_take(at, Q);
-    a->dk = arena_take(at, K);
-    a->dv = arena_take(at, K);
-    a->dout = arena_take(at, Q);
-    a->dosum = c->combine == COMBINE_ADD ? arena_take(at, rows * D) : a->dout;
-    a->dphi = arena_take(at, c->kernel == KERNEL_MLP ? Q : 0);
-    a->df1 = arena_take(at, F);
-    a->df2 = arena_take(at, config_gated(c) ? F : 0);
-    a->slot = arena_take(at, heads * (3 * D + 1));
-    a->dbias = arena_take(at, c->pos == POS_T5 ? heads * (2 * a->N - 1) : 0);
-    a->dslice = arena_take(at, SLICE * c->dim);
-    a->doutp = arena_take(at, c->embed_dim != c->dim ? SLICE * c->embed_dim : 0);
-}
-
-/* The whole list. Tables that a position scheme does not need get no room; the enum POS_* ends with
- * the three schemes that add a bias to the score. */
+/* All arrays. Those of a backward are one set for all blocks, since a block's gradients are spent
+ * before the next block down begins. The enum POS_* ends with the schemes that add a bias to z. */
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     const Config *c = &m->c;
-    idx N = a->N, rows = a->B * N, C = c->dim;
-    bool projected = c->embed_dim != c->dim, post = c->place == PLACE_POST;
-    idx half = c->pos == POS_ROTARY ? c->rotary_dims / 2 : 0;
-    a->h0 = arena_take(at, rows * C);
+    bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
+    bool phi = c->kernel != KERNEL_IDENTITY;
+    idx N = a->N, rows = a->B * N, D = c->head_dim, E = c->embed_dim != c->dim ? c->embed_dim : 0;
+    idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads;
+    int pos = c->pos;
+    idx half = pos == POS_ROTARY ? N * c->rotary_dims / 2 : 0, biases = 2 * N - 1;
+    idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
+    arena_take(at, &(Room){&a->h0, C}, 1);
     for (int l = 0; l < c->layers; l++) {
-        a->layer[l] = a->layer[0];
-        if (l == 0 || what == ACTS_ALL)
-            take_layer(c, &a->layer[l], at, rows, what == ACTS_ALL, a->h0);
-        if (l == 0 || what != ACTS_ONE) take_keys(c, &a->layer[l], at, rows);
+        LayerActs *la = &a->layer[l];
+        *la = a->layer[0];
+        if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
+        if (l > 0 && what == ACTS_ONE) continue;             /* k and v: what later rows ask for */
+        arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
+        if (!phi) la->fk = la->k;
     }
-    /* without a backward n1 is free: the last block is through */
-    a->fnorm = what == ACTS_ALL ? arena_take(at, post ? 0 : rows * C) : a->layer[0].n1;
-    a->nfstat = arena_take(at, post ? 0 : 2 * rows);
-    a->embed = arena_take(at, projected ? a->B * a->T * c->embed_dim : 0);
-    a->published = arena_take(at, m->published ? m->published->room(c, a->B, N) : 0);
-    /* tables by position, the fixed v*, and attention's scratch, a piece for each thread */
-    a->cosine = arena_take(at, N * half);
-    a->sine = arena_take(at, N * half);
-    a->sinusoid = arena_take(at, c->pos == POS_ABSOLUTE ? N * C : 0);
-    a->bias = arena_take(at, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0);
-    a->vfixed = arena_take(at, c->extra_value != VALUE_ZERO ? c->head_dim : 0);
     a->scratch_size = tile_size(c, N);
-    a->scratch = arena_take(at, a->threads * a->scratch_size);
-    /* SLICE rows on their way to the loss (chapter 5) */
-    a->slice = arena_take(at, SLICE * C);
-    a->logits = arena_take(at, SLICE * c->vocab);
-    a->outp = arena_take(at, projected ? SLICE * c->embed_dim : 0);
-    if (what == ACTS_ALL) take_grads(c, a, at, rows);
+    const Room room[] = {
+        {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
+        {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
+        {&a->published, m->published ? m->published->room(c, a->B, N) : 0},
+        {&a->cosine, half}, {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
+        {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
+        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0},
+        {&a->slice, SLICE * c->dim}, {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E},
+        {&a->dslice, back * SLICE * c->dim}, {&a->doutp, back * SLICE * E},
+        {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
+        {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
+        {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
+        {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
+        {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
+    arena_take(at, room, sizeof room / sizeof *room);
+    if (!all) a->fnorm = a->layer[0].n1;                     /* the last block is through */
+    if (!add) a->dosum = a->dout;
 }
 
 /* How many numbers acts_create takes. */
@@ -8288,17 +7864,14 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
     return at.used;
 }
 
-/* Room for B sequences of T tokens under the model's Config and the present number of threads;
- * everything 0, and the tables of positions filled. `what` says how much of a block outlives it:
+/* Room for B sequences of T tokens under the model's Config; everything 0, and the tables of
+ * positions filled. `what` says how much of a block outlives it:
  *
- *   ACTS_ONE     nothing: every block uses the arrays of one, which share memory as above, and
- *                the stream stays in place
+ *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
  *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
  *
- * 1 with an Error when memory is not to be had, and then nothing is held. No forward, loss or
- * backward allocates after this. scratch has a piece for each thread of now: a pass must not run on
- * more. */
+ * A pass must not run on more threads than there are now. On failure nothing is held. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
@@ -8313,7 +7886,6 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     return 0;
 }
 
-/* Whatever part of it exists; harmless on a zeroed struct. */
 void acts_free(Acts *a) {
     free(a->layer); free(a->loss_row); free(a->arena);
     *a = (Acts){0};
@@ -8546,6 +8118,11 @@ uint64_t number_at(const unsigned char *p, int bytes) {
     return x;
 }
 
+static int unreadable(const char *path, Error *e) {
+    return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path,
+                strerror(errno));
+}
+
 int file_read(const char *path, Bytes *out, Error *e) {
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     unsigned char buffer[1 << 15];
@@ -8553,8 +8130,7 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
         if (bytes_add(out, buffer, n, e)) break;
-    if (ferror(f))
-        fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
+    if (ferror(f)) unreadable(path, e);
     if (f != stdin) fclose(f);
     return e->status;
 }
@@ -8951,7 +8527,169 @@ int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  The page of check: the toys of chapter 7, and how their lines are judged and printed */
+ * 16.2  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
+ * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
+ */
+
+static bool wants_colour(FILE *f) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+}
+
+/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
+ * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
+ * with the value, so that the map also reads in grey and to the colour-blind. */
+static void heat_cell(double x, int width, bool colour, FILE *out) {
+    static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
+    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+    char text[16] = "";
+    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
+    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
+    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
+}
+
+/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
+ * above each. */
+void heat_maps(const HeatMap *maps, int n, FILE *out) {
+    bool colour = wants_colour(out);
+    for (int line = -2; line < maps->s->L; line++) {
+        if (line >= 0 && !sinks_attends(maps->s, line)) continue;
+        if (line < 0) fprintf(out, "%6s", "");
+        else fprintf(out, "%5d ", line + 1);
+        for (int i = 0; i < n; i++) {
+            const Sinks *s = maps[i].s;
+            int least = 6 * s->H > 10 ? 6 * s->H + 1 : 11, width = i + 1 < n ? least : 0;
+            const char *text = line == -2 ? maps[i].title : maps[i].column_name;
+            if (line < 0) fprintf(out, " %-*s", width, text);
+            else fputc(' ', out);
+            for (int h = 0; line >= 0 && h < s->H; h++)
+                heat_cell(s->alpha[((idx)line * s->H + h) * s->S + maps[i].column], 6, colour, out);
+            if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
+        }
+        fputc('\n', out);
+    }
+}
+
+void progress_start(Progress *p, const char *name, bool quiet) {
+    *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
+}
+
+/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
+ * long line now and then. */
+void progress_show(const Trainer *t, Progress *p) {
+    double now = seconds();
+    int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
+    bool last = t->step == steps;
+    if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
+    p->shown = now;
+    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
+    double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+    char bar[13] = "............", star[32] = "";
+    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
+    if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
+    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
+            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
+            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
+    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
+            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
+            p->live ? "\x1b[K" : "\n");
+    p->open = p->live;
+    fflush(stderr);
+}
+
+void progress_end(Progress *p) {
+    if (p->open) fputc('\n', stderr);
+    p->open = false;
+}
+
+/* What `sink eval` prints: the metric, the norms by layer, and the map. */
+void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+    static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
+                                        "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
+    int first = config_column_first(c), star = config_column_star(c), S = s->S;
+    int shown = c->place == PLACE_POST ? 10 : 9;
+    double even = sink_uniform(c, s->T);
+    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
+            "x even");
+    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
+        char name[16];
+        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
+                 j - first + 1);
+        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
+                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
+                sinks_alpha(s, j) / even);
+    }
+    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
+            even, "block");
+    for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
+    fputc('\n', out);
+    for (int l = 0; l < s->L; l++) {
+        idx row = (idx)l * s->N;
+        double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
+                         norm_ratio(s->vnorm + row, s->N)};
+        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
+            idx at = (idx)l * s->H + h;
+            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
+                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+            for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
+        }
+        if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
+        fprintf(out, "%5d", l + 1);
+        for (int i = 0; i < shown; i++)
+            if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
+            else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
+        fputc('\n', out);
+    }
+    fprintf(out,
+            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
+            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
+            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
+            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
+            "beside it %.3g: %.1f times.\n\n",
+            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
+    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
+    fprintf(out, "alpha by layer (down) and head (across)\n");
+    heat_maps(maps, star >= 0 ? 2 : 1, out);
+}
+
+/* The table of an ablation, for a terminal and for the page. */
+void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
+    const char *const names[ABLATED] = {"untouched", a->column, "control"};
+    bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
+                a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
+                : a->what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
+                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
+    for (int k = 0; k < ABLATED; k++) {
+        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
+        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
+        bytes_print(out, e, "\n");
+    }
+    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
+                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
+                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
+                "sequence by sequence.\n", a->last, s->train.seed, a->n);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
+
+/* Lines of one subject, up to one without a measure, and what is no line. */
+typedef struct Check {
+    const char *name, *heading;
+    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
+    const char *flags;                  /* of all its toys */
+    const Line *lines;                  /* or NULL */
+    void (*more)(Page *p);              /* or NULL */
+} Check;
+
+enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
+struct Page {
+    FILE *out; bool colour; Error *e;
+    int count[FINDINGS];
+    const Check *check;                 /* that is run */
+    Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
+};
 
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
     {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
@@ -9080,6 +8818,7 @@ static int toy_room(Toy *y, Page *p, int T) {
     y->probe = grab(c->layers, sizeof(Probe), p->e);
     y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
     y->page = p;
+    y->e = p->e;
     y->T = T;
     if (p->e->status) { toy_free(y); return p->e->status; }
     for (int l = 0; l < c->layers; l++) {
@@ -9179,6 +8918,185 @@ static void page_measure(Page *p, const Line *l) {
     page_line(p, l->reference, l->text, worst, l->relation, l->bound);
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * 16.4  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
+ * elements, causality
+ *
+ * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
+ * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+
+/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
+static double rotated(const Config *c, const double *q, const double *k, int n) {
+    int half = c->head_dim / 2;
+    double dot = 0;
+    for (int a = 0, b = half; a < half; a++, b++) {
+        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
+    }
+    return dot;
+}
+
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+static double closed_similarity(int sim, double z) {
+    switch (sim) {
+    case SIM_EXP:      return exp(z);
+    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
+    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
+    case SIM_IDENTITY: return z;
+    default:           return NAN;
+    }
+}
+
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
+    switch (c->normalizer) {
+    case NORMALIZER_SUM:   return sum + e;
+    case NORMALIZER_ONE:   return 1;
+    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
+    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
+    default:               return NAN;
+    }
+}
+
+/* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
+ * sink token's and, before that, the extra column's. */
+typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Closed;
+
+/* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
+ * t from `map` on are off. */
+static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
+    const Config *c = &y->m.c;
+    const bool *seen = out->seen + 2;
+    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
+    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int i = from; i <= y->T; i++) {
+        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
+        sum += s[i];
+        size += fabs(s[i]);
+        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int i = from; i <= y->T; i++) {
+        m[i] = fabs(s[i]) / (size + e);
+        s[i] *= c->scale / Z;
+    }
+    for (; map <= MAP_METRIC; map++)
+        for (int i = from; i <= y->T; i++) {
+            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
+            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
+        }
+    return worst;
+}
+
+static double row_closed(const Toy *y, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    const Layer *w = &y->m.w.layer[l];
+    const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
+    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
+    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
+    Closed closed;
+    for (int d = 0; d < D; d++) {
+        for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
+            q[d] += (double)n1[ch] * (double)w->wq[at];
+            k[d] += (double)n1[ch] * (double)w->wk[at];
+        }
+        if (w->kstar) star[d] = (double)w->kstar[h * D + d];
+    }
+    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
+        int n = t - i;
+        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
+        double z = !i && w->logit ? (double)w->logit[h]
+                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
+        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
+        closed.seen[i + 2] = seen;
+        closed.map[MAP_Z][i + 2] = seen ? z : 0;
+    }
+    return closed_off(y, l, h, t, MAP_Z, from, &closed);
+}
+
+/* The first x blocks. */
+static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
+
+static void check_closed(Page *p) {
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        if (!r->closed) continue;
+        char flags[100];
+        snprintf(flags, sizeof flags, "* %s", r->flags);
+        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
+        page_measure(p, &l);
+    }
+}
+
+/* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
+static const Line NEUTRAL[] = {
+    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
+    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
+    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
+    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
+    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
+    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
+    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
+    {0}};
+
+/* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
+ * and must. Changes tokens 1 .. T in turn and counts what x says. */
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
+static double causality(Toy *y) {
+    Page *p = y->page;
+    int what = (int)y->x, count[3] = {0};
+    for (const Variant *v = VARIANTS; v->name; v++) {
+        real was[LOGITS], now[LOGITS];
+        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
+        toy_feed(y, 1);
+        toy_logits(y, was);
+        for (int t = 1; t <= y->T; t++) {
+            idx own = (t - 1) * TOY_VOCAB;
+            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
+            toy_forward(y);
+            toy_logits(y, now);
+            int early = differing(own, was, now);
+            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
+            count[MOVES_BACK] += t <= y->m.c.prefix && early;
+            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
+            copy(was, now, y->T * TOY_VOCAB);
+        }
+    }
+    return count[what];
+}
+
+static const Line CAUSAL[] = {
+    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
+    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
+    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
+    {0}};
+
+/* -------------------------------------------------------------------------------------------------
+ * 16.5  The table of checks */
+
+static const Check CHECKS[] = {
+    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
+    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
+    {"first",   "Section 3.1: the first token sees only itself", 1, FIRST_TOYS, FIRST, NULL},
+    {"prop1",   "Proposition 1: no positions", 0, PROP1_TOYS, PROP1, NULL},
+    {"prop2",   "Proposition 2: relative positions", 0, PROP2_TOYS, PROP2, NULL},
+    {"prop3",   "Proposition 3: ALiBi", 0, PROP3_TOYS, PROP3, NULL},
+    {"prop4",   "Proposition 4: rotary", 0, PROP4_TOYS, PROP4, NULL},
+    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
+    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
+    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_TOYS, PNORMS, NULL},
+    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
+    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
+    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
+    {"metric",  "Section 3.2: the metric", 1, METRIC_TOYS, METRIC, NULL},
+};
+enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
+
 void checks_list(FILE *out) {
     for (int n = 0; n < N_CHECKS; n++)
         fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
@@ -9210,7 +9128,7 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.3  Verbs
+ * 16.6  Verbs
  */
 
 /* The command that repeats the run: every flag that differs from its default. */
@@ -9248,11 +9166,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     if (!o || trainer_begin(&t, s, "", e)) { free(o); return e->status; }
     Settings seen = t.s;
     if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
-    o->name = "train";
-    o->source = "";
-    o->c = t.m.c;
-    o->even = sink_uniform(&o->c, seen.eval_T);
-    o->star = config_column_star(&o->c) >= 0;
+    outcome_begin(o, "train", "", &t, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
     if (!train_run(&t, &o->p, e) && !trained_loss(&o->loss, &t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
@@ -9501,8 +9415,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         cut = &ablated;
     if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
     if (!e->status) {
-        o->name = words[0];
-        o->source = "";
+        outcome_begin(o, words[0], "", &t, o->s.T);
         o->loss = o->s.loss;
         eval_print(words[0], &t, o, s, starts, cut);
         fwrite(said.at, 1, said.size, stdout);
@@ -9777,9 +9690,9 @@ static const Verb *verb_find(const Program *program, const char *name) {
 
 /* Verbs that a companion has. */
 static const struct { const char *verb, *program; } ELSEWHERE[] = {
-    {"all", "paper"}, {"report", "paper"}, {"readme", "paper"}, {"gemm", "bench"},
-    {"step", "bench"}, {"ops", "bench"}, {"length", "bench"}, {"import", "hf"}, {"export", "hf"},
-    {"choices", "hf"}, {"stream", "hf"}};
+    {"repro", "paper"}, {"all", "paper"}, {"report", "paper"}, {"readme", "paper"},
+    {"bench", "bench"}, {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"length", "bench"},
+    {"import", "hf"}, {"export", "hf"}, {"choices", "hf"}, {"stream", "hf"}};
 
 /* The option after o: sink's, then the program's own; NULL after the last. */
 static const Option *option_after(const Option *o, const Program *program) {

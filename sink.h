@@ -513,11 +513,8 @@ typedef struct TokenizerKind {
     int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
 } TokenizerKind;
 
-int  tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e);
 int  tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t, Error *e);
 int  tokenizer_load(const char *path, Tokenizer *out, Error *e);
-int  tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e);
-int  tokenizer_save(const char *path, const Tokenizer *t, Error *e);
 void tokenizer_free(Tokenizer *t);
 
 int  encoder_make(Encoder *c, const Tokenizer *t, Error *e);
@@ -526,9 +523,8 @@ int  tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out,
 int  tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out, Error *e);
 const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length);
 
-/* The separator between the documents of a text file, and the bytes before the first one. */
+/* The separator between the documents of a text file. */
 #define DOCUMENT_END "<|endoftext|>"
-size_t document_length(const unsigned char *text, size_t n);
 
 /* -------------------------------------------------------------------------------------------------
  * 9  Text, grammars, packing, interventions */
@@ -587,9 +583,6 @@ typedef struct Grammar {
     int symbol_count, phrase_count, alternative_count, rule_count, slot_count;
 } Grammar;
 
-int  grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e);
-int  grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e);
-void grammar_free(Grammar *g);
 
 #define SHIPPED_GRAMMAR "data/story.grammar"
 
@@ -678,9 +671,6 @@ int  results_ready(const Settings *s, Error *e);
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
 int  config_from_flags(Config *c, const char *flags, Error *e);
 
-size_t utf8_length(const unsigned char *text, size_t n);
-int  shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
-                Error *e);
 int  data_open(Data *d, const Source *s, int seed, int T, Error *e);
 void data_close(Data *d);
 int  data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e);
@@ -689,8 +679,6 @@ int  data_probe(const Data *d, const Source *s, int input, int n, int T, int *id
 /* Lines of ids below `vocab`, from anywhere, as the held documents of an evaluation. */
 int  data_ids(Data *d, const char *path, int vocab, Error *e);
 int  data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e);
-/* room + 1 ints, 0 ends */
-int  positions_parse(const char *flag, const char *text, int *positions, int room, Error *e);
 
 typedef struct Trainer {
     Settings s;

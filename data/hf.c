@@ -31,6 +31,7 @@
  * against sink's; data/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
 #include "../sink.c"
+#include "pages.c"
 #include "unicode.h"
 
 #include <ctype.h>
@@ -5087,7 +5088,7 @@ static const Verb HF_VERBS[] = {
 int main(int argc, char **argv) {
     HfOwn own;
     const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                        .measure = choices_measure};
+                        .page = report_write, .measure = choices_measure};
     char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
     if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))

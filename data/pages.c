@@ -55,7 +55,7 @@ static void line_add(Series *line, double x, double y) {
 }
 
 /* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it */
-enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINES = 24 };
+enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINES_MOST = 24 };
 /* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
  * about its middle, filled where it ends in z. */
 static const struct { const char *colour, *dash, *mark; double width; } STYLES[LINE_STYLES] = {
@@ -415,7 +415,7 @@ static void model_line(Series *line, const Outcome *o, int what, bool star) {
 
 /* Charts from .. to, with a line for each of the first three models, and one for its column *. */
 static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
-    Series *lines = grab(LINES, sizeof *lines, h->e);
+    Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
     say(h, "<div class=\"grid\">\n");
     for (int what = from; lines && what < to; what++) {
         bool curve = what < NORM_HIDDEN, columns = what == LOOK_SINK || what == LOOK_ALPHA;

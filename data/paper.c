@@ -1239,7 +1239,7 @@ static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts,
 static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
     if (!c->hash || c->hash == d->source) return e->status;
     return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
-                "that README.md describes, or --corpus of a grammar", texts, c->file,
+                "that data/results/README.md describes, or --corpus of a grammar", texts, c->file,
                 (unsigned long long)c->hash, (unsigned long long)d->source);
 }
 
@@ -2569,7 +2569,7 @@ struct Paper {
     Html h;
     const Experiments *x;
     Results runs, *others;       /* of the page's corpus; of each other [corpora] */
-    Series *lines;               /* [LINES] */
+    Series *lines;               /* [LINES_MOST] */
     const Item *item;            /* that is shown, */
     const Picture *picture;      /* and what of it is drawn */
     const Kind *kind;
@@ -2765,7 +2765,7 @@ static void draw_all_rows(Paper *p, const char *words) {
         for (int from = 1, number = 1; from < rows || number == 1; from += more, number++) {
             int count = 0;
             for (int i = from - 1; i < from + more && i < rows; i++)
-                for (int k = 0; part_of(words, k, part) && count < LINES; k++) {
+                for (int k = 0; part_of(words, k, part) && count < LINES_MOST; k++) {
                     int row = row_of(p, i < from ? 0 : i);
                     const char *of = joined && alone ? "" : p->x->row[row].name;
                     snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? " " : "",
@@ -3005,7 +3005,7 @@ static int paper_write(const char *path, const Experiments *x, const char *folde
     Paper p = {.h = {{0}, e}, .x = x};
     int needed;
     p.others = grab(x->corpora, sizeof *p.others, e);
-    p.lines = grab(LINES, sizeof *p.lines, e);
+    p.lines = grab(LINES_MOST, sizeof *p.lines, e);
     if (!e->status) results_load(&p.runs, x, folder, corpus, e);
     for (int k = 0; k < x->corpora && !e->status; k++)
         if (!x->corpus[k].domain && strcmp(x->corpus[k].name, corpus))
@@ -3136,7 +3136,7 @@ static int runs_announce(const Command *q, int *missing, Error *e) {
         }
     }
     if (!e->status && *missing)
-        fprintf(stderr, "sink: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
+        fprintf(stderr, "paper: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
                 "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
                 q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
     return e->status;
@@ -3166,7 +3166,7 @@ static int runs_train(const Command *q, Error *e) {
     if (!one && (runs_announce(q, &missing, e) || !missing)) return e->status;
     for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
         if (there < 0)
-            fprintf(stderr, "sink: %s seed %d: its row has changed, so it is run again\n",
+            fprintf(stderr, "paper: %s seed %d: its row has changed, so it is run again\n",
                     q->x.row[row].name, seed);
         if (there != 1) run_do(q, row, seed, false, e);
     }
