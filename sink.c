@@ -4308,9 +4308,9 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
- * text, so that two people seldom share a name. All forms of a remembered choice are told from the
- * same random numbers, in the head's order, so that what they share comes out the same. Blanks are
- * kept tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
+ * text: two people seldom share a name. All its forms are told from the same random numbers, so
+ * that what they share comes out the same. Blanks are kept tidy: one at a time, none before
+ * , . ; : ! ? or at either end of a line or an alternative.
  */
 
 /* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
@@ -4442,7 +4442,7 @@ static int scan_text(Scan *s, Phrase *p) {
 
 static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth);
 
-/* Reads what stands between a { and its }, a rule without a name. */
+/* Reads a group from its { on, a rule without a name. */
 static int scan_group(Scan *s, Phrase *p, int depth) {
     Grammar *g = s->g;
     if (depth >= GRAMMAR_NESTING)
@@ -4637,7 +4637,7 @@ static const Remembered *tell_recall(const Telling *t, const Phrase *p, int name
     return NULL;
 }
 
-/* The whole number that a variable remembers. Nine digits, so that every result fits 64 bits. */
+/* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
 static int tell_number(const Telling *t, const Phrase *p, int name, int64_t *number) {
     const Remembered *v = tell_recall(t, p, name);
     if (!v) return 1;
@@ -4764,14 +4764,6 @@ static int tell_reference(Telling *t, const Phrase *p, int inherited) {
     return t->e->status;
 }
 
-/* The alternative of r that one random number falls to: the first whose upto is above it. */
-static const Alternative *choose(Telling *t, const Rule *r) {
-    const Alternative *all = t->g->alternatives, *a = all + r->first;
-    const uint64_t x = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
-    while (a->upto <= x) a = all + a->next;
-    return a;
-}
-
 static int endless(const Telling *t, const Rule *r) {
     return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
                 "%d rules or %d bytes. Try: an alternative that does not come back here",
@@ -4785,12 +4777,13 @@ static int tell_rule(Telling *t, int rule, int wanted) {
     if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
         return endless(t, r);
     const int form = r->head[0] < 0 ? 0 : form_index(r, wanted);
-    if (form < 0) wanted = -1;
-    const Alternative *a = choose(t, r);
-    int i = a->first[a->forms > 1 && form > 0 ? form : 0];
-    if (a->forms > 1) wanted = -1;
-    for (; i >= 0; i = g->phrases[i].next) {
-        const Phrase *p = &g->phrases[i];
+    const Alternative *a = &g->alternatives[r->first];
+    const uint64_t draw = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
+    while (a->upto <= draw) a = &g->alternatives[a->next];
+    if (form < 0 || a->forms > 1) wanted = -1;
+    const Phrase *p;
+    for (int i = a->first[a->forms > 1 && form > 0 ? form : 0]; i >= 0; i = p->next) {
+        p = &g->phrases[i];
         if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
             : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
         if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, r);
@@ -4904,18 +4897,16 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's text from byte `from` on, and turns a byte order mark into blanks, which the
- * start of a document drops. */
-static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
-    unsigned char *t = text->at + from;
-    const size_t n = text->size - from, good = n ? utf8_length(t, n) : 0;
+/* Checks a file's n bytes of text. A byte order mark becomes blanks, which the start of a document
+ * drops. */
+static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
+    const size_t good = utf8_length(t, n);
     size_t line = 1;
-    for (size_t i = 0; i < good && good < n; i++) line += t[i] == '\n';
-    if (good < n)
-        return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
-                    "-f latin1 -t utf-8, or another file", name, t[good], line);
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
-    return 0;
+    if (good == n) return 0;
+    for (size_t i = 0; i < good; i++) line += t[i] == '\n';
+    return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
+                "-f latin1 -t utf-8, or another file", name, t[good], line);
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
@@ -4951,13 +4942,12 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
     files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
-        const size_t from = text->size;
         at += strlen(name) + 1;
         file.size = 0;
-        if (s->tokens[0]) {
-            if (!file_read(name, &file, e))
-                shard_read(file.at, file.size, name, free_ids, ids, e);
-        } else if (!file_read(name, text, e) && !text_check(text, from, name, e))
+        if (file_read(name, &file, e)) break;
+        if (s->tokens[0]) shard_read(file.at, file.size, name, free_ids, ids, e);
+        else if (!text_check(file.at, file.size, name, e) &&
+                 !bytes_add(text, file.at, file.size, e))
             bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
