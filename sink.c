@@ -236,7 +236,7 @@ const Variant VARIANTS[] = {
 
 /* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
  * one (Table 11). */
-bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
+static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
  *
@@ -252,42 +252,47 @@ bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
  * x* is an input: it has a row, passes through every block and can be looked at by its own query.
  * The extra column * has a key and a value in each head, but no query and no hidden state. v+ is
  * neither: it is added to a head's output and has no column. */
-int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
+static int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
 
 /* S, the width of every map that leaves this file. */
-int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
+static int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
 
 /* The column of token 1, the k = 1 of Sink_1. */
-int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0); }
+static int config_column_first(const Config *c) {
+    return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0);
+}
 
 /* The column whose weight Table 4 calls Sink_*. */
-int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
+static int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
 
 /* [FIG6] w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the
  * window, and through n of them a token still reaches back n (w-1) places. Published models give it
  * to some layers only, always with a period. */
-int config_window(const Config *c, int l) {
+static int config_window(const Config *c, int l) {
     bool has = !c->window_period || l % c->window_period == c->window_offset;
     return has ? c->window : 0;
 }
 
 /* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
  * mixer (Mamba) and the experts stand in data/hf.c, forward only: to train them is refused. */
-bool config_attends(const Config *c, int l) {
+static bool config_attends(const Config *c, int l) {
     return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
 
-int config_attending(const Config *c) {
+/* how many of the L blocks have it: 1 or more */
+static int config_attending(const Config *c) {
     int n = 0;
     for (int l = 0; l < c->layers; l++) n += config_attends(c, l);
     return n;
 }
 
-int config_experts(const Config *c, int l) {
+/* X where block l has experts, else 0 */
+static int config_experts(const Config *c, int l) {
     return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
 }
 
-int config_trains(const Config *c, Error *e) {
+/* 0, or 2 with one line for a model that has no backward: a block of Mamba's or of experts */
+static int config_trains(const Config *c, Error *e) {
     if (config_attending(c) < c->layers)
         return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
                     "./hf eval MODEL, or without it", c->attention_period);
@@ -315,7 +320,7 @@ int config_trains(const Config *c, Error *e) {
  *
  * A dim that is not learned starts at 0 and gets gradient 0 (3.7); AdamW and its decay leave a 0
  * alone. Tests: config_learned_dim__orders, gradients__frozen_dims. */
-bool config_learned_dim(const Config *c, int d) {
+static bool config_learned_dim(const Config *c, int d) {
     int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
     int half = c->rotary_dims / 2, r = 2 * half, rank;       /* rank 0 is learned first */
     if (c->extra_order == ORDER_FIRST) rank = d;
@@ -371,7 +376,7 @@ static void config_fill(Config *c) {
  * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
-int config_resolve(Config *c, Error *e) {
+static int config_resolve(Config *c, Error *e) {
     bool divides = c->head_dim || c->dim % c->heads == 0;
     config_fill(c);
     bool p_norm = c->normalizer == NORMALIZER_PNORM, sum = c->normalizer == NORMALIZER_SUM;
@@ -625,8 +630,10 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     }
 }
 
-int model_list(Model *m, const Config *c, const PublishedParts *p, Error *e) {
-    if (p && !p->open) p = NULL;
+/* The list of tensors alone, and w.layer, d.layer without memory behind them. 2 with one line for
+ * blocks that only data/hf.c has. */
+static int model_list(Model *m, const Config *c, Error *e) {
+    const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
     *m = (Model){.c = *c, .published = p};
     if (!p && config_trains(c, e)) return e->status;
     m->w.layer = grab(c->layers, sizeof(Layer), e);
@@ -659,8 +666,9 @@ static void model_point(Model *m, Weights *w, real *base) {
 /* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
  * failure nothing is left to free. Params and gradients take sizeof(real) bytes a number each: in
  * float 546 MB each for the paper's model, and AdamW's two moments (chapter 10) as much again. */
-int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-    if (model_list(m, c, with_grads ? NULL : &PUBLISHED_PARTS, e)) return e->status;
+static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
+    *m = (Model){0};
+    if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
     m->params = grab(m->count, sizeof(real), e);
     if (with_grads) m->grads = grab(m->count, sizeof(real), e);
     if (e->status) { model_free(m); return e->status; }
@@ -678,10 +686,10 @@ void model_free(Model *m) {
 }
 
 /* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
-void model_zero_grads(Model *m) { zero(m->grads, m->count); }
+static void model_zero_grads(Model *m) { zero(m->grads, m->count); }
 
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
-const Tensor *model_tensor(const Model *m, const char *name) {
+static const Tensor *model_tensor(const Model *m, const char *name) {
     for (int i = 0; i < m->n_tensors; i++)
         if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
     return NULL;
@@ -704,7 +712,7 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
  * start from the same weights wherever both have the tensor, so that a difference between their
  * trainings is not one between their starts (test model_init__streams). A bias has the fan-in of
  * its matrix, as in PyTorch. */
-void model_init(Model *m, int init, uint64_t seed) {
+static void model_init(Model *m, int init, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
         const char *last = strrchr(t->name, '.');
@@ -1048,7 +1056,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
 /* w of a pair, in radians a position. Published models stretch it to serve a longer context:
  * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the pairs with fewer than `low`
  * turns in the original context, keeps those with more than `high`, and blends in between. */
-double rope_frequency(const Config *c, int pair) {
+static double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
     if (c->rope_scaling == ROPE_PLAIN) return w;
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
@@ -1061,7 +1069,7 @@ double rope_frequency(const Config *c, int pair) {
 /* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets
  * whose borders 16 * 2^(3k/16) grow geometrically to 128 (16, 19, 21, 24, 27, .., 99, 113). As
  * printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
-int position_bucket(idx distance) {
+static int position_bucket(idx distance) {
     if (distance < 16) return distance < 0 ? 0 : (int)distance;
     int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
     return bucket < 31 ? bucket : 31;
@@ -1351,7 +1359,7 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 }
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
-real row_normalizer(const Config *c, real row_stat) {
+static real row_normalizer(const Config *c, real row_stat) {
     if (c->sim == SIM_EXP)                                   /* a log sum below 0: the clamp's 1 */
         return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
     switch (c->normalizer) {
@@ -1384,7 +1392,7 @@ static real row_exp(const Config *c, idx n, real *z, real *spare) {
 }
 
 /* z [n] becomes the weights a = s/Z, in place. Returns row_stat; spare [n] is scratch. */
-real row_forward(const Config *c, idx n, real *z, real *spare) {
+static real row_forward(const Config *c, idx n, real *z, real *spare) {
     if (c->sim == SIM_EXP) return row_exp(c, n, z, spare);
     SIMS[c->sim](n, z, spare, NULL);
     real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
@@ -1415,8 +1423,8 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
 
 /* From z [n] and row_stat: a = s/Z, deriv = s'/Z and dlogz = dlog Z/dz, each [n] and none of them
  * overlapping z. */
-void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
-                  real *dlogz) {
+static void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
+                         real *dlogz) {
     if (c->sim == SIM_EXP) {
         row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
         return;
@@ -1453,7 +1461,7 @@ void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
  * weights themselves where Z = sum + e; s over its sum where Z = 1; absolute values where scores
  * have a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
  * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. */
-void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
+static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
     for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
     real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
     if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
@@ -1528,7 +1536,7 @@ void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
  * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
  * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
  * The prefix counts tokens, so a window forgets x* like any key. */
-bool visible(const Config *c, int l, idx i, idx j) {
+static bool visible(const Config *c, int l, idx i, idx j) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
@@ -2071,7 +2079,7 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
  * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
  * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
  * below, never a copy. sinks_measure looks between the blocks instead. */
-void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
+static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     idx N = forward_begin(m, a, ids, B, T);
     for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
     forward_end(m, a, B, N);
@@ -2082,7 +2090,7 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
  * and T as in the forward. Gradients are added to what is there: forward, loss and backward of two
  * half batches, each with the share 1/2, are one step of the whole. Leaves the gradient of H^0 in
  * a->dh. */
-void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
+static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     const Config *c = &m->c;
     idx N = config_rows(c, T);
     idx rows = B * N, n = rows * c->dim;
@@ -2145,7 +2153,7 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 
 /* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
  * paper. a->outp keeps out = nf W_out [R,E] when the embedding is narrower. */
-void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
+static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
     idx C = m->c.dim, E = m->c.embed_dim, V = m->c.vocab;
     bool tied = m->c.tied;
     const real *w = tied ? m->w.wte : m->w.wcls;
@@ -2199,8 +2207,8 @@ static double cross_entropy(idx V, real *y, int target, const real *weight) {
  *
  * Scored rows are numbered s = 0 .. n-1 through the sequences, `per` of them in each. They go SLICE
  * at a time to a place of their own, whole slices across the borders of sequences. */
-double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
-                  double share) {
+static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
+                         double share) {
     const Config *c = &m->c;
     idx C = c->dim, V = c->vocab, N = config_rows(c, T);
     idx from = c->prefix > 1 ? c->prefix - 1 : 0;            /* p-1: the first scored, from 0 */
@@ -2284,9 +2292,16 @@ WIDE(adamw,
         w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
+typedef struct Step {            /* one step of the optimiser */
+    int optimizer;               /* OPTIMIZER_* */
+    double lr, beta1, beta2, eps, wd;
+    long t;                      /* counts from 1: the moments' bias correction */
+    double shrink;               /* what clipping leaves of the gradient: 1, or less */
+} Step;
+
 /* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
  * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
-void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
+static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
     Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
                  .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
                  .step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t))),
@@ -2311,7 +2326,7 @@ void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real 
  * steps, one past the last. lr = 4e-4, 100 of 20000 steps, min_lr = 4e-5: 4e-6 at s = 0, 4e-4 at
  * 99, 2.2e-4 at 10050. What lr does to the sink is [T9]: at one product of lr and steps, Sink_1
  * is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
-double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
+static double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
     if (step < warmup) return lr * (step + 1) / warmup;
     if (schedule == SCHEDULE_CONSTANT) return lr;
     double done = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
@@ -2323,7 +2338,7 @@ double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps
  * summed in double, the shares in their order, so that the norm has the same bits on any number of
  * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
  * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
-double gradient_norm(const Model *m, const Tensor **bad) {
+static double gradient_norm(const Model *m, const Tensor **bad) {
     enum { SHARES = 64 };
     double total = 0;
     *bad = NULL;
@@ -2392,7 +2407,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
 
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
  * ROWS_REAL, or ROWS_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
-void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
+static void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
     /* the row and the column of token 1: 1 with x*, one column more with * */
     idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
     bool authors = rows == ROWS_PLUS1;
@@ -2414,7 +2429,7 @@ void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) 
 /* [M2] Sink_k^eps of a column, 0 .. S-1, at threshold eps[x], in 0..1: the mean over heads of the
  * share of sequences. The paper's Sink_1 is the column of token 1 (config_column_first), its Sink_*
  * that of * or x* (config_column_star). */
-double sinks_sink(const Sinks *s, int column, int x) {
+static double sinks_sink(const Sinks *s, int column, int x) {
     double sum = 0;
     int LH = s->L * s->H;
     for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
@@ -2422,7 +2437,7 @@ double sinks_sink(const Sinks *s, int column, int x) {
 }
 
 /* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
-double sinks_alpha(const Sinks *s, int column) {
+static double sinks_alpha(const Sinks *s, int column) {
     double sum = 0;
     for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
     return sum / s->heads;
@@ -2436,7 +2451,7 @@ double sinks_alpha(const Sinks *s, int column) {
  *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5; rows 1..p see p tokens
  *
  * It is counted from the mask itself, so that every combination and per-layer windows are right. */
-double sink_uniform(const Config *c, int T) {
+static double sink_uniform(const Config *c, int T) {
     idx N = config_rows(c, T), first = N - T;
     double sum = 0;
     for (int l = 0; l < c->layers; l++)
@@ -2451,7 +2466,7 @@ double sink_uniform(const Config *c, int T) {
 /* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
  * for norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged
  * over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
-double norm_ratio(const double *norms, idx N) {
+static double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
     return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
@@ -2460,7 +2475,7 @@ double norm_ratio(const double *norms, idx N) {
 /* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
  * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
  * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
-double sinks_ratio(const Sinks *s) {
+static double sinks_ratio(const Sinks *s) {
     double most = 0;
     for (int l = 1; l <= s->L; l++) {
         double ratio = norm_ratio(s->hnorm + l * s->N, s->N);
@@ -2472,8 +2487,8 @@ double sinks_ratio(const Sinks *s) {
 /* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
  * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of the
  * weights and of m, one block's at a time. On failure nothing is held. */
-int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
-                 Error *e) {
+static int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
+                        Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
     *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
@@ -2507,7 +2522,7 @@ void sinks_free(Sinks *s) {
 }
 
 /* Has block l maps? Means over heads leave out blocks without attention (data/hf.c). */
-bool sinks_attends(const Sinks *s, int l) {
+static bool sinks_attends(const Sinks *s, int l) {
     return !s->period || l % s->period == s->offset;
 }
 
@@ -2658,8 +2673,8 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
  * seen. ids, targets [B,T]; without targets no loss is added. rows as in sink_alpha. Any number of
  * calls, then sinks_finish once. It is model_forward with a look after each block, so that neither
  * a nor s has to hold more than one block's activations and maps. */
-int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows,
-                  Error *e) {
+static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B,
+                         int rows, Error *e) {
     int C = m->c.dim;
     if (B > s->batch)
         return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
@@ -2683,7 +2698,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
 
 /* Sums to means over the n sequences measured, every field alike; once. over becomes the share of
  * sequences in which a head is a sink. */
-void sinks_finish(Sinks *s) {
+static void sinks_finish(Sinks *s) {
     double n = s->n ? s->n : 1;
     for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
     s->massive /= n;
@@ -2732,9 +2747,9 @@ void sinks_finish(Sinks *s) {
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
 
-/* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
- * of a second toy to compare with. A * in front stands for each position scheme inside the score in
- * turn. */
+/* A line of the page. Its toy has the flags of the check (above its table), then those before a |.
+ * Those after the | are of a second toy to compare with. A * in front stands for each position
+ * scheme inside the score in turn. */
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
@@ -2762,7 +2777,7 @@ struct Toy {
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Schemes inside the score, and, of which the states part, those added to the input. */
+/* Position schemes: those inside the score, and those added to the input. */
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
 enum { INSIDE = 5 };
@@ -2783,12 +2798,10 @@ static const real *toy_row(const Toy *y, int map, int l, int h, int t);
 static void toy_logits(Toy *y, real logits[LOGITS]);
 /* The loss of the last run, and its gradients. */
 static double toy_gradients(Toy *y);
-/* Is this the tensor `name` of some block? */
-static bool named(const Tensor *t, const char *name);
 /* Runs on its ids; or on T tokens: all the same for seed 0, else drawn at random. */
 static void toy_forward(Toy *y);
 static void toy_feed(Toy *y, uint64_t seed);
-/* A toy with these flags on top of its own; the less favourable of two numbers for a line. */
+/* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
@@ -3464,33 +3477,33 @@ static const Line PROP4[] = {
  * than g; counted as g, it is restored. At a = 1/4 all factors are powers of two, which pass
  * through rounding unharmed: the two trainings agree to the bit, in either build. At a = 0.2 each
  * of 200 steps rounds a number of order 1 twice, which may grow tenfold: within SCORES. */
+enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
     const char *reference, *text, *flags, *tensor;
     double alpha;
     int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
-    double clip;                        /* 0: none */
-    bool corrected, breaks;             /* the norm counts g for g/a; must the two part? */
+    int clip; bool breaks;              /* by the global norm of 0.5; must the two part? */
 } Twin;
 
 static const Twin TWINS[] = {
-    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2, 0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  a = 1/4, to the bit",        "",         "wo", 0.25, 0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_V",                     "",         "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_V beside V biases",     "--vbias",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_O beside V biases",     "--vbias",  "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  of W_O beside KV biases", "--extra kv",  "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_V beside KV biases", "--extra kv",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  with eps' = eps",            "",         "wo", 0.2,  0, 1,  0, -1, 1, 0, 0, 1},
-    {"eq. 42", "  with eps' = a eps",          "",         "wo", 0.2,  0, 1,  1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  with wd' = wd",              "",         "wo", 0.2,  0, 1, -1,  0, 1, 0, 0, 1},
-    {"eq. 42", "  with wd' = wd/a^2",          "",         "wo", 0.2,  0, 1, -1, -2, 1, 0, 0, 1},
-    {"eq. 42", "  with lr' = a^2 lr",          "",         "wo", 0.2,  0, 2, -1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  from W^ = W",                "",         "wo", 0.2,  0, 1, -1, -1, 0, 0, 0, 1},
-    {"beyond", "  clipped by the global norm", "",         "wo", 0.2,  0, 1, -1, -1, 1, 0.5, 0, 1},
-    {"beyond", "  clipped, g in the norm for g/a", "",     "wo", 0.2,  0, 1, -1, -1, 1, 0.5, 1, 0},
-    {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", "wo", 0.2,  1, 2,  0, -2, 1, 0, 0, 0},
-    {"eq. 35", "  a = 1/4, to the bit",        "",         "wo", 0.25, 1, 2,  0, -2, 1, 0, 0, 0},
-    {"eq. 35", "  with lr' = a lr",            "",         "wo", 0.2,  1, 1,  0, -2, 1, 0, 0, 1},
+    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", ".wo", 0.2, 0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_V",                     "",        ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_V beside V biases",     "--vbias", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_O beside V biases",     "--vbias", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 1},
+    {"eq. 42", "  of W_O beside KV biases", "--extra kv", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_V beside KV biases", "--extra kv", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 1},
+    {"eq. 42", "  with eps' = eps",            "",        ".wo", 0.2,  0, 1,  0, -1, 1, 0, 1},
+    {"eq. 42", "  with eps' = a eps",          "",        ".wo", 0.2,  0, 1,  1, -1, 1, 0, 1},
+    {"eq. 42", "  with wd' = wd",              "",        ".wo", 0.2,  0, 1, -1,  0, 1, 0, 1},
+    {"eq. 42", "  with wd' = wd/a^2",          "",        ".wo", 0.2,  0, 1, -1, -2, 1, 0, 1},
+    {"eq. 42", "  with lr' = a^2 lr",          "",        ".wo", 0.2,  0, 2, -1, -1, 1, 0, 1},
+    {"eq. 42", "  from W^ = W",                "",        ".wo", 0.2,  0, 1, -1, -1, 0, 0, 1},
+    {"beyond", "  clipped by the global norm", "",        ".wo", 0.2,  0, 1, -1, -1, 1, CLIPPED, 1},
+    {"beyond", "  clipped, g for g/a in the norm", "",   ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
+    {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
+    {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
+    {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1},
     {0}};
 
 /* One step of one of the two; scaled: the one whose tensor carries the powers of alpha. */
@@ -3499,16 +3512,16 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scale
     const Tensor *bad;
     toy_feed(y, (uint64_t)t);
     double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
-    for (int i = 0; i < m->n_tensors && scaled && w->corrected; i++) {
+    for (int i = 0; i < m->n_tensors && scaled && w->clip == CORRECTED; i++) {
         const Tensor *x = &m->tensor[i];
         double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
-        if (named(x, w->tensor)) square += (w->alpha * w->alpha - 1) * own;
+        if (strstr(x->name, w->tensor)) square += (w->alpha * w->alpha - 1) * own;
     }
-    if (w->clip > 0 && sqrt(square) > w->clip)
-        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(w->clip / sqrt(square));
+    if (w->clip && sqrt(square) > 0.5)
+        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(0.5 / sqrt(square));
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[i];
-        double a = scaled && named(x, w->tensor) ? w->alpha : 1;
+        double a = scaled && strstr(x->name, w->tensor) ? w->alpha : 1;
         Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
                   .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
                   .wd = 0.1 * pow(a, w->wd)};
@@ -3521,7 +3534,7 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scale
 /* Multiplies one tensor of every block. */
 static void fold(Model *m, const char *tensor, double factor) {
     for (int i = 0; i < m->n_tensors; i++)
-        for (idx n = 0; n < m->tensor[i].count && named(&m->tensor[i], tensor); n++)
+        for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
             m->params[m->tensor[i].at + n] *= (real)factor;
 }
 
@@ -3554,7 +3567,7 @@ static void check_twins(Page *p) {
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
 static double folded(Toy *y) {
     real scaled[LOGITS], other[LOGITS];
-    fold(&y->other->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
+    fold(&y->other->m, y->x > 0 ? ".wv" : ".wo", fabs(y->x));
     toy_forward(y->other);
     toy_logits(y, scaled);
     toy_logits(y->other, other);
@@ -3790,6 +3803,16 @@ static const Line METRIC[] = {
  * other ids: data/hf.c makes, reads and uses them.
  */
 
+enum {
+    TOKEN_END = 0,            /* <|endoftext|>  stands after each document */
+    TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
+    TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
+    TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
+    TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259 */
+    TOKENIZER_VOCAB_MAX = 1 << 18,
+    PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
+};
+
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
@@ -3799,17 +3822,23 @@ static const TokenizerKind PUBLISHED_TOKENIZERS;
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
 /* Appends n ids to a, which without memory for them is unchanged. */
-int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
+static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
     Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
     if (!bytes_add(&b, from, n * sizeof *from, e))
         *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
     return e->status;
 }
 
-void ids_free(Ids *a) {
+static void ids_free(Ids *a) {
     free(a->at);
     *a = (Ids){0};
 }
+
+typedef struct Pair {
+    int32_t left, right;
+    uint32_t last;            /* of a tree of prefixes: 1 + what ends here, 0 nothing */
+    int64_t count;            /* training only: how often the pair is in the text */
+} Pair;
 
 /* The slot that holds the pair, or the empty one where it belongs. Needs room > 0; since at most
  * half of the slots are in use, the walk ends. */
@@ -3921,7 +3950,7 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
 }
 
 /* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
-const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
+static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
     *length = t->start[id + 1] - t->start[id];
     return t->pool.at + t->start[id];
 }
@@ -3953,7 +3982,7 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
-void tokenizer_free(Tokenizer *t) {
+static void tokenizer_free(Tokenizer *t) {
     if (t->kind) t->kind->close(t);
     pairs_free(&t->merges);
     bytes_free(&t->pool);
@@ -3977,8 +4006,8 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
 
 /* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
  * is checked. On failure *t is empty. */
-int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
-                   Error *e) {
+static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
+                          Error *e) {
     *t = (Tokenizer){0};
     if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
         return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
@@ -4013,7 +4042,7 @@ int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Token
     return e->status;
 }
 
-int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
+static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
     Bytes file = {0};
     *out = (Tokenizer){0};
     if (!file_read(path, &file, e)) tokenizer_read(file.at, file.size, path, out, e);
@@ -4053,12 +4082,12 @@ typedef struct CachedWord {
 } CachedWord;
 
 /* An encoder for t, which must outlive it: 1 MiB. */
-int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
+static int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
     *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
     return e->status;
 }
 
-void encoder_free(Encoder *c) {
+static void encoder_free(Encoder *c) {
     if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
     *c = (Encoder){0};
@@ -4118,7 +4147,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 }
 
 /* Appends the ids of n bytes of text to out. On failure out is as it was. */
-int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
+static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     const size_t before = out->size;
     if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
@@ -4127,7 +4156,8 @@ int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, 
 }
 
 /* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
-int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out, Error *e) {
+static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
+                            Error *e) {
     const size_t before = out->size;
     for (size_t i = 0, length; i < n && !e->status; i++) {
         const bool known = ids[i] >= 0 && ids[i] < t->vocab;
@@ -4308,10 +4338,53 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
- * text, so that two people seldom share a name. All forms of a remembered choice are told from the
- * same random numbers, in the head's order, so that what they share comes out the same. Blanks are
- * kept tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
+ * text: two people seldom share a name. All its forms are told from the same random numbers, so
+ * that what they share comes out the same. Blanks are kept tidy: one at a time, none before
+ * , . ; : ! ? or at either end of a line or an alternative.
  */
+
+enum {
+    GRAMMAR_FORMS = 8,          /* forms of one rule, its own name included */
+    GRAMMAR_NESTING = 16,       /* { } inside { } */
+    GRAMMAR_DEPTH = 100,        /* rules inside rules while a document is told */
+    GRAMMAR_STEPS = 1 << 18,    /* rules told in one document, so that every document ends */
+    GRAMMAR_SIZE = 1 << 20,     /* bytes of one document, and of what it remembers */
+    GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
+};
+
+/* A name: of a rule, of a variable, of a form, or of several of these at once. */
+typedef struct Symbol {
+    int at, size;               /* its letters in Grammar.text */
+    int rule;                   /* the rule of this name, -1 none */
+    int shape, slot;            /* of a variable: a rule that has its forms (-1 none); its number */
+} Symbol;
+
+/* A stretch of text, a { } group, or a [reference]; a chain of them is one form of an alternative.
+ * What is said of references has no meaning for the others. */
+typedef struct Phrase {
+    int next, line;             /* the next of the chain, -1 none */
+    int at, size;               /* of text: where in Grammar.text; size -1: not text */
+    int rule;                   /* what to tell: a group's or reference's rule, -1 a variable */
+    int name, variable, form;   /* symbols: what is referred to, what remembers it, form; -1 none */
+    int low, high;              /* how many times */
+    int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
+    char operator;              /* + - * / % or 0 */
+    bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
+} Phrase;
+
+/* One alternative: `forms` chains of phrases, one for every form of its rule or one for all. */
+typedef struct Alternative {
+    uint64_t upto;              /* weights so far, its own included */
+    int next;                   /* the rule's next alternative, -1 none */
+    int forms, first[GRAMMAR_FORMS];
+} Alternative;
+
+/* A rule: head[0] is its own name (-1 for a { } group), head[1 .. forms - 1] name other forms. */
+typedef struct Rule {
+    int line, forms, head[GRAMMAR_FORMS];
+    int first;                  /* its first alternative */
+    uint64_t weight;            /* of all of them */
+} Rule;
 
 /* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
  * a rule and \v for any other: so one character is the end of a rule. */
@@ -4442,7 +4515,7 @@ static int scan_text(Scan *s, Phrase *p) {
 
 static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth);
 
-/* Reads what stands between a { and its }, a rule without a name. */
+/* Reads a group from its { on, a rule without a name. */
 static int scan_group(Scan *s, Phrase *p, int depth) {
     Grammar *g = s->g;
     if (depth >= GRAMMAR_NESTING)
@@ -4637,7 +4710,7 @@ static const Remembered *tell_recall(const Telling *t, const Phrase *p, int name
     return NULL;
 }
 
-/* The whole number that a variable remembers. Nine digits, so that every result fits 64 bits. */
+/* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
 static int tell_number(const Telling *t, const Phrase *p, int name, int64_t *number) {
     const Remembered *v = tell_recall(t, p, name);
     if (!v) return 1;
@@ -4764,14 +4837,6 @@ static int tell_reference(Telling *t, const Phrase *p, int inherited) {
     return t->e->status;
 }
 
-/* The alternative of r that one random number falls to: the first whose upto is above it. */
-static const Alternative *choose(Telling *t, const Rule *r) {
-    const Alternative *all = t->g->alternatives, *a = all + r->first;
-    const uint64_t x = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
-    while (a->upto <= x) a = all + a->next;
-    return a;
-}
-
 static int endless(const Telling *t, const Rule *r) {
     return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
                 "%d rules or %d bytes. Try: an alternative that does not come back here",
@@ -4785,12 +4850,13 @@ static int tell_rule(Telling *t, int rule, int wanted) {
     if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
         return endless(t, r);
     const int form = r->head[0] < 0 ? 0 : form_index(r, wanted);
-    if (form < 0) wanted = -1;
-    const Alternative *a = choose(t, r);
-    int i = a->first[a->forms > 1 && form > 0 ? form : 0];
-    if (a->forms > 1) wanted = -1;
-    for (; i >= 0; i = g->phrases[i].next) {
-        const Phrase *p = &g->phrases[i];
+    const Alternative *a = &g->alternatives[r->first];
+    const uint64_t draw = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
+    while (a->upto <= draw) a = &g->alternatives[a->next];
+    if (form < 0 || a->forms > 1) wanted = -1;
+    const Phrase *p;
+    for (int i = a->first[a->forms > 1 && form > 0 ? form : 0]; i >= 0; i = p->next) {
+        p = &g->phrases[i];
         if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
             : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
         if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, r);
@@ -4904,18 +4970,16 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's text from byte `from` on, and turns a byte order mark into blanks, which the
- * start of a document drops. */
-static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
-    unsigned char *t = text->at + from;
-    const size_t n = text->size - from, good = n ? utf8_length(t, n) : 0;
+/* Checks a file's n bytes of text. A byte order mark becomes blanks, which the start of a document
+ * drops. */
+static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
+    const size_t good = utf8_length(t, n);
     size_t line = 1;
-    for (size_t i = 0; i < good && good < n; i++) line += t[i] == '\n';
-    if (good < n)
-        return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
-                    "-f latin1 -t utf-8, or another file", name, t[good], line);
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
-    return 0;
+    if (good == n) return 0;
+    for (size_t i = 0; i < good; i++) line += t[i] == '\n';
+    return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
+                "-f latin1 -t utf-8, or another file", name, t[good], line);
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
@@ -4951,13 +5015,12 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
     files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
-        const size_t from = text->size;
         at += strlen(name) + 1;
         file.size = 0;
-        if (s->tokens[0]) {
-            if (!file_read(name, &file, e))
-                shard_read(file.at, file.size, name, free_ids, ids, e);
-        } else if (!file_read(name, text, e) && !text_check(text, from, name, e))
+        if (file_read(name, &file, e)) break;
+        if (s->tokens[0]) shard_read(file.at, file.size, name, free_ids, ids, e);
+        else if (!text_check(file.at, file.size, name, e) &&
+                 !bytes_add(text, file.at, file.size, e))
             bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
@@ -5103,7 +5166,7 @@ static const char *source_name(const Source *s) {
 
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
  * the context, or 0 when nothing will be trained and only the held documents are wanted. */
-int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
+static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
                 .pass = -1};
     const bool text = s->text[0], grammar = s->grammar[0];
@@ -5225,7 +5288,7 @@ static void block_split(const int32_t *block, int b, int T, int *ids, int *targe
 }
 
 /* ids, targets [B,T]: the next B blocks, with their interventions. */
-int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
+static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
     int32_t *block = grab(T + 1, sizeof *block, e);
     uint64_t number;
     for (int b = 0; b < B && !e->status; b++)
@@ -5247,8 +5310,8 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
  */
 const char *const INPUTS[] = {"natural", "random", "repeat"};
 
-int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets,
-               int *starts) {
+static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
+                      int *targets, int *starts) {
     const int documents = (int)d->starts.size, size = (int)d->held.size;
     const bool natural = input == INPUT_NATURAL;
     int got = 0;
@@ -5277,7 +5340,8 @@ int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids
 }
 
 /* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
-int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e) {
+static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
+                     Error *e) {
     const size_t all = d->held.size / (size_t)(T + 1);
     int got = 0;
     int32_t *block = grab(T + 1, sizeof *block, e);
@@ -5460,7 +5524,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
                            int width, bool with_moments) {
     Error *e = c->e;
     Model list = {0};
-    if (model_list(&list, &t->s.model, &PUBLISHED_PARTS, e)) return e->status;
+    if (model_list(&list, &t->s.model, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
     uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
@@ -5517,7 +5581,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     return e->status;
 }
 
-int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
+static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
     Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
     Trainer same = *t;                           /* which each pass_ returns unchanged */
     if (writing_begin(&c.w, path, e)) return e->status;
@@ -5533,9 +5597,9 @@ static int checkpoint_whole(Passage *c, uint64_t *size) {
     *size = got;
     if (c->f && ferror(c->f)) return unreadable(c->name, c->e);
     if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return !memcmp(piece, "SINKMOD1", 8)
-             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: make "
-                    "hf, and ./hf instead of ./sink", c->name)
+        return got >= 8 && !memcmp(piece, "SINKMOD1", 8)
+             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
+                    "make hf, and ./hf instead of ./sink", c->name)
              : fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
                     "train --out FILE makes one", c->name);
     uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
@@ -5553,8 +5617,8 @@ static int checkpoint_whole(Passage *c, uint64_t *size) {
 }
 
 /* From bytes in memory. */
-int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
-                    bool with_moments, Error *e) {
+static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
+                           bool with_moments, Error *e) {
     Passage c = {.at = p, .left = n, .name = name, .e = e}, again = c;
     uint64_t size;
     *t = (Trainer){0};
@@ -5564,7 +5628,7 @@ int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer 
 }
 
 /* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
-int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
+static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     Bytes held = {0};
     uint64_t size;
     *t = (Trainer){0};
@@ -5597,7 +5661,7 @@ static int trainer_room(Trainer *t, Error *e) {
     return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
-int trainer_create(Trainer *t, const Settings *s, Error *e) {
+static int trainer_create(Trainer *t, const Settings *s, Error *e) {
     *t = (Trainer){.s = *s};
     t->s.data.vocab = s->model.vocab;
     if (data_open(&t->data, &t->s.data, s->train.seed, s->model.context, e)) return e->status;
@@ -5692,7 +5756,9 @@ static int resume_start(const Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+/* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
+ * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
+static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
     Settings now;
     if (checkpoint_load(s->out, t, true, e)) return e->status;
     if (!t->m1)
@@ -5713,7 +5779,7 @@ int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
  * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
  * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
  * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
-int trainer_restart(Trainer *t, const Settings *s, Error *e) {
+static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     Trainer was = *t;                            /* put aside: t is made anew in its place */
     Settings now = *s;
     now.model = was.m.c;
@@ -5749,7 +5815,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
     return trainer_restart(t, &now, e);
 }
 
-int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
+static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
     const bool there = s->resume && !file_missing(s->out);
@@ -5788,7 +5854,7 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
 }
 
 /* Did the last step fail for its numbers, and not for a file? */
-bool trainer_diverged(const Trainer *t) { return !isfinite(t->loss) || !isfinite(t->norm); }
+static bool trainer_diverged(const Trainer *t) { return !isfinite(t->loss) || !isfinite(t->norm); }
 
 /* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
@@ -5818,7 +5884,7 @@ static int trainer_finish(Trainer *t, Error *e) {
 }
 
 /* One step: forward, backward (several times when accumulating), clip, update. */
-int trainer_step(Trainer *t, Error *e) {
+static int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
     int B = p->batch, T = t->s.model.context;
     int *targets = t->ids + (idx)B * T;
@@ -5902,7 +5968,7 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
 }
 
 /* A training to its end: looks at the sink every log_every steps, logs, saves. */
-int train_run(Trainer *t, Progress *p, Error *e) {
+static int train_run(Trainer *t, Progress *p, Error *e) {
     static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
     const Train *r = &t->s.train;
     Bytes log = {0};
@@ -5975,7 +6041,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
  * 11  Evaluation                                                         sections 3.1 to 3.3
  */
 
-int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
+static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
     Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
     if (list) r->list = list;
     double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
@@ -5995,13 +6061,13 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
     return result_add(r, name, &x, 1, e);
 }
 
-const double *result_find(const Result *r, const char *name, int *n) {
+static const double *result_find(const Result *r, const char *name, int *n) {
     for (int i = 0; i < r->lists; i++)
         if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
     return *n = 0, NULL;
 }
 
-void result_free(Result *r) {
+static void result_free(Result *r) {
     free(r->list);
     free(r->value);
     *r = (Result){0};
@@ -6107,7 +6173,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
 
 /* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
  * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
-int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
+static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
     enum { BATCH = 16 };
     const Config *c = &m->c;
     Acts a = {0};
@@ -6149,7 +6215,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
 
 /* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
  * there is one and else on token 1, is the strongest and the weakest. */
-int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
+static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
     int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
     outcome_begin(o, o->name, o->source, t, o->s.T);
@@ -6508,7 +6574,7 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
 }
 
 /* Lines of ids, from anywhere, as the held documents of an evaluation. */
-int data_ids(Data *d, const char *path, int vocab, Error *e) {
+static int data_ids(Data *d, const char *path, int vocab, Error *e) {
     Bytes text = {0};
     int B, T;
     *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1};
@@ -6804,7 +6870,7 @@ static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *fo
 /* The main job. s holds what the command line changed. With --out each arm's training is kept, and
  * --resume goes on with them: an arm that is done is measured again, and one that is not there yet
  * has the first one's settings. */
-int demo_run(const Settings *s, FILE *out, Error *e) {
+static int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
     if (s->data.toy)
@@ -6973,7 +7039,8 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
     }
 }
 
-void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
+/* to [n,m] = from [m,n] transposed; rows begin ldt and ld elements apart. */
+static void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     transpose_inline(to, ldt, from, ld, m, n);
 }
 
@@ -7120,6 +7187,7 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
    and of powers 0.529, over every 61st float. */
 
 enum { SPAN = 16, PARTS = 32 };
+typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
 #ifdef SINK_DOUBLE
@@ -7369,13 +7437,16 @@ static void matmul_one(const Kernels *on, real *c, idx ldc, Matrix a, Matrix b, 
         for (idx i = 0; i < m; i++) zero(c + i * ldc, n);
 }
 
-void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
+/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
+   stack, as matmul does on every thread. */
+static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     matmul_one(kernels(isa_best()), c, ldc, a, b, m, n, k, add);
 }
 
 /* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
    with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
-void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
+static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
+                      bool add) {
     const Kernels *on = kernels(isa);
     const idx across = pieces(n, SPREAD);
     idx down = pieces(m, BAND);
@@ -7412,7 +7483,7 @@ bool fma_fuses(Isa isa) {
 }
 
 /* Fewer numbers than a span are filled up to one. */
-void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
+static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     const Kernels *on = kernels(isa);
     if (n >= SPAN) {
         on->map(op, n, y, x, p);
@@ -7760,7 +7831,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
  *
  * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
  * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
-int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
     if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
     idx R = forward_rows(&m->c, a, T - from);
@@ -7918,8 +7989,9 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
     _findclose(walk);
     return true;
 }
-bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
-int make_folder(const char *path) { return _mkdir(path); }
+static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
+/* 0, or errno says why not */
+static int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
@@ -7930,14 +8002,17 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
-bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
-bool file_size(FILE *f, uint64_t *size) {
+/* from its start */
+static bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
+/* leaves it at its end */
+static bool file_size(FILE *f, uint64_t *size) {
     if (_fseeki64(f, 0, SEEK_END)) return false;
     long long at = _ftelli64(f);
     *size = (uint64_t)at;
     return at >= 0;
 }
-char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
+/* from the root on; to be freed; NULL: errno says why */
+static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 /* Since the start, and by the wall, as Microsoft's library has it. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
@@ -7987,7 +8062,8 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-int set_workers(int n) {
+/* 0: all there are; 1 when n are not to be had */
+static int set_workers(int n) {
     omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
     return n > 0 && n != workers();
 }
@@ -8001,7 +8077,7 @@ int set_workers(int n) { return n > 1; }
  * programs keep cores busy, a wait lasts as long as it spins: a step of 10 ms took a second, with
  * 1000 turns 33 ms, and on a free machine nothing more. The setting is read before main begins, so
  * the program starts itself once again. */
-void calm_threads(char **argv) {
+static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
         !setenv("GOMP_SPINCOUNT", "1000", 0))
@@ -8518,7 +8594,8 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     return 0;
 }
 
-int config_from_flags(Config *c, const char *flags, Error *e) {
+/* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
+static int config_from_flags(Config *c, const char *flags, Error *e) {
     Settings s;
     settings_default(&s);
     if (settings_flags(&s, flags, "m", e)) return e->status;
@@ -8604,7 +8681,7 @@ void progress_end(Progress *p) {
 }
 
 /* What `sink eval` prints: the metric, the norms by layer, and the map. */
-void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                         "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
     int first = config_column_first(c), star = config_column_star(c), S = s->S;
@@ -8654,7 +8731,7 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 }
 
 /* The table of an ablation, for a terminal and for the page. */
-void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
+static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
     const char *const names[ABLATED] = {"untouched", a->column, "control"};
     bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
                 a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
@@ -8788,11 +8865,6 @@ static void toy_free(Toy *y) {
     *y = (Toy){0};
 }
 
-static bool named(const Tensor *t, const char *name) {
-    const char *dot = strchr(t->name, '.');
-    return dot && !strcmp(dot + 1, name);
-}
-
 /* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
  * Each tensor has its own stream, so that toys share what they have in common. */
 static void toy_fill(Model *m, uint64_t seed) {
@@ -8804,7 +8876,7 @@ static void toy_fill(Model *m, uint64_t seed) {
         double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
         for (idx n = 0; n < t->count; n++) {
             int d = (int)(n % m->c.head_dim);
-            bool frozen = named(t, "kstar") && !config_learned_dim(&m->c, d);
+            bool frozen = strstr(t->name, ".kstar") && !config_learned_dim(&m->c, d);
             m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
         }
     }
@@ -8919,8 +8991,7 @@ static void page_measure(Page *p, const Line *l) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.4  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
- * elements, causality
+ * 16.4  [E4] [T4] [T15] What else `check` states: closed forms, neutral elements, causality
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
  * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
@@ -9097,12 +9168,12 @@ static const Check CHECKS[] = {
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
-void checks_list(FILE *out) {
+static void checks_list(FILE *out) {
     for (int n = 0; n < N_CHECKS; n++)
         fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
 }
 
-int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+static int checks_run(const char *name, FILE *out, bool colour, Error *e) {
     Page p = {.out = out, .colour = colour, .e = e};
     int ran = 0, threads = workers();
     set_workers(1);                                          /* toys are too small to share */
@@ -9186,7 +9257,8 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and what the command line says on top of them. */
+/* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
+ * what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
     const char *words[WORDS_MOST];
     int n = 0;
@@ -9736,7 +9808,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 }
 
 /* The program: argv[1] is a verb. Returns the exit status. */
-int sink_main(const Program *program, int argc, char **argv) {
+static int sink_main(const Program *program, int argc, char **argv) {
     Settings s;
     Error e = {0};
     const char *words[WORDS_MOST];

@@ -65,7 +65,7 @@ static void fuzz_model(const uint8_t *p, size_t n, Error *e) {
     *e = (Error){0};
     if (!header_read(&f, &header, p + first, n - first, n - first + data, "header", e)
         && !folder_sort(&f, e) && family && !config_resolve(&s.model, e)
-        && s.model.layers * (s.model.experts + 1) < 99 && !model_list(&list, &s.model, &PUBLISHED_PARTS, e)) {
+        && s.model.layers * (s.model.experts + 1) < 99 && !model_list(&list, &s.model, e)) {
         Planned *plans = grab(list.n_tensors, sizeof *plans, e);
         f.shard = grab(1, sizeof *f.shard, e);
         if (plans && f.shard) plan(plans, &list, &f, family, e);
