@@ -236,7 +236,7 @@ const Variant VARIANTS[] = {
 
 /* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
  * one (Table 11). */
-bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
+static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
  *
@@ -252,42 +252,47 @@ bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
  * x* is an input: it has a row, passes through every block and can be looked at by its own query.
  * The extra column * has a key and a value in each head, but no query and no hidden state. v+ is
  * neither: it is added to a head's output and has no column. */
-int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
+static int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
 
 /* S, the width of every map that leaves this file. */
-int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
+static int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
 
 /* The column of token 1, the k = 1 of Sink_1. */
-int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0); }
+static int config_column_first(const Config *c) {
+    return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0);
+}
 
 /* The column whose weight Table 4 calls Sink_*. */
-int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
+static int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
 
 /* [FIG6] w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the
  * window, and through n of them a token still reaches back n (w-1) places. Published models give it
  * to some layers only, always with a period. */
-int config_window(const Config *c, int l) {
+static int config_window(const Config *c, int l) {
     bool has = !c->window_period || l % c->window_period == c->window_offset;
     return has ? c->window : 0;
 }
 
 /* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
  * mixer (Mamba) and the experts stand in data/hf.c, forward only: to train them is refused. */
-bool config_attends(const Config *c, int l) {
+static bool config_attends(const Config *c, int l) {
     return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
 
-int config_attending(const Config *c) {
+/* how many of the L blocks have it: 1 or more */
+static int config_attending(const Config *c) {
     int n = 0;
     for (int l = 0; l < c->layers; l++) n += config_attends(c, l);
     return n;
 }
 
-int config_experts(const Config *c, int l) {
+/* X where block l has experts, else 0 */
+static int config_experts(const Config *c, int l) {
     return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
 }
 
-int config_trains(const Config *c, Error *e) {
+/* 0, or 2 with one line for a model that has no backward: a block of Mamba's or of experts */
+static int config_trains(const Config *c, Error *e) {
     if (config_attending(c) < c->layers)
         return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
                     "./hf eval MODEL, or without it", c->attention_period);
@@ -315,7 +320,7 @@ int config_trains(const Config *c, Error *e) {
  *
  * A dim that is not learned starts at 0 and gets gradient 0 (3.7); AdamW and its decay leave a 0
  * alone. Tests: config_learned_dim__orders, gradients__frozen_dims. */
-bool config_learned_dim(const Config *c, int d) {
+static bool config_learned_dim(const Config *c, int d) {
     int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
     int half = c->rotary_dims / 2, r = 2 * half, rank;       /* rank 0 is learned first */
     if (c->extra_order == ORDER_FIRST) rank = d;
@@ -371,7 +376,7 @@ static void config_fill(Config *c) {
  * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
-int config_resolve(Config *c, Error *e) {
+static int config_resolve(Config *c, Error *e) {
     bool divides = c->head_dim || c->dim % c->heads == 0;
     config_fill(c);
     bool p_norm = c->normalizer == NORMALIZER_PNORM, sum = c->normalizer == NORMALIZER_SUM;
@@ -625,7 +630,7 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     }
 }
 
-int model_list(Model *m, const Config *c, const PublishedParts *p, Error *e) {
+static int model_list(Model *m, const Config *c, const PublishedParts *p, Error *e) {
     if (p && !p->open) p = NULL;
     *m = (Model){.c = *c, .published = p};
     if (!p && config_trains(c, e)) return e->status;
@@ -659,7 +664,7 @@ static void model_point(Model *m, Weights *w, real *base) {
 /* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
  * failure nothing is left to free. Params and gradients take sizeof(real) bytes a number each: in
  * float 546 MB each for the paper's model, and AdamW's two moments (chapter 10) as much again. */
-int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
+static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
     if (model_list(m, c, with_grads ? NULL : &PUBLISHED_PARTS, e)) return e->status;
     m->params = grab(m->count, sizeof(real), e);
     if (with_grads) m->grads = grab(m->count, sizeof(real), e);
@@ -678,10 +683,10 @@ void model_free(Model *m) {
 }
 
 /* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
-void model_zero_grads(Model *m) { zero(m->grads, m->count); }
+static void model_zero_grads(Model *m) { zero(m->grads, m->count); }
 
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
-const Tensor *model_tensor(const Model *m, const char *name) {
+static const Tensor *model_tensor(const Model *m, const char *name) {
     for (int i = 0; i < m->n_tensors; i++)
         if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
     return NULL;
@@ -704,7 +709,7 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
  * start from the same weights wherever both have the tensor, so that a difference between their
  * trainings is not one between their starts (test model_init__streams). A bias has the fan-in of
  * its matrix, as in PyTorch. */
-void model_init(Model *m, int init, uint64_t seed) {
+static void model_init(Model *m, int init, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
         const char *last = strrchr(t->name, '.');
@@ -1048,7 +1053,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
 /* w of a pair, in radians a position. Published models stretch it to serve a longer context:
  * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the pairs with fewer than `low`
  * turns in the original context, keeps those with more than `high`, and blends in between. */
-double rope_frequency(const Config *c, int pair) {
+static double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
     if (c->rope_scaling == ROPE_PLAIN) return w;
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
@@ -1061,7 +1066,7 @@ double rope_frequency(const Config *c, int pair) {
 /* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets
  * whose borders 16 * 2^(3k/16) grow geometrically to 128 (16, 19, 21, 24, 27, .., 99, 113). As
  * printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
-int position_bucket(idx distance) {
+static int position_bucket(idx distance) {
     if (distance < 16) return distance < 0 ? 0 : (int)distance;
     int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
     return bucket < 31 ? bucket : 31;
@@ -1351,7 +1356,7 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 }
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
-real row_normalizer(const Config *c, real row_stat) {
+static real row_normalizer(const Config *c, real row_stat) {
     if (c->sim == SIM_EXP)                                   /* a log sum below 0: the clamp's 1 */
         return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
     switch (c->normalizer) {
@@ -1384,7 +1389,7 @@ static real row_exp(const Config *c, idx n, real *z, real *spare) {
 }
 
 /* z [n] becomes the weights a = s/Z, in place. Returns row_stat; spare [n] is scratch. */
-real row_forward(const Config *c, idx n, real *z, real *spare) {
+static real row_forward(const Config *c, idx n, real *z, real *spare) {
     if (c->sim == SIM_EXP) return row_exp(c, n, z, spare);
     SIMS[c->sim](n, z, spare, NULL);
     real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
@@ -1415,8 +1420,8 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
 
 /* From z [n] and row_stat: a = s/Z, deriv = s'/Z and dlogz = dlog Z/dz, each [n] and none of them
  * overlapping z. */
-void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
-                  real *dlogz) {
+static void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
+                         real *dlogz) {
     if (c->sim == SIM_EXP) {
         row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
         return;
@@ -1453,7 +1458,7 @@ void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
  * weights themselves where Z = sum + e; s over its sum where Z = 1; absolute values where scores
  * have a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
  * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. */
-void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
+static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
     for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
     real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
     if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
@@ -1528,7 +1533,7 @@ void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
  * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
  * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
  * The prefix counts tokens, so a window forgets x* like any key. */
-bool visible(const Config *c, int l, idx i, idx j) {
+static bool visible(const Config *c, int l, idx i, idx j) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
@@ -2068,7 +2073,7 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
  * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
  * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
  * below, never a copy. sinks_measure looks between the blocks instead. */
-void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
+static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
     idx N = forward_begin(m, a, ids, B, T);
     for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
     forward_end(m, a, B, N);
@@ -2079,7 +2084,7 @@ void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
  * and T as in the forward. Gradients are added to what is there: forward, loss and backward of two
  * half batches, each with the share 1/2, are one step of the whole. Leaves the gradient of H^0 in
  * a->dh. */
-void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
+static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     const Config *c = &m->c;
     idx N = config_rows(c, T);
     idx rows = B * N, n = rows * c->dim;
@@ -2142,7 +2147,7 @@ void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 
 /* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
  * paper. a->outp keeps out = nf W_out [R,E] when the embedding is narrower. */
-void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
+static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
     idx C = m->c.dim, E = m->c.embed_dim, V = m->c.vocab;
     bool tied = m->c.tied;
     const real *w = tied ? m->w.wte : m->w.wcls;
@@ -2196,8 +2201,8 @@ static double cross_entropy(idx V, real *y, int target, const real *weight) {
  *
  * Scored rows are numbered s = 0 .. n-1 through the sequences, `per` of them in each. They go SLICE
  * at a time to a place of their own, whole slices across the borders of sequences. */
-double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
-                  double share) {
+static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
+                         double share) {
     const Config *c = &m->c;
     idx C = c->dim, V = c->vocab, N = config_rows(c, T);
     idx from = c->prefix > 1 ? c->prefix - 1 : 0;            /* p-1: the first scored, from 0 */
@@ -2283,7 +2288,7 @@ WIDE(adamw,
 
 /* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
  * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
-void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
+static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
     Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
                  .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
                  .step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t))),
@@ -2308,7 +2313,7 @@ void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real 
  * steps, one past the last. lr = 4e-4, 100 of 20000 steps, min_lr = 4e-5: 4e-6 at s = 0, 4e-4 at
  * 99, 2.2e-4 at 10050. What lr does to the sink is [T9]: at one product of lr and steps, Sink_1
  * is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
-double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
+static double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
     if (step < warmup) return lr * (step + 1) / warmup;
     if (schedule == SCHEDULE_CONSTANT) return lr;
     double done = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
@@ -2320,7 +2325,7 @@ double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps
  * summed in double, the shares in their order, so that the norm has the same bits on any number of
  * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
  * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
-double gradient_norm(const Model *m, const Tensor **bad) {
+static double gradient_norm(const Model *m, const Tensor **bad) {
     enum { SHARES = 64 };
     double total = 0;
     *bad = NULL;
@@ -2389,7 +2394,7 @@ double gradient_norm(const Model *m, const Tensor **bad) {
 
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
  * ROWS_REAL, or ROWS_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
-void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
+static void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
     /* the row and the column of token 1: 1 with x*, one column more with * */
     idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
     bool authors = rows == ROWS_PLUS1;
@@ -2411,7 +2416,7 @@ void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) 
 /* [M2] Sink_k^eps of a column, 0 .. S-1, at threshold eps[x], in 0..1: the mean over heads of the
  * share of sequences. The paper's Sink_1 is the column of token 1 (config_column_first), its Sink_*
  * that of * or x* (config_column_star). */
-double sinks_sink(const Sinks *s, int column, int x) {
+static double sinks_sink(const Sinks *s, int column, int x) {
     double sum = 0;
     int LH = s->L * s->H;
     for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
@@ -2419,7 +2424,7 @@ double sinks_sink(const Sinks *s, int column, int x) {
 }
 
 /* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
-double sinks_alpha(const Sinks *s, int column) {
+static double sinks_alpha(const Sinks *s, int column) {
     double sum = 0;
     for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
     return sum / s->heads;
@@ -2433,7 +2438,7 @@ double sinks_alpha(const Sinks *s, int column) {
  *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5; rows 1..p see p tokens
  *
  * It is counted from the mask itself, so that every combination and per-layer windows are right. */
-double sink_uniform(const Config *c, int T) {
+static double sink_uniform(const Config *c, int T) {
     idx N = config_rows(c, T), first = N - T;
     double sum = 0;
     for (int l = 0; l < c->layers; l++)
@@ -2448,7 +2453,7 @@ double sink_uniform(const Config *c, int T) {
 /* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
  * for norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged
  * over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
-double norm_ratio(const double *norms, idx N) {
+static double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
     return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
@@ -2457,7 +2462,7 @@ double norm_ratio(const double *norms, idx N) {
 /* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
  * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
  * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
-double sinks_ratio(const Sinks *s) {
+static double sinks_ratio(const Sinks *s) {
     double most = 0;
     for (int l = 1; l <= s->L; l++) {
         double ratio = norm_ratio(s->hnorm + l * s->N, s->N);
@@ -2469,8 +2474,8 @@ double sinks_ratio(const Sinks *s) {
 /* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
  * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of the
  * weights and of m, one block's at a time. On failure nothing is held. */
-int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
-                 Error *e) {
+static int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
+                        Error *e) {
     idx L = c->layers, H = c->heads, N = config_rows(c, T);
     idx S = config_columns(c, T), map = batch * H * N * S;
     *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
@@ -2504,7 +2509,7 @@ void sinks_free(Sinks *s) {
 }
 
 /* Has block l maps? Means over heads leave out blocks without attention (data/hf.c). */
-bool sinks_attends(const Sinks *s, int l) {
+static bool sinks_attends(const Sinks *s, int l) {
     return !s->period || l % s->period == s->offset;
 }
 
@@ -2655,8 +2660,8 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
  * seen. ids, targets [B,T]; without targets no loss is added. rows as in sink_alpha. Any number of
  * calls, then sinks_finish once. It is model_forward with a look after each block, so that neither
  * a nor s has to hold more than one block's activations and maps. */
-int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B, int rows,
-                  Error *e) {
+static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B,
+                         int rows, Error *e) {
     int C = m->c.dim;
     if (B > s->batch)
         return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
@@ -2680,7 +2685,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *target
 
 /* Sums to means over the n sequences measured, every field alike; once. over becomes the share of
  * sequences in which a head is a sink. */
-void sinks_finish(Sinks *s) {
+static void sinks_finish(Sinks *s) {
     double n = s->n ? s->n : 1;
     for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
     s->massive /= n;
@@ -2729,9 +2734,9 @@ void sinks_finish(Sinks *s) {
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
 
-/* A line of the page. Its toy has the check's flags, then those before a |. Those after the | are
- * of a second toy to compare with. A * in front stands for each position scheme inside the score in
- * turn. */
+/* A line of the page. Its toy has the flags of the check (above its table), then those before a |.
+ * Those after the | are of a second toy to compare with. A * in front stands for each position
+ * scheme inside the score in turn. */
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
@@ -2759,7 +2764,7 @@ struct Toy {
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Schemes inside the score, and, of which the states part, those added to the input. */
+/* Position schemes: those inside the score, and those added to the input. */
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
 enum { INSIDE = 5 };
@@ -2780,12 +2785,10 @@ static const real *toy_row(const Toy *y, int map, int l, int h, int t);
 static void toy_logits(Toy *y, real logits[LOGITS]);
 /* The loss of the last run, and its gradients. */
 static double toy_gradients(Toy *y);
-/* Is this the tensor `name` of some block? */
-static bool named(const Tensor *t, const char *name);
 /* Runs on its ids; or on T tokens: all the same for seed 0, else drawn at random. */
 static void toy_forward(Toy *y);
 static void toy_feed(Toy *y, uint64_t seed);
-/* A toy with these flags on top of its own; the less favourable of two numbers for a line. */
+/* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
@@ -3461,33 +3464,33 @@ static const Line PROP4[] = {
  * than g; counted as g, it is restored. At a = 1/4 all factors are powers of two, which pass
  * through rounding unharmed: the two trainings agree to the bit, in either build. At a = 0.2 each
  * of 200 steps rounds a number of order 1 twice, which may grow tenfold: within SCORES. */
+enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
     const char *reference, *text, *flags, *tensor;
     double alpha;
     int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
-    double clip;                        /* 0: none */
-    bool corrected, breaks;             /* the norm counts g for g/a; must the two part? */
+    int clip; bool breaks;              /* by the global norm of 0.5; must the two part? */
 } Twin;
 
 static const Twin TWINS[] = {
-    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", "wo", 0.2, 0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  a = 1/4, to the bit",        "",         "wo", 0.25, 0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_V",                     "",         "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_V beside V biases",     "--vbias",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_O beside V biases",     "--vbias",  "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  of W_O beside KV biases", "--extra kv",  "wo", 0.2,  0, 1, -1, -1, 1, 0, 0, 0},
-    {"eq. 42", "  of W_V beside KV biases", "--extra kv",  "wv", 0.2,  0, 1, -1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  with eps' = eps",            "",         "wo", 0.2,  0, 1,  0, -1, 1, 0, 0, 1},
-    {"eq. 42", "  with eps' = a eps",          "",         "wo", 0.2,  0, 1,  1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  with wd' = wd",              "",         "wo", 0.2,  0, 1, -1,  0, 1, 0, 0, 1},
-    {"eq. 42", "  with wd' = wd/a^2",          "",         "wo", 0.2,  0, 1, -1, -2, 1, 0, 0, 1},
-    {"eq. 42", "  with lr' = a^2 lr",          "",         "wo", 0.2,  0, 2, -1, -1, 1, 0, 0, 1},
-    {"eq. 42", "  from W^ = W",                "",         "wo", 0.2,  0, 1, -1, -1, 0, 0, 0, 1},
-    {"beyond", "  clipped by the global norm", "",         "wo", 0.2,  0, 1, -1, -1, 1, 0.5, 0, 1},
-    {"beyond", "  clipped, g in the norm for g/a", "",     "wo", 0.2,  0, 1, -1, -1, 1, 0.5, 1, 0},
-    {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", "wo", 0.2,  1, 2,  0, -2, 1, 0, 0, 0},
-    {"eq. 35", "  a = 1/4, to the bit",        "",         "wo", 0.25, 1, 2,  0, -2, 1, 0, 0, 0},
-    {"eq. 35", "  with lr' = a lr",            "",         "wo", 0.2,  1, 1,  0, -2, 1, 0, 0, 1},
+    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", ".wo", 0.2, 0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_V",                     "",        ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_V beside V biases",     "--vbias", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_O beside V biases",     "--vbias", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 1},
+    {"eq. 42", "  of W_O beside KV biases", "--extra kv", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 0},
+    {"eq. 42", "  of W_V beside KV biases", "--extra kv", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 1},
+    {"eq. 42", "  with eps' = eps",            "",        ".wo", 0.2,  0, 1,  0, -1, 1, 0, 1},
+    {"eq. 42", "  with eps' = a eps",          "",        ".wo", 0.2,  0, 1,  1, -1, 1, 0, 1},
+    {"eq. 42", "  with wd' = wd",              "",        ".wo", 0.2,  0, 1, -1,  0, 1, 0, 1},
+    {"eq. 42", "  with wd' = wd/a^2",          "",        ".wo", 0.2,  0, 1, -1, -2, 1, 0, 1},
+    {"eq. 42", "  with lr' = a^2 lr",          "",        ".wo", 0.2,  0, 2, -1, -1, 1, 0, 1},
+    {"eq. 42", "  from W^ = W",                "",        ".wo", 0.2,  0, 1, -1, -1, 0, 0, 1},
+    {"beyond", "  clipped by the global norm", "",        ".wo", 0.2,  0, 1, -1, -1, 1, CLIPPED, 1},
+    {"beyond", "  clipped, g for g/a in the norm", "",   ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
+    {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
+    {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
+    {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1},
     {0}};
 
 /* One step of one of the two; scaled: the one whose tensor carries the powers of alpha. */
@@ -3496,16 +3499,16 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scale
     const Tensor *bad;
     toy_feed(y, (uint64_t)t);
     double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
-    for (int i = 0; i < m->n_tensors && scaled && w->corrected; i++) {
+    for (int i = 0; i < m->n_tensors && scaled && w->clip == CORRECTED; i++) {
         const Tensor *x = &m->tensor[i];
         double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
-        if (named(x, w->tensor)) square += (w->alpha * w->alpha - 1) * own;
+        if (strstr(x->name, w->tensor)) square += (w->alpha * w->alpha - 1) * own;
     }
-    if (w->clip > 0 && sqrt(square) > w->clip)
-        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(w->clip / sqrt(square));
+    if (w->clip && sqrt(square) > 0.5)
+        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(0.5 / sqrt(square));
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[i];
-        double a = scaled && named(x, w->tensor) ? w->alpha : 1;
+        double a = scaled && strstr(x->name, w->tensor) ? w->alpha : 1;
         Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
                   .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
                   .wd = 0.1 * pow(a, w->wd)};
@@ -3518,7 +3521,7 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scale
 /* Multiplies one tensor of every block. */
 static void fold(Model *m, const char *tensor, double factor) {
     for (int i = 0; i < m->n_tensors; i++)
-        for (idx n = 0; n < m->tensor[i].count && named(&m->tensor[i], tensor); n++)
+        for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
             m->params[m->tensor[i].at + n] *= (real)factor;
 }
 
@@ -3551,7 +3554,7 @@ static void check_twins(Page *p) {
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
 static double folded(Toy *y) {
     real scaled[LOGITS], other[LOGITS];
-    fold(&y->other->m, y->x > 0 ? "wv" : "wo", fabs(y->x));
+    fold(&y->other->m, y->x > 0 ? ".wv" : ".wo", fabs(y->x));
     toy_forward(y->other);
     toy_logits(y, scaled);
     toy_logits(y->other, other);
@@ -3796,14 +3799,14 @@ static const TokenizerKind PUBLISHED_TOKENIZERS;
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
 /* Appends n ids to a, which without memory for them is unchanged. */
-int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
+static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
     Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
     if (!bytes_add(&b, from, n * sizeof *from, e))
         *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
     return e->status;
 }
 
-void ids_free(Ids *a) {
+static void ids_free(Ids *a) {
     free(a->at);
     *a = (Ids){0};
 }
@@ -3860,7 +3863,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
 
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
-size_t document_length(const unsigned char *text, size_t n) {
+static size_t document_length(const unsigned char *text, size_t n) {
     const size_t mark = sizeof DOCUMENT_END - 1;
     for (size_t at = 0; n - at >= mark; at++) {
         const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at - mark + 1);
@@ -3918,7 +3921,7 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
 }
 
 /* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
-const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
+static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
     *length = t->start[id + 1] - t->start[id];
     return t->pool.at + t->start[id];
 }
@@ -3950,7 +3953,7 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
-void tokenizer_free(Tokenizer *t) {
+static void tokenizer_free(Tokenizer *t) {
     if (t->kind) t->kind->close(t);
     pairs_free(&t->merges);
     bytes_free(&t->pool);
@@ -3974,8 +3977,8 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
 
 /* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
  * is checked. On failure *t is empty. */
-int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
-                   Error *e) {
+static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
+                          Error *e) {
     *t = (Tokenizer){0};
     if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
         return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
@@ -4010,7 +4013,7 @@ int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Token
     return e->status;
 }
 
-int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
+static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
     Bytes file = {0};
     *out = (Tokenizer){0};
     if (!file_read(path, &file, e)) tokenizer_read(file.at, file.size, path, out, e);
@@ -4019,7 +4022,7 @@ int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
 }
 
 /* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
-int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
+static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     const Pair *m = t->merges.at, *end = m + t->merges.size;
     bytes_add(out, TOKENIZER_MAGIC, 8, e);
     bytes_number(out, TOKENIZER_OWN, 4, e);
@@ -4031,7 +4034,7 @@ int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
-int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
+static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
     Bytes file = {0};
     if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
     bytes_free(&file);
@@ -4050,12 +4053,12 @@ typedef struct CachedWord {
 } CachedWord;
 
 /* An encoder for t, which must outlive it: 1 MiB. */
-int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
+static int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
     *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
     return e->status;
 }
 
-void encoder_free(Encoder *c) {
+static void encoder_free(Encoder *c) {
     if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
     free(c->slot);
     *c = (Encoder){0};
@@ -4115,7 +4118,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 }
 
 /* Appends the ids of n bytes of text to out. On failure out is as it was. */
-int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
+static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     const size_t before = out->size;
     if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
@@ -4124,7 +4127,8 @@ int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, 
 }
 
 /* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
-int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out, Error *e) {
+static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
+                            Error *e) {
     const size_t before = out->size;
     for (size_t i = 0, length; i < n && !e->status; i++) {
         const bool known = ids[i] >= 0 && ids[i] < t->vocab;
@@ -4252,7 +4256,8 @@ static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size
 
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
  * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
-int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e) {
+static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
+                           Error *e) {
     Joiner r = {0};
     Bytes file = {0};
     *out = (Tokenizer){0};
@@ -4797,7 +4802,8 @@ static int tell_rule(Telling *t, int rule, int wanted) {
 
 /* Appends document number of the stream seed to out, without a separator. The random numbers start
  * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
-int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e) {
+static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
+                            Error *e) {
     const size_t start = out->size;
     Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
     t.rng.state = rng_next(&t.rng) ^ number;
@@ -4811,7 +4817,7 @@ int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *ou
     return bad;
 }
 
-void grammar_free(Grammar *g) {
+static void grammar_free(Grammar *g) {
     bytes_free(&g->text);
     free(g->symbols);
     free(g->phrases);
@@ -4822,7 +4828,8 @@ void grammar_free(Grammar *g) {
 
 /* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
  * check, so that a grammar without an end is refused here. On failure everything is freed. */
-int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e) {
+static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
+                        Error *e) {
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
@@ -4881,7 +4888,7 @@ enum {
 
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
-size_t utf8_length(const unsigned char *text, size_t n) {
+static size_t utf8_length(const unsigned char *text, size_t n) {
     static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
     for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
@@ -4913,8 +4920,8 @@ static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
-int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
-               Error *e) {
+static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
+                      Error *e) {
     const size_t before = out->size;
     const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
     if (head && (n < SHARD_HEAD || number_at(bytes + 4, 4) != SHARD_VERSION))
@@ -4959,8 +4966,8 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
     return e->status;
 }
 
-/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. One of d->held is
- * noted in d->starts. */
+/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. Where one of
+ * d->held begins is noted in d->starts. */
 static int data_encode(Data *d, const Source *s, const Bytes *text, const Ids *ids, size_t from,
                        size_t to, Ids *out, Error *e) {
     const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
@@ -5084,8 +5091,9 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
     d->fix = t->fix;
     const bool bos = s->bos && d->bos < 0;
     if (!bos && !(s->fix_token && d->fix < 0)) return 0;
-    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: without "
-                "it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                "without it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
+                s->tokenizer);
 }
 
 /* What the data come from, for messages. */
@@ -5096,7 +5104,7 @@ static const char *source_name(const Source *s) {
 
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
  * the context, or 0 when nothing will be trained and only the held documents are wanted. */
-int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
+static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
                 .pass = -1};
     const bool text = s->text[0], grammar = s->grammar[0];
@@ -5181,8 +5189,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
  */
 
-/* "1,2" to positions; 2 for anything else. */
-int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
+/* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
+static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
     int n = 0;
     for (const char *at = text; *at;) {
         char *end;
@@ -5218,7 +5226,7 @@ static void block_split(const int32_t *block, int b, int T, int *ids, int *targe
 }
 
 /* ids, targets [B,T]: the next B blocks, with their interventions. */
-int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
+static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
     int32_t *block = grab(T + 1, sizeof *block, e);
     uint64_t number;
     for (int b = 0; b < B && !e->status; b++)
@@ -5240,8 +5248,8 @@ int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, E
  */
 const char *const INPUTS[] = {"natural", "random", "repeat"};
 
-int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids, int *targets,
-               int *starts) {
+static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
+                      int *targets, int *starts) {
     const int documents = (int)d->starts.size, size = (int)d->held.size;
     const bool natural = input == INPUT_NATURAL;
     int got = 0;
@@ -5270,7 +5278,8 @@ int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids
 }
 
 /* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
-int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e) {
+static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
+                     Error *e) {
     const size_t all = d->held.size / (size_t)(T + 1);
     int got = 0;
     int32_t *block = grab(T + 1, sizeof *block, e);
@@ -5510,7 +5519,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     return e->status;
 }
 
-int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
+static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
     Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
     Trainer same = *t;                           /* which each pass_ returns unchanged */
     if (writing_begin(&c.w, path, e)) return e->status;
@@ -5546,8 +5555,8 @@ static int checkpoint_whole(Passage *c, uint64_t *size) {
 }
 
 /* From bytes in memory. */
-int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
-                    bool with_moments, Error *e) {
+static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
+                           bool with_moments, Error *e) {
     Passage c = {.at = p, .left = n, .name = name, .e = e}, again = c;
     uint64_t size;
     *t = (Trainer){0};
@@ -5557,7 +5566,7 @@ int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer 
 }
 
 /* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
-int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
+static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     Bytes held = {0};
     uint64_t size;
     *t = (Trainer){0};
@@ -5590,7 +5599,7 @@ static int trainer_room(Trainer *t, Error *e) {
     return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
-int trainer_create(Trainer *t, const Settings *s, Error *e) {
+static int trainer_create(Trainer *t, const Settings *s, Error *e) {
     *t = (Trainer){.s = *s};
     t->s.data.vocab = s->model.vocab;
     if (data_open(&t->data, &t->s.data, s->train.seed, s->model.context, e)) return e->status;
@@ -5685,7 +5694,9 @@ static int resume_start(const Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+/* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
+ * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
+static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
     Settings now;
     if (checkpoint_load(s->out, t, true, e)) return e->status;
     if (!t->m1)
@@ -5706,7 +5717,7 @@ int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
  * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
  * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
  * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
-int trainer_restart(Trainer *t, const Settings *s, Error *e) {
+static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     Trainer was = *t;                            /* put aside: t is made anew in its place */
     Settings now = *s;
     now.model = was.m.c;
@@ -5742,7 +5753,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
     return trainer_restart(t, &now, e);
 }
 
-int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
+static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
     const bool there = s->resume && !file_missing(s->out);
@@ -5781,7 +5792,7 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
 }
 
 /* Did the last step fail for its numbers, and not for a file? */
-bool trainer_diverged(const Trainer *t) { return !isfinite(t->loss) || !isfinite(t->norm); }
+static bool trainer_diverged(const Trainer *t) { return !isfinite(t->loss) || !isfinite(t->norm); }
 
 /* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
@@ -5811,7 +5822,7 @@ static int trainer_finish(Trainer *t, Error *e) {
 }
 
 /* One step: forward, backward (several times when accumulating), clip, update. */
-int trainer_step(Trainer *t, Error *e) {
+static int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
     int B = p->batch, T = t->s.model.context;
     int *targets = t->ids + (idx)B * T;
@@ -5895,7 +5906,7 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
 }
 
 /* A training to its end: looks at the sink every log_every steps, logs, saves. */
-int train_run(Trainer *t, Progress *p, Error *e) {
+static int train_run(Trainer *t, Progress *p, Error *e) {
     static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
     const Train *r = &t->s.train;
     Bytes log = {0};
@@ -5968,7 +5979,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
  * 11  Evaluation                                                         sections 3.1 to 3.3
  */
 
-int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
+static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
     Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
     if (list) r->list = list;
     double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
@@ -5988,13 +5999,13 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
     return result_add(r, name, &x, 1, e);
 }
 
-const double *result_find(const Result *r, const char *name, int *n) {
+static const double *result_find(const Result *r, const char *name, int *n) {
     for (int i = 0; i < r->lists; i++)
         if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
     return *n = 0, NULL;
 }
 
-void result_free(Result *r) {
+static void result_free(Result *r) {
     free(r->list);
     free(r->value);
     *r = (Result){0};
@@ -6100,7 +6111,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
 
 /* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
  * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
-int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
+static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
     enum { BATCH = 16 };
     const Config *c = &m->c;
     Acts a = {0};
@@ -6142,7 +6153,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
 
 /* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
  * there is one and else on token 1, is the strongest and the weakest. */
-int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
+static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
     int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
     outcome_begin(o, o->name, o->source, t, o->s.T);
@@ -6501,7 +6512,7 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
 }
 
 /* Lines of ids, from anywhere, as the held documents of an evaluation. */
-int data_ids(Data *d, const char *path, int vocab, Error *e) {
+static int data_ids(Data *d, const char *path, int vocab, Error *e) {
     Bytes text = {0};
     int B, T;
     *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1};
@@ -6797,7 +6808,7 @@ static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *fo
 /* The main job. s holds what the command line changed. With --out each arm's training is kept, and
  * --resume goes on with them: an arm that is done is measured again, and one that is not there yet
  * has the first one's settings. */
-int demo_run(const Settings *s, FILE *out, Error *e) {
+static int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
     if (s->data.toy)
@@ -6966,7 +6977,8 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
     }
 }
 
-void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
+/* to [n,m] = from [m,n] transposed; rows begin ldt and ld elements apart. */
+static void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     transpose_inline(to, ldt, from, ld, m, n);
 }
 
@@ -7362,13 +7374,16 @@ static void matmul_one(const Kernels *on, real *c, idx ldc, Matrix a, Matrix b, 
         for (idx i = 0; i < m; i++) zero(c + i * ldc, n);
 }
 
-void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
+/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
+   stack, as matmul does on every thread. */
+static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     matmul_one(kernels(isa_best()), c, ldc, a, b, m, n, k, add);
 }
 
 /* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
    with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
-void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
+static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
+                      bool add) {
     const Kernels *on = kernels(isa);
     const idx across = pieces(n, SPREAD);
     idx down = pieces(m, BAND);
@@ -7405,7 +7420,7 @@ bool fma_fuses(Isa isa) {
 }
 
 /* Fewer numbers than a span are filled up to one. */
-void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
+static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     const Kernels *on = kernels(isa);
     if (n >= SPAN) {
         on->map(op, n, y, x, p);
@@ -7753,7 +7768,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
  *
  * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
  * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
-int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
     if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
     idx R = forward_rows(&m->c, a, T - from);
@@ -7911,8 +7926,9 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
     _findclose(walk);
     return true;
 }
-bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
-int make_folder(const char *path) { return _mkdir(path); }
+static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
+/* 0, or errno says why not */
+static int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
@@ -7923,14 +7939,17 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
-bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
-bool file_size(FILE *f, uint64_t *size) {
+/* from its start */
+static bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
+/* leaves it at its end */
+static bool file_size(FILE *f, uint64_t *size) {
     if (_fseeki64(f, 0, SEEK_END)) return false;
     long long at = _ftelli64(f);
     *size = (uint64_t)at;
     return at >= 0;
 }
-char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
+/* from the root on; to be freed; NULL: errno says why */
+static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 /* Since the start, and by the wall, as Microsoft's library has it. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
@@ -7980,7 +7999,8 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-int set_workers(int n) {
+/* 0: all there are; 1 when n are not to be had */
+static int set_workers(int n) {
     omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
     return n > 0 && n != workers();
 }
@@ -7994,7 +8014,7 @@ int set_workers(int n) { return n > 1; }
  * programs keep cores busy, a wait lasts as long as it spins: a step of 10 ms took a second, with
  * 1000 turns 33 ms, and on a free machine nothing more. The setting is read before main begins, so
  * the program starts itself once again. */
-void calm_threads(char **argv) {
+static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
         !setenv("GOMP_SPINCOUNT", "1000", 0))
@@ -8511,7 +8531,8 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     return 0;
 }
 
-int config_from_flags(Config *c, const char *flags, Error *e) {
+/* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
+static int config_from_flags(Config *c, const char *flags, Error *e) {
     Settings s;
     settings_default(&s);
     if (settings_flags(&s, flags, "m", e)) return e->status;
@@ -8597,7 +8618,7 @@ void progress_end(Progress *p) {
 }
 
 /* What `sink eval` prints: the metric, the norms by layer, and the map. */
-void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                         "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
     int first = config_column_first(c), star = config_column_star(c), S = s->S;
@@ -8647,7 +8668,7 @@ void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 }
 
 /* The table of an ablation, for a terminal and for the page. */
-void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
+static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
     const char *const names[ABLATED] = {"untouched", a->column, "control"};
     bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
                 a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
@@ -8781,11 +8802,6 @@ static void toy_free(Toy *y) {
     *y = (Toy){0};
 }
 
-static bool named(const Tensor *t, const char *name) {
-    const char *dot = strchr(t->name, '.');
-    return dot && !strcmp(dot + 1, name);
-}
-
 /* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
  * Each tensor has its own stream, so that toys share what they have in common. */
 static void toy_fill(Model *m, uint64_t seed) {
@@ -8797,7 +8813,7 @@ static void toy_fill(Model *m, uint64_t seed) {
         double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
         for (idx n = 0; n < t->count; n++) {
             int d = (int)(n % m->c.head_dim);
-            bool frozen = named(t, "kstar") && !config_learned_dim(&m->c, d);
+            bool frozen = strstr(t->name, ".kstar") && !config_learned_dim(&m->c, d);
             m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
         }
     }
@@ -8912,8 +8928,7 @@ static void page_measure(Page *p, const Line *l) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.4  What else `check` holds the program to: [E4] [T4] [T15] the scores in closed form, neutral
- * elements, causality
+ * 16.4  [E4] [T4] [T15] What else `check` states: closed forms, neutral elements, causality
  *
  * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
  * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
@@ -9090,12 +9105,12 @@ static const Check CHECKS[] = {
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
-void checks_list(FILE *out) {
+static void checks_list(FILE *out) {
     for (int n = 0; n < N_CHECKS; n++)
         fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
 }
 
-int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+static int checks_run(const char *name, FILE *out, bool colour, Error *e) {
     Page p = {.out = out, .colour = colour, .e = e};
     int ran = 0, threads = workers();
     set_workers(1);                                          /* toys are too small to share */
@@ -9729,7 +9744,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 }
 
 /* The program: argv[1] is a verb. Returns the exit status. */
-int sink_main(const Program *program, int argc, char **argv) {
+static int sink_main(const Program *program, int argc, char **argv) {
     Settings s;
     Error e = {0};
     const char *words[WORDS_MOST];

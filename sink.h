@@ -97,8 +97,7 @@ typedef struct Config {
     int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
     int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
     int vocab, context;               /* V (0 means VOCAB_DEFAULT); the longest T */
-    /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
-    int pos;
+    int pos;                     /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
     int rotary_dims;                  /* r: the first r dims are rotated; 0 means D */
     int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
     double rope_base;                 /* 10000 in the paper */
@@ -115,8 +114,7 @@ typedef struct Config {
     /* p of NORMALIZER_PNORM (equation 43), 0 when unused; alpha (equation 29) */
     double pnorm, scale;
     int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
-    /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
-    int extra_dims, extra_order;
+    int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
     int extra_value;                  /* VALUE_*: the fixed v* of Table 5 */
     double extra_norm;                /* the length of v* in Table 5 */
     int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
@@ -140,21 +138,6 @@ typedef struct Variant {
     const char *sink, *loss;             /* the paper's Sink_1 in percent, and validation loss */
 } Variant;
 extern const Variant VARIANTS[];         /* ends with a NULL name */
-
-/* Fills the fields that follow from others, and refuses rows that mean nothing together. */
-int config_resolve(Config *c, Error *e);
-int config_rows(const Config *c, int T);           /* N: T, or T+1 with a sink token */
-int config_columns(const Config *c, int T);        /* S: the extra column, x* and the T tokens */
-int config_window(const Config *c, int l);         /* w of layer l, 0 when it sees all */
-bool config_attends(const Config *c, int l);       /* block l has MHSA; else the Mamba mixer */
-int config_attending(const Config *c);             /* how many of the L blocks have it: 1 or more */
-int config_experts(const Config *c, int l);        /* X where block l has experts, else 0 */
-/* 0, or 2 with one line for a model that has no backward: a block of Mamba's or of experts */
-int config_trains(const Config *c, Error *e);
-/* SwiGLU, GeGLU, ReGLU: a second branch multiplies */
-bool config_gated(const Config *c);
-/* is dim d of k* learned (Table 13), or fixed at 0 */
-bool config_learned_dim(const Config *c, int d);
 
 /* -------------------------------------------------------------------------------------------------
  * 2  Parameters: one table of tensors */
@@ -238,15 +221,7 @@ typedef struct Model {
     bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
 } Model;
 
-/* c resolved; all parameters 0. 2 for what data/hf.c alone has (config_trains). */
-int  model_create(Model *m, const Config *c, bool with_grads, Error *e);
-/* The list of tensors alone, and w.layer, d.layer without memory behind them; p may be NULL. */
-int  model_list(Model *m, const Config *c, const PublishedParts *p, Error *e);
 void model_free(Model *m);
-/* INIT_*; each tensor draws from its own stream */
-void model_init(Model *m, int init, uint64_t seed);
-void model_zero_grads(Model *m);
-const Tensor *model_tensor(const Model *m, const char *name);   /* NULL when the variant has none */
 
 /* -------------------------------------------------------------------------------------------------
  * 3  Operators, forward and backward side by side (internal to sink.c but for these)
@@ -254,22 +229,18 @@ const Tensor *model_tensor(const Model *m, const char *name);   /* NULL when the
 
 /* What is kept of one block from forward to backward, for B sequences of N rows. */
 typedef struct LayerActs {
-    /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
-    const real *x;
+    const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
     real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
     real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
     /* phi(q), phi(k), and the mlp kernel's hidden layers; fq = q when phi is identity */
     real *fq, *fk, *hq, *hk;
-    /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
-    real *o, *osum;
-    /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
-    real *row_stat;
+    real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
+    real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
     real *s1;                    /* [B,N,C] x + MHSA(..) */
     real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
     /* [B,N,F] the two branches before, and their product after, the activation */
     real *f1, *f2, *fa;
-    /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
-    real *s2;
+    real *s2; /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
 } LayerActs;
 
 /* What attention reports of itself when asked; S as config_columns, in the order *, x*, 1..T. */
@@ -304,8 +275,7 @@ typedef struct Acts {
     const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
     const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
     real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
-    /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
-    real *bias, *dbias;
+    real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
     real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
     /* like q, k, v, o, osum (dosum is dout when heads are concatenated) */
     real *dq, *dk, *dv, *dout, *dosum;
@@ -331,45 +301,11 @@ int  acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e);
 idx  acts_size(const Model *m, int B, int T, int what, Error *e);    /* numbers that it takes */
 void acts_free(Acts *a);
 
-/* ids [B,T] in 0..V-1. Fills a.layer[..] (of ACTS_ONE the last block's remain), a.h and a.nf. */
-void model_forward(const Model *m, Acts *a, const int *ids, int B, int T);
-/* The tokens after the first `from` (0 <= from < T) of one sequence ids [T], when those have gone
- * through a, of ACTS_KEYS or ACTS_ALL, by either function. Fills a.h and a.nf [R,C]; returns R, the
- * rows made: T - from, or all of them where from is 0 or less than the prefix, or where a block is
- * Mamba's, whose state of an earlier row is gone. */
-int  model_extend(const Model *m, Acts *a, const int *ids, int T, int from);
 /* Chapter 14's form of attention_forward and attention_backward (3.7), for block l; and the maps
  * that a probe asks for of a block that ran by 3.7. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
-/* Mean cross-entropy over the scored targets [B,T] (prefix p: the first p-1 positions are not
- * scored). With grads, also adds share times the gradient of that mean to wcls (or wte) and leaves
- * it in a.dh. */
-double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
-                    bool with_grads, double share);
-/* The rest of the gradient, from a.dh: every block, the positions and the embedding. The model was
- * created with gradients, so none of its blocks is Mamba's or of experts. */
-void model_backward(Model *m, Acts *a, const int *ids, int B, int T);
-/* Central pieces of the formula, for checks and tests. */
-/* [R,C] -> [R,V] */
-void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits);
-
-/* One row of scores z[0..n), column 0 the extra one, to weights s/Z; returns row_stat, what the
- * backward keeps. */
-real row_forward(const Config *c, idx n, real *z, real *spare);
-/* From z and row_stat: weights a, deriv = s'/Z and the gradient of log Z, dlogz = dlog Z/dz. */
-void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
-                  real *dlogz);
-real row_normalizer(const Config *c, real row_stat);               /* Z_i from what was kept */
-/* m_ij from the weights */
-void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m);
-/* equation 6 as the authors' code has it: 0..31 */
-int  position_bucket(idx distance);
-/* radians a position, pair from 0 */
-double rope_frequency(const Config *c, int pair);
-/* the mask, rows and keys counted from 0 */
-bool visible(const Config *c, int l, idx i, idx j);
 
 /* -------------------------------------------------------------------------------------------------
  * 5  Loss, AdamW, schedule */
@@ -380,21 +316,9 @@ typedef struct Step {            /* one step of the optimiser */
     long t;                      /* counts from 1: the moments' bias correction */
     double shrink;               /* what clipping leaves of the gradient: 1, or less */
 } Step;
-void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v);
-/* step from 0 */
-double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step);
-/* The global norm of all gradients; names the first tensor that is not finite in *bad (else NULL).
- * */
-double gradient_norm(const Model *m, const Tensor **bad);
 
 /* -------------------------------------------------------------------------------------------------
  * 6  The sink metrics */
-
-/* alpha [S] of one head from m [N,S] (section 3.2): column k's mean over the rows that count.
- * rows: ROWS_REAL, or ROWS_PLUS1, the authors' form. */
-void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha);
-/* alpha_1 if every row spread its weight evenly */
-double sink_uniform(const Config *c, int T);
 
 enum { EPS_MOST = 12 };          /* thresholds at a time */
 
@@ -407,49 +331,20 @@ typedef struct Sinks {
     int period, offset;
     int n_eps;
     double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
-    /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
-    double *alpha, *over;
-    /* [L,H] row entropy of m in nats; row sum of the weights over keys */
-    double *entropy, *mass;
-    /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
-    double *hnorm, *prenorm;
+    double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
+    double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
+    double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
     double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
     /* [L,H,2] cos(q_t, k_j) and ||q_t|| ||k_j||: j the first row, j another */
     double *cosine, *product;
-    /* largest |h| over the blocks' outputs; median |h| of that output */
-    double massive, median;
+    double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
     double loss;                     /* mean cross-entropy, when targets were given */
     double *sums; idx n_sums;        /* all of the arrays above in one */
     /* [L], all of them at maps [2,batch,H,N,S]; [batch,N,C] the output with the largest |h| */
     Probe *probe; real *maps, *extreme;
     double *alpha_now;               /* [S] */
 } Sinks;
-int  sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
-                    Error *e);
 void sinks_free(Sinks *s);
-int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B,
-                    int rows, Error *e);
-void sinks_finish(Sinks *s);
-double sinks_sink(const Sinks *s, int column, int which_eps);    /* Sink_k^eps in 0..1 */
-bool sinks_attends(const Sinks *s, int l);                       /* block l has maps */
-/* mean alpha_k over layers and heads */
-double sinks_alpha(const Sinks *s, int column);
-/* ||h_1|| / mean ||h_t||, t >= 2 */
-double norm_ratio(const double *norms, idx N);
-double sinks_ratio(const Sinks *s);                              /* the largest over the blocks */
-/* column of *, else of x*, else -1 */
-int  config_column_star(const Config *c);
-int  config_column_first(const Config *c);                       /* column of token 1 */
-
-/* -------------------------------------------------------------------------------------------------
- * 7  The propositions, executable */
-
-/* Runs the checks whose name begins with `name` (all of them when NULL) and prints a page:
- * reference, what was measured, the bound, and holds / fails as it must / refuted as printed. The
- * last line counts. 1 when anything came out otherwise than it must; 2 when no check has that
- * name. */
-int checks_run(const char *name, FILE *out, bool colour, Error *e);
-void checks_list(FILE *out);
 
 /* -------------------------------------------------------------------------------------------------
  * 8  Tokenizer */
@@ -467,8 +362,6 @@ enum {
 
 /* A growing array of token ids. */
 typedef struct Ids { int32_t *at; size_t size, room; } Ids;
-int  ids_add(Ids *a, const int32_t *from, size_t n, Error *e);
-void ids_free(Ids *a);
 
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
 typedef struct Pair {
@@ -513,22 +406,8 @@ typedef struct TokenizerKind {
     int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
 } TokenizerKind;
 
-int  tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab, Error *e);
-int  tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t, Error *e);
-int  tokenizer_load(const char *path, Tokenizer *out, Error *e);
-int  tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e);
-int  tokenizer_save(const char *path, const Tokenizer *t, Error *e);
-void tokenizer_free(Tokenizer *t);
-
-int  encoder_make(Encoder *c, const Tokenizer *t, Error *e);
-void encoder_free(Encoder *c);
-int  tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
-int  tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out, Error *e);
-const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length);
-
-/* The separator between the documents of a text file, and the bytes before the first one. */
+/* The separator between the documents of a text file. */
 #define DOCUMENT_END "<|endoftext|>"
-size_t document_length(const unsigned char *text, size_t n);
 
 /* -------------------------------------------------------------------------------------------------
  * 9  Text, grammars, packing, interventions */
@@ -587,10 +466,6 @@ typedef struct Grammar {
     int symbol_count, phrase_count, alternative_count, rule_count, slot_count;
 } Grammar;
 
-int  grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name, Error *e);
-int  grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out, Error *e);
-void grammar_free(Grammar *g);
-
 #define SHIPPED_GRAMMAR "data/story.grammar"
 
 /* Where a training's tokens come from, and how far it has read. */
@@ -602,8 +477,7 @@ typedef struct Data {
     /* a grammar without --data-tokens: documents are told as they are needed */
     bool endless;
     uint64_t seed;
-    /* tokens; tokens held back; where the held documents start in held */
-    Ids train, held, starts;
+    Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
     idx blocks, pass;            /* of a text: how many blocks, which pass order belongs to */
     int32_t *order;              /* [blocks] */
     uint64_t sample;             /* blocks read so far */
@@ -623,8 +497,7 @@ typedef struct Data {
 enum { PATH_ROOM = 512 };
 
 typedef struct Train {
-    /* INIT_*; B of a forward; forwards a step; steps */
-    int init, batch, accumulate, steps, warmup;
+    int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
     int schedule, optimizer, decay;               /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
     /* min_lr < 0: a tenth of lr; clip 0: none */
     double lr, min_lr, wd, clip, beta1, beta2, adam_eps;
@@ -635,11 +508,9 @@ typedef struct Train {
 typedef struct Source {
     char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
     int end_token, vocab;                         /* of --tokens; vocab is --vocab, 0: not said */
-    /* position overwritten by <|fix|>, 0 none (Table 10) */
-    int fix_token;
+    int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
     char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
-    /* at most so many training tokens, 0 all (Figure 5) */
-    double data_tokens;
+    double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
     int bos;                                      /* <|bos|> before every document */
     double valid;                                 /* share of the documents kept for validation */
     int toy;                                      /* a task of the companion instead, 0 none, */
@@ -675,22 +546,8 @@ int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 int  results_ready(const Settings *s, Error *e);
-/* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
-int  config_from_flags(Config *c, const char *flags, Error *e);
 
-size_t utf8_length(const unsigned char *text, size_t n);
-int  shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
-                Error *e);
-int  data_open(Data *d, const Source *s, int seed, int T, Error *e);
 void data_close(Data *d);
-int  data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e);
-int  data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
-                    int *targets, int *starts);
-/* Lines of ids below `vocab`, from anywhere, as the held documents of an evaluation. */
-int  data_ids(Data *d, const char *path, int vocab, Error *e);
-int  data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets, Error *e);
-/* room + 1 ints, 0 ends */
-int  positions_parse(const char *flag, const char *text, int *positions, int room, Error *e);
 
 typedef struct Trainer {
     Settings s;
@@ -707,24 +564,7 @@ typedef struct Trainer {
     double loss_sum;             /* over the loss_steps steps since the last look at the sink */
     long loss_steps;
 } Trainer;
-int  trainer_create(Trainer *t, const Settings *s, Error *e);
-/* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
- * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
-int  trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e);
-/* A trained one begins anew: its parameters, and all else from s but s->model. On failure nothing
- * is held. 1 for another tokenizer, else as trainer_create. */
-int  trainer_restart(Trainer *t, const Settings *s, Error *e);
-/* What the command line asks for: --resume where the file is there, else --start, else a run of its
- * own. 2 also where flags contradict the model of --start. */
-int  trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e);
 void trainer_free(Trainer *t);
-int  trainer_step(Trainer *t, Error *e);
-int  checkpoint_write(const char *path, const Trainer *t,
-                    bool with_moments, Error *e);
-int  checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
-                    bool with_moments, Error *e);
-int  checkpoint_load(const char *path, Trainer *t,
-                    bool with_moments, Error *e);
 
 /* The sink as a training saw it at one step: loss is the mean since the look before, norm the
  * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
@@ -769,10 +609,6 @@ typedef struct Outcome {
     HeadMap map[2];              /* of the heads with the most and the least sink */
 } Outcome;
 
-int  train_run(Trainer *t, Progress *p, Error *e);
-bool trainer_diverged(const Trainer *t);
-int  outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e);
-int  head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e);
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
@@ -787,12 +623,9 @@ typedef struct Ablated {
     double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
 } Ablated;
 int  ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e);
-void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
-int  demo_run(const Settings *s, FILE *out, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
-void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
 void progress_show(const Trainer *t, Progress *p);
 void progress_end(Progress *p);
@@ -810,11 +643,7 @@ typedef struct Result {
     Numbers *list; int lists;
     double *value; int values;
 } Result;
-int  result_add(Result *r, const char *name, const double *x, int n, Error *e);
 int  result_add1(Result *r, const char *name, double x, Error *e);
-/* The list of that name, or NULL. */
-const double *result_find(const Result *r, const char *name, int *n);
-void result_free(Result *r);
 /* -------------------------------------------------------------------------------------------------
  * 13  Matrix multiply and vector maths */
 
@@ -840,16 +669,6 @@ Isa isa_best(void);
    instruction set, but not on the number of threads, on m and n, or on which of these is called. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
-/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
-   stack, as matmul does on every thread. */
-void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
-
-/* to [n,m] = from [m,n] transposed; rows begin ldt and ld elements apart. */
-void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n);
-
-/* matmul at a chosen instruction set; one above isa_best() is lowered to it. */
-void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
-
 /* Whether the multiply's own kernel fuses a*b + c into one operation with one rounding. */
 bool fma_fuses(Isa isa);
 
@@ -868,7 +687,6 @@ void vec_pow(idx n, real *y, const real *x, real p);
 
 /* The same at a chosen instruction set; p counts for VEC_POW alone. */
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
-void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p);
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
    depends on n alone; sum and maximum have the same bits at every instruction set. */
@@ -897,17 +715,12 @@ real real_abs(real x);
 #else
 #define PARALLEL
 #endif
-bool is_terminal(FILE *f);
-int  make_folder(const char *path);      /* 0, or errno says why not */
 int  worker(void);                       /* this thread's number, from 0 */
 int  workers(void);                      /* how many threads a parallel loop uses */
-void calm_threads(char **argv);          /* first thing in main: OpenMP's threads wait shortly */
-int  set_workers(int n);                 /* 0: all there are; 1 when n are not to be had */
 
 /* keeps the first error; returns its status */
 int  fail(Error *e, int status, const char *format, ...);
-/* zeroed; NULL and an error when not to be had */
-void *grab(idx count, size_t size, Error *e);
+void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
 uint64_t rng_next(Rng *r);                                   /* 64 uniform bits */
 double   rng_uniform(Rng *r);                                /* [0,1), 53 bits */
 uint64_t rng_below(Rng *r, uint64_t n);                      /* 0 .. n-1 */
@@ -931,13 +744,9 @@ int  writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
-bool file_seek(FILE *f, uint64_t at);    /* from its start */
-bool file_size(FILE *f, uint64_t *size); /* leaves it at its end */
-char *full_path(const char *path);       /* from the root on; to be freed; NULL: errno says why */
 /* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
 int  file_ready(const char *path, Error *e);
-/* wall clock: for progress and bench only */
-double seconds(void);
+double seconds(void);            /* wall clock: for progress and bench only */
 
 /* -------------------------------------------------------------------------------------------------
  * 16  Command line */
@@ -981,6 +790,5 @@ typedef struct Program {
     /* what eval measures besides: numbers with names, and what is said of them in words */
     int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;
-int  sink_main(const Program *program, int argc, char **argv);
 
 #endif
