@@ -262,7 +262,7 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
     static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
     Settings resolved = *s;
     *w = (ModelWriter){.tokenizer = tokenizer};
-    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, &PUBLISHED_PARTS, e))
+    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
         return e->status;
     if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
         bytes_free(&w->text);
@@ -538,7 +538,7 @@ static int model_head_read(const unsigned char *p, size_t n, uint64_t size, cons
     h->links = links <= LINKS_MAX ? (int)links : 0;
     if (links > LINKS_MAX) r.cut = true;
     if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
-        && !model_list(&h->list, &h->s.model, &PUBLISHED_PARTS, e)) {
+        && !model_list(&h->list, &h->s.model, e)) {
         if (count != (uint64_t)h->list.n_tensors)
             fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
                  "it", name, h->list.n_tensors, (unsigned long long)count);
@@ -4412,7 +4412,7 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
     uint64_t at = BIN_HEAD;
     *f = (Folder){.path = path};
     if (bin_head(s, head, path, e) || settings_resolve(s, path, e) ||
-        model_list(&list, &s->model, NULL, e)) return e->status;
+        model_list(&list, &s->model, e)) return e->status;
     f->shard = grab(1, sizeof *f->shard, e);
     f->tensor = grab(list.n_tensors, sizeof *f->tensor, e);
     f->names = grab(list.n_tensors, BIN_NAME, e);

@@ -3214,14 +3214,6 @@ static void hf__tells(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * Blocks that sink.c lacks, in plain loops */
 
-/* Without gradients, and with what sink.c lacks. */
-static int other_model(Model *m, const Config *c, Error *e) {
-    if (model_list(m, c, &PUBLISHED_PARTS, e)) return e->status;
-    m->params = grab(m->count, sizeof(real), e);
-    if (!e->status) model_point(m, &m->w, m->params);
-    return e->status;
-}
-
 /* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
  * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
 static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
@@ -3279,7 +3271,7 @@ static void slow_experts(const Slow *s, int l, double *y, const double *x) {
     free(p);
 }
 
-static const struct SlowOthers SLOW_OTHERS = {other_model, slow_mamba, slow_experts};
+static const struct SlowOthers SLOW_OTHERS = {slow_mamba, slow_experts};
 
 /* Jamba's tensors in their order, each where the one before ends, and the pointers to them. */
 static void model_list__blocks(Test *t) {
@@ -3349,7 +3341,7 @@ static void model_list__jamba(Test *t) {
     Error e = {0};
     if (config_from_flags(&c, "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
                               "--pos none --attention-period 2 --attention-offset 1 --experts 16 "
-                              "--expert-period 2", &e) || SLOW_OTHERS.model(&m, &c, &e)) {
+                              "--expert-period 2", &e) || model_create(&m, &c, false, &e)) {
         fact(t, false, "Jamba: %s", e.text);
         return;
     }
