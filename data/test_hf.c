@@ -68,107 +68,49 @@ static void text_file(Test *t, const char *path, const char *text) {
 }
 
 /* Tensors of small published models, in shapes by number: C 12, 2 heads, F 20, V 11, 16 positions,
- * 2 blocks. An own account of where each number goes: `ours` of one tensor there, or the name less
- * its last letter (q, k or v) of three. */
-static const struct { const char *family, *theirs, *shape, *ours; char how; } TENSORS_OF[] = {
-    {"gpt2", "wte.weight", "11,12", "wte", '='}, {"gpt2", "wpe.weight", "16,12", "wpe", '='},
-    {"gpt2", "h.*.ln_1.weight", "12", "l*.norm1", '='},
-    {"gpt2", "h.*.ln_1.bias", "12", "l*.norm1.b", '='},
-    {"gpt2", "h.*.attn.c_attn.weight", "12,36", "l*.w", 't'},
-    {"gpt2", "h.*.attn.c_attn.bias", "36", "l*.b", 't'},
-    {"gpt2", "h.*.attn.c_proj.weight", "12,12", "l*.wo", '='},
-    {"gpt2", "h.*.attn.c_proj.bias", "12", "l*.bo", '='},
-    {"gpt2", "h.*.ln_2.weight", "12", "l*.norm2", '='},
-    {"gpt2", "h.*.ln_2.bias", "12", "l*.norm2.b", '='},
-    {"gpt2", "h.*.mlp.c_fc.weight", "12,20", "l*.w1", '='},
-    {"gpt2", "h.*.mlp.c_fc.bias", "20", "l*.b1", '='},
-    {"gpt2", "h.*.mlp.c_proj.weight", "20,12", "l*.w2", '='},
-    {"gpt2", "h.*.mlp.c_proj.bias", "12", "l*.b2", '='},
-    {"gpt2", "ln_f.weight", "12", "normf", '='}, {"gpt2", "ln_f.bias", "12", "normf.b", '='},
-    {"gpt_neox", "gpt_neox.embed_in.weight", "11,12", "wte", '='},
-    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
-    {"gpt_neox", "gpt_neox.layers.*.input_layernorm.bias", "12", "l*.norm1.b", '='},
-    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
-    {"gpt_neox", "gpt_neox.layers.*.post_attention_layernorm.bias", "12", "l*.norm2.b", '='},
-    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.weight", "36,12", "l*.w", 'h'},
-    {"gpt_neox", "gpt_neox.layers.*.attention.query_key_value.bias", "36", "l*.b", 'h'},
-    {"gpt_neox", "gpt_neox.layers.*.attention.dense.weight", "12,12", "l*.wo", 'T'},
-    {"gpt_neox", "gpt_neox.layers.*.attention.dense.bias", "12", "l*.bo", '='},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.weight", "20,12", "l*.w1", 'T'},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_h_to_4h.bias", "20", "l*.b1", '='},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.weight", "12,20", "l*.w2", 'T'},
-    {"gpt_neox", "gpt_neox.layers.*.mlp.dense_4h_to_h.bias", "12", "l*.b2", '='},
-    {"gpt_neox", "gpt_neox.final_layer_norm.weight", "12", "normf", '='},
-    {"gpt_neox", "gpt_neox.final_layer_norm.bias", "12", "normf.b", '='},
-    {"gpt_neox", "embed_out.weight", "11,12", "wcls", 'T'},
-    {"opt", "decoder.embed_tokens.weight", "11,8", "wte", '='},
-    {"opt", "decoder.embed_positions.weight", "18,12", "wpe", '2'},
-    {"opt", "decoder.project_in.weight", "12,8", "win", 'T'},
-    {"opt", "decoder.project_out.weight", "8,12", "wout", 'T'},
-    {"opt", "decoder.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
-    {"opt", "decoder.layers.*.self_attn.q_proj.bias", "12", "l*.bq", '='},
-    {"opt", "decoder.layers.*.self_attn.k_proj.weight", "12,12", "l*.wk", 'T'},
-    {"opt", "decoder.layers.*.self_attn.k_proj.bias", "12", "l*.bk", '='},
-    {"opt", "decoder.layers.*.self_attn.v_proj.weight", "12,12", "l*.wv", 'T'},
-    {"opt", "decoder.layers.*.self_attn.v_proj.bias", "12", "l*.bv", '='},
-    {"opt", "decoder.layers.*.self_attn.out_proj.weight", "12,12", "l*.wo", 'T'},
-    {"opt", "decoder.layers.*.self_attn.out_proj.bias", "12", "l*.bo", '='},
-    {"opt", "decoder.layers.*.self_attn_layer_norm.weight", "12", "l*.norm1", '='},
-    {"opt", "decoder.layers.*.self_attn_layer_norm.bias", "12", "l*.norm1.b", '='},
-    {"opt", "decoder.layers.*.fc1.weight", "20,12", "l*.w1", 'T'},
-    {"opt", "decoder.layers.*.fc1.bias", "20", "l*.b1", '='},
-    {"opt", "decoder.layers.*.fc2.weight", "12,20", "l*.w2", 'T'},
-    {"opt", "decoder.layers.*.fc2.bias", "12", "l*.b2", '='},
-    {"opt", "decoder.layers.*.final_layer_norm.weight", "12", "l*.norm2", '='},
-    {"opt", "decoder.layers.*.final_layer_norm.bias", "12", "l*.norm2.b", '='},
-    {"llama", "model.embed_tokens.weight", "11,12", "wte", '='},
-    {"llama", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
-    {"llama", "model.layers.*.self_attn.q_proj.weight", "12,12", "l*.wq", 'T'},
-    {"llama", "model.layers.*.self_attn.k_proj.weight", "6,12", "l*.wk", 'T'},
-    {"llama", "model.layers.*.self_attn.v_proj.weight", "6,12", "l*.wv", 'T'},
-    {"llama", "model.layers.*.self_attn.o_proj.weight", "12,12", "l*.wo", 'T'},
-    {"llama", "model.layers.*.post_attention_layernorm.weight", "12", "l*.norm2", '='},
-    {"llama", "model.layers.*.mlp.gate_proj.weight", "20,12", "l*.w1", 'T'},
-    {"llama", "model.layers.*.mlp.up_proj.weight", "20,12", "l*.w2", 'T'},
-    {"llama", "model.layers.*.mlp.down_proj.weight", "12,20", "l*.w3", 'T'},
-    {"llama", "model.norm.weight", "12", "normf", '='},
-    {"llama", "lm_head.weight", "11,12", "wcls", 'T'},
-    {"jamba", "model.embed_tokens.weight", "11,12", "wte", '='},
-    {"jamba", "model.layers.0.self_attn.q_proj.weight", "12,12", "l0.wq", 'T'},
-    {"jamba", "model.layers.0.self_attn.k_proj.weight", "6,12", "l0.wk", 'T'},
-    {"jamba", "model.layers.0.self_attn.v_proj.weight", "6,12", "l0.wv", 'T'},
-    {"jamba", "model.layers.0.self_attn.o_proj.weight", "12,12", "l0.wo", 'T'},
-    {"jamba", "model.layers.0.feed_forward.gate_proj.weight", "20,12", "l0.w1", 'T'},
-    {"jamba", "model.layers.0.feed_forward.up_proj.weight", "20,12", "l0.w2", 'T'},
-    {"jamba", "model.layers.0.feed_forward.down_proj.weight", "12,20", "l0.w3", 'T'},
-    {"jamba", "model.layers.1.mamba.in_proj.weight", "48,12", "l1.m.in", 'T'},
-    {"jamba", "model.layers.1.mamba.conv1d.weight", "24,1,3", "l1.m.conv", 'T'},
-    {"jamba", "model.layers.1.mamba.conv1d.bias", "24", "l1.m.conv.b", '='},
-    {"jamba", "model.layers.1.mamba.x_proj.weight", "13,24", "l1.m.x", 'T'},
-    {"jamba", "model.layers.1.mamba.dt_proj.weight", "24,5", "l1.m.dt", 'T'},
-    {"jamba", "model.layers.1.mamba.dt_proj.bias", "24", "l1.m.dt.b", '='},
-    {"jamba", "model.layers.1.mamba.A_log", "24,4", "l1.m.alog", 'T'},
-    {"jamba", "model.layers.1.mamba.D", "24", "l1.m.skip", '='},
-    {"jamba", "model.layers.1.mamba.out_proj.weight", "12,24", "l1.m.out", 'T'},
-    {"jamba", "model.layers.1.mamba.dt_layernorm.weight", "5", "l1.m.rnorm", '='},
-    {"jamba", "model.layers.1.mamba.b_layernorm.weight", "4", "l1.m.bnorm", '='},
-    {"jamba", "model.layers.1.mamba.c_layernorm.weight", "4", "l1.m.cnorm", '='},
-    {"jamba", "model.layers.1.feed_forward.router.weight", "3,12", "l1.router", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.0.gate_proj.weight", "20,12", "l1.e0.w1", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.0.up_proj.weight", "20,12", "l1.e0.w2", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.0.down_proj.weight", "12,20", "l1.e0.w3", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.1.gate_proj.weight", "20,12", "l1.e1.w1", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.1.up_proj.weight", "20,12", "l1.e1.w2", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.1.down_proj.weight", "12,20", "l1.e1.w3", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.2.gate_proj.weight", "20,12", "l1.e2.w1", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "20,12", "l1.e2.w2", 'T'},
-    {"jamba", "model.layers.1.feed_forward.experts.2.down_proj.weight", "12,20", "l1.e2.w3", 'T'},
-    {"jamba", "model.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
-    {"jamba", "model.layers.*.pre_ff_layernorm.weight", "12", "l*.norm2", '='},
-    {"jamba", "model.final_layernorm.weight", "12", "normf", '='},
-    {"jamba", "lm_head.weight", "11,12", "wcls", 'T'},
+ * 2 blocks; an own account of where each number goes. Of a family in the order of NAMES_OF: what
+ * its blocks are called, and of each tensor its name, its shape, how it lies and what it is here.
+ * @ stands for every block, 1@ for block 1; a name goes on with .weight, with + there is a .bias
+ * too, with ! it is whole; of three in one (t, h) the last letter is q, k or v. */
+static const char *const TENSORS_OF[] = {
+    "h.: wte 11,12 = wte; wpe 16,12 = wpe; @ln_1+ 12 = norm1 norm1.b; @attn.c_attn+ 12,36 t w b; "
+    "@attn.c_proj+ 12,12 = wo bo; @ln_2+ 12 = norm2 norm2.b; @mlp.c_fc+ 12,20 = w1 b1; "
+    "@mlp.c_proj+ 20,12 = w2 b2; ln_f+ 12 = normf normf.b;",
+    "gpt_neox.layers.: gpt_neox.embed_in 11,12 = wte; @input_layernorm+ 12 = norm1 norm1.b; "
+    "@post_attention_layernorm+ 12 = norm2 norm2.b; @attention.query_key_value+ 36,12 h w b; "
+    "@attention.dense+ 12,12 T wo bo; @mlp.dense_h_to_4h+ 20,12 T w1 b1; "
+    "@mlp.dense_4h_to_h+ 12,20 T w2 b2; gpt_neox.final_layer_norm+ 12 = normf normf.b; "
+    "embed_out 11,12 T wcls;",
+    "decoder.layers.: decoder.embed_tokens 11,8 = wte; decoder.embed_positions 18,12 2 wpe; "
+    "decoder.project_in 12,8 T win; decoder.project_out 8,12 T wout; "
+    "@self_attn.q_proj+ 12,12 T wq bq; @self_attn.k_proj+ 12,12 T wk bk; "
+    "@self_attn.v_proj+ 12,12 T wv bv; @self_attn.out_proj+ 12,12 T wo bo; "
+    "@self_attn_layer_norm+ 12 = norm1 norm1.b; @fc1+ 20,12 T w1 b1; @fc2+ 12,20 T w2 b2; "
+    "@final_layer_norm+ 12 = norm2 norm2.b;",
+    "model.layers.: model.embed_tokens 11,12 = wte; 0@self_attn.q_proj 12,12 T wq; "
+    "0@self_attn.k_proj 6,12 T wk; 0@self_attn.v_proj 6,12 T wv; 0@self_attn.o_proj 12,12 T wo; "
+    "0@feed_forward.gate_proj 20,12 T w1; 0@feed_forward.up_proj 20,12 T w2; "
+    "0@feed_forward.down_proj 12,20 T w3; 1@mamba.in_proj 48,12 T m.in; "
+    "1@mamba.conv1d+ 24,1,3 T m.conv m.conv.b; 1@mamba.x_proj 13,24 T m.x; "
+    "1@mamba.dt_proj+ 24,5 T m.dt m.dt.b; 1@mamba.A_log! 24,4 T m.alog; 1@mamba.D! 24 = m.skip; "
+    "1@mamba.out_proj 12,24 T m.out; 1@mamba.dt_layernorm 5 = m.rnorm; "
+    "1@mamba.b_layernorm 4 = m.bnorm; 1@mamba.c_layernorm 4 = m.cnorm; "
+    "1@feed_forward.router 3,12 T router; 1@feed_forward.experts.0.gate_proj 20,12 T e0.w1; "
+    "1@feed_forward.experts.0.up_proj 20,12 T e0.w2; "
+    "1@feed_forward.experts.0.down_proj 12,20 T e0.w3; "
+    "1@feed_forward.experts.1.gate_proj 20,12 T e1.w1; "
+    "1@feed_forward.experts.1.up_proj 20,12 T e1.w2; "
+    "1@feed_forward.experts.1.down_proj 12,20 T e1.w3; "
+    "1@feed_forward.experts.2.gate_proj 20,12 T e2.w1; "
+    "1@feed_forward.experts.2.up_proj 20,12 T e2.w2; "
+    "1@feed_forward.experts.2.down_proj 12,20 T e2.w3; @input_layernorm 12 = norm1; "
+    "@pre_ff_layernorm 12 = norm2; model.final_layernorm 12 = normf; lm_head 11,12 T wcls;",
+    "model.layers.: model.embed_tokens 11,12 = wte; @input_layernorm 12 = norm1; "
+    "@self_attn.q_proj 12,12 T wq; @self_attn.k_proj 6,12 T wk; @self_attn.v_proj 6,12 T wv; "
+    "@self_attn.o_proj 12,12 T wo; @post_attention_layernorm 12 = norm2; "
+    "@mlp.gate_proj 20,12 T w1; @mlp.up_proj 20,12 T w2; @mlp.down_proj 12,20 T w3; "
+    "model.norm 12 = normf; lm_head 11,12 T wcls;",
 };
-enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof *TENSORS_OF };
 
 #define LLAMA_SHAPE                                                                                \
     "\"hidden_size\": 12, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, "                \
@@ -198,11 +140,44 @@ static double published(const char *name, idx i) {
     return ((double)(hash_end(h) % 255) - 127) / 16;
 }
 
-/* A block's name from a pattern. */
-static void starred(char out[128], const char *pattern, int l) {
-    const char *star = strchr(pattern, '*');
-    if (!star) snprintf(out, 128, "%s", pattern);
-    else snprintf(out, 128, "%.*s%d%s", (int)(star - pattern), pattern, l, star + 1);
+/* A family's number. */
+static int family_of(const char *name) {
+    int f = 0;
+    while (strcmp(NAMES_OF[f], name)) f++;
+    return f;
+}
+
+/* The n-th tensor of a family; false when it has no more. */
+typedef struct Theirs { char name[128], ours[64], shape[16], how; } Theirs;
+static bool tensor_of(const char *family, int n, Theirs *x) {
+    const char *row = TENSORS_OF[family_of(family)], *at;
+    const int blocks = (int)strcspn(row, ":");
+    char name[96], here[2][32];
+    int used = 0, words;
+    for (at = row + blocks + 1; *at; at += used) {
+        words = sscanf(at, " %95s %15s %c %31[^ ;] %31[^;]", name, x->shape, &x->how, here[0],
+                       here[1]);
+        used = (int)strcspn(at, ";") + 1;
+        const char *of = strchr(name, '@');
+        const bool every = of == name, both = words == 5;
+        const int copies = (every ? 2 : 1) * (both ? 2 : 1);
+        if (n >= copies) { n -= copies; continue; }
+        const int bias = both ? n % 2 : 0, l = every ? n / (1 + both) : name[0] - '0';
+        if (of) snprintf(x->name, sizeof x->name, "%.*s%d.%s", blocks, row, l, of + 1);
+        else snprintf(x->name, sizeof x->name, "%s", name);
+        char *end = x->name + strlen(x->name) - (both || strchr(name, '!') ? 1 : 0);
+        strcpy(end, strchr(name, '!') ? "" : bias ? ".bias" : ".weight");
+        if (of) snprintf(x->ours, sizeof x->ours, "l%d.%s", l, here[bias]);
+        else snprintf(x->ours, sizeof x->ours, "%s", here[bias]);
+        if (bias) {                              /* a number for each output */
+            const char *last = strchr("Th", x->how) ? "" : strrchr(x->shape, ',');
+            if (last && *last) memmove(x->shape, last + 1, strlen(last));
+            x->shape[strcspn(x->shape, ",")] = 0;
+            if (x->how == 'T') x->how = '=';
+        }
+        return true;
+    }
+    return false;
 }
 
 static idx shape_product(const char *shape) {
@@ -231,21 +206,16 @@ static void published_write(Test *t, const char *path, const char *family, const
                             int from, int step, const char *without, const char *more) {
     Bytes head = {0}, data = {0}, all = {0};
     Error e = {0};
-    char name[128];
-    int n = 0;
+    Theirs x;
     bytes_print(&head, &e, "{\"__metadata__\": {\"format\": \"pt\"}%s", more);
-    for (int i = 0; i < TENSORS_OF_ALL; i++)
-        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
-            if (strcmp(TENSORS_OF[i].family, family) || n++ % step != from) continue;
-            starred(name, TENSORS_OF[i].theirs, l);
-            if (without && !strcmp(without, name)) continue;
-            size_t begin = data.size;
-            for (idx k = 0; k < shape_product(TENSORS_OF[i].shape); k++)
-                number_as(&data, dtype, published(name, k), &e);
-            bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
-                        "\"data_offsets\": [%zu, %zu]}", name, dtype, TENSORS_OF[i].shape, begin,
-                        data.size);
-        }
+    for (int n = 0; tensor_of(family, n, &x); n++) {
+        if (n % step != from || (without && !strcmp(without, x.name))) continue;
+        size_t begin = data.size;
+        for (idx k = 0; k < shape_product(x.shape); k++)
+            number_as(&data, dtype, published(x.name, k), &e);
+        bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
+                    "\"data_offsets\": [%zu, %zu]}", x.name, dtype, x.shape, begin, data.size);
+    }
     bytes_add(&head, "}", 1, &e);
     bytes_number(&all, head.size, 8, &e);
     bytes_add(&all, head.at, head.size, &e);
@@ -1077,31 +1047,27 @@ static idx published_at(char how, idx in, idx out, idx i, idx o, int part) {
 
 /* All of a model's numbers against what was published, each where it belongs. */
 static void published_compare(Test *t, const Model *m, const char *family) {
-    char name[128], ours[128];
     idx seen = 0, wrong = 0;
-    for (int i = 0; i < TENSORS_OF_ALL && !t->wrong; i++)
-        for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
-            char how = TENSORS_OF[i].how;
-            bool fused = how == 't' || how == 'h';
-            if (strcmp(TENSORS_OF[i].family, family)) continue;
-            starred(name, TENSORS_OF[i].theirs, l);
-            for (int part = 0; part < (fused ? 3 : 1); part++) {
-                starred(ours, TENSORS_OF[i].ours, l);
-                if (fused) strncat(ours, &"qkv"[part], 1);
-                const Tensor *x = model_tensor(m, ours);
-                fact(t, x != NULL, "%s: no tensor %s", family, ours);
-                if (!x) return;
-                /* a vector is [n,1] here, and one row there */
-                idx in = x->rank == 2 ? x->shape[0] : 1, out = x->count / in;
-                for (idx k = 0; k < x->count; k++) {
-                    idx at = published_at(how, in, out, k / out, k % out, part);
-                    wrong += m->params[x->at + k] != (real)published(name, at);
-                }
-                fact(t, !wrong, "%s: %s has %lld numbers that are not those of %s", family, ours,
-                     (long long)wrong, name);
-                seen += x->count;
+    Theirs x;
+    for (int n = 0; tensor_of(family, n, &x) && !t->wrong; n++) {
+        const bool fused = x.how == 't' || x.how == 'h';
+        for (int part = 0; part < (fused ? 3 : 1); part++) {
+            char ours[72];
+            snprintf(ours, sizeof ours, "%s%.*s", x.ours, fused, &"qkv"[part]);
+            const Tensor *here = model_tensor(m, ours);
+            fact(t, here != NULL, "%s: no tensor %s", family, ours);
+            if (!here) return;
+            /* a vector is [n,1] here, and one row there */
+            idx in = here->rank == 2 ? here->shape[0] : 1, out = here->count / in;
+            for (idx k = 0; k < here->count; k++) {
+                idx at = published_at(x.how, in, out, k / out, k % out, part);
+                wrong += m->params[here->at + k] != (real)published(x.name, at);
             }
+            fact(t, !wrong, "%s: %s has %lld numbers that are not those of %s", family, ours,
+                 (long long)wrong, x.name);
+            seen += here->count;
         }
+    }
     fact(t, seen == m->count, "%s: %lld numbers of %lld are there", family, (long long)seen,
          (long long)m->count);
 }
@@ -1161,17 +1127,12 @@ static void hf__families(Test *t) {
             else {
                 Bytes index = {0};
                 Error e = {0};
-                char path[256], name[128];
-                int n = 0;
+                char path[256];
+                Theirs x;
                 bytes_print(&index, &e, "{\"weight_map\": {");
-                for (int i = 0; i < TENSORS_OF_ALL; i++)
-                    for (int l = 0; l < (strchr(TENSORS_OF[i].theirs, '*') ? 2 : 1); l++) {
-                        if (strcmp(TENSORS_OF[i].family, NAMES_OF[f])) continue;
-                        starred(name, TENSORS_OF[i].theirs, l);
-                        bytes_print(&index, &e, "%s\"%s\": \"%d.safetensors\"", n ? "," : "", name,
-                                    n % 3);
-                        n++;
-                    }
+                for (int n = 0; tensor_of(NAMES_OF[f], n, &x); n++)
+                    bytes_print(&index, &e, "%s\"%s\": \"%d.safetensors\"", n ? "," : "", x.name,
+                                n % 3);
                 bytes_add(&index, "}}", 2, &e);
                 file_write(DOWNLOAD "/model.safetensors.index.json", index.at, index.size, &e);
                 for (int i = 0; i < 3; i++) {
@@ -1314,10 +1275,8 @@ static const char *const NO_CONFIGS[][2] = {
 static void facts_given(Test *t, const char *family, const char *text) {
     const char *like = strcmp(family, "mistral") ? family : "llama";
     char config[1500];
-    int f = 0;
-    while (strcmp(NAMES_OF[f], family)) f++;
     published_write(t, DOWNLOAD "/model.safetensors", like, "BF16", 0, 1, NULL, "");
-    snprintf(config, sizeof config, "{%s%s%s", text, *text ? ", " : "", CONFIGS_OF[f] + 1);
+    snprintf(config, sizeof config, "{%s%s%s", text, *text ? ", " : "", CONFIGS_OF[family_of(family)] + 1);
     text_file(t, DOWNLOAD "/config.json", config);
 }
 
@@ -1389,9 +1348,7 @@ static void hf__accounts(Test *t) {
     if (!begun(t)) return;
     text_file(t, SCRATCH "/x.model", "mine");
     EACH(i, ROWS) {
-        int f = 0;
-        while (strcmp(NAMES_OF[f], ROWS[i].family)) f++;
-        text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
+        text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[family_of(ROWS[i].family)]);
         published_write(t, DOWNLOAD "/model.safetensors", ROWS[i].family, "F32", 0, 1,
                         ROWS[i].without, ROWS[i].more);
         sink_fails(t, IMPORT, 1, ROWS[i].said);
@@ -1564,8 +1521,10 @@ static void hf__llama2c_refuses(Test *t) {
 /* A tensor of a published file. */
 typedef struct Listed { char name[96], dtype[8]; int rank, dim[4]; idx count; } Listed;
 
-/* What a reader with one fault would make of u [count] in case k. */
-typedef void Fault(const Listed *x, uint64_t k, double *u);
+/* A reader's fault: rows or columns of the tensors so named come from others; with a name alone it
+ * is read turned, and without one the two branches of a gate change places. */
+typedef struct Fault { const char *rows, *more, *columns; int (*from)(int i); } Fault;
+static void fault_make(const Fault *f, const Listed *x, uint64_t k, double *u);
 
 /* Where a case's lines are. */
 typedef struct TinyCase {
@@ -1630,7 +1589,7 @@ static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
 
 /* The file of one line, written into FOLDER; without a fault it has the bytes that the library
  * wrote. Adds its tensors to the index. */
-static void tiny_file(Golden *g, Test *t, uint64_t k, Fault *fault, Bytes *index) {
+static void tiny_file(Golden *g, Test *t, uint64_t k, const Fault *fault, Bytes *index) {
     char file[64] = "", path[256];
     unsigned long long sum = 0;
     int used = 0, bytes;
@@ -1647,7 +1606,7 @@ static void tiny_file(Golden *g, Test *t, uint64_t k, Fault *fault, Bytes *index
         double *u = room(x.count);
         size_t begin = body.size;
         listed_draw(&x, k, u);
-        if (fault) fault(&x, k, u);
+        if (fault) fault_make(fault, &x, k, u);
         for (idx i = 0; i < x.count; i++) {
             uint64_t bits = dtype_bits(x.dtype, u[i], &bytes);
             bytes_number(&body, bits, bytes, &e);
@@ -1675,7 +1634,7 @@ static void tiny_file(Golden *g, Test *t, uint64_t k, Fault *fault, Bytes *index
 
 /* FOLDER with the model of a case in one layout and under one config, in which `was` is replaced
  * by `is` (NULL: nothing is). */
-static void tiny_write(Test *t, const TinyCase *c, int layout, int config, Fault *fault,
+static void tiny_write(Test *t, const TinyCase *c, int layout, int config, const Fault *fault,
                        const char *was, const char *is) {
     Golden g = c->layout[layout];
     Bytes index = {0}, text = {0};
@@ -1825,30 +1784,37 @@ static void imported__against_library(Test *t) {
     scratch_close();
 }
 
-/* Row i of the rows [n,width] of u becomes row from[i]. */
-static void reorder(double *u, int n, int width, const int *from) {
-    double *was = room((idx)n * width);
-    memcpy(was, u, (size_t)(n * width) * sizeof *u);
+/* Row or column i of a published matrix u becomes that number from(i). */
+static void reorder(const Listed *x, double *u, bool rows, int (*from)(int i)) {
+    int n = x->dim[rows ? 0 : x->rank - 1], others = (int)(x->count / n);
+    double *was = room(x->count);
+    memcpy(was, u, (size_t)x->count * sizeof *u);
     for (int i = 0; i < n; i++)
-        memcpy(u + i * width, was + from[i] * width, (size_t)width * sizeof *u);
+        for (int k = 0; k < others; k++) {
+            if (rows) u[i * others + k] = was[from(i) * others + k];
+            else u[k * n + i] = was[k * n + from(i)];
+        }
     free(was);
 }
 
-/* Likewise the rows of a published tensor, or its columns. */
-static void reorder_rows(const Listed *x, double *u, const int *from) {
-    reorder(u, x->dim[0], (int)(x->count / x->dim[0]), from);
-}
-static void reorder_columns(const Listed *x, double *u, const int *from) {
-    int n = x->dim[x->rank - 1];
-    for (idx i = 0; i < x->count; i += n) reorder(u + i, n, 1, from);
+static int by_thirds(int i) { return i / 10 % 3 * 40 + i / 30 * 10 + i % 10; }    /* 4 heads of 10 */
+static int by_head(int i) { return i / 8 % 3 * 24 + i / 24 * 8 + i % 8; }         /* 3 of 8 */
+static int two_later(int i) { return i < 2 ? i : i - 2; }
+static int neighbours(int i) { return i / 8 * 8 + i % 4 * 2 + i % 8 / 4; }
+static int other_way(int i) { return i / 8 * 8 + (i + 4) % 8; }
+static int groups(int i) { return (i / 16 + i / 8 % 2 * 2) * 8 + i % 8; }         /* heads 0 2 1 3 */
+static int backwards(int i) { return 3 - i; }
+static int halves_swapped(int i) { return (i + 64) % 128; }
+static int b_and_c_swapped(int i) { return i < 3 ? i : i < 7 ? i + 4 : i - 4; }
+
+static void reorder_named(const Fault *f, const Listed *x, double *u) {
+    bool rows = (f->rows && strstr(x->name, f->rows)) || (f->more && strstr(x->name, f->more));
+    if (rows || (f->columns && strstr(x->name, f->columns))) reorder(x, u, rows, f->from);
 }
 
 /* A square matrix of Conv1D read as every other is. */
-static void fault_turned(const Listed *x, uint64_t k, double *u) {
-    int n = x->dim[0];
-    (void)k;
-    if (!ends(x->name, "attn.c_proj.weight")) return;
-    for (int i = 0; i < n; i++)
+static void turn(const Listed *x, double *u) {
+    for (int n = x->dim[0], i = 0; i < n; i++)
         for (int j = 0; j < i; j++) {
             double was = u[i * n + j];
             u[i * n + j] = u[j * n + i];
@@ -1856,59 +1822,8 @@ static void fault_turned(const Listed *x, uint64_t k, double *u) {
         }
 }
 
-/* q, k, v of NeoX as thirds, not by head; of GPT-2 by head, not as thirds. */
-static void fault_thirds(const Listed *x, uint64_t k, double *u) {
-    int from[120], H = 4, D = 10;
-    (void)k;
-    if (!strstr(x->name, "query_key_value")) return;
-    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % 3 * H * D + i / (3 * D) * D + i % D;
-    reorder_rows(x, u, from);
-}
-static void fault_by_head(const Listed *x, uint64_t k, double *u) {
-    int from[72], H = 3, D = 8;
-    (void)k;
-    if (!strstr(x->name, "c_attn")) return;
-    for (int i = 0; i < 3 * H * D; i++) from[i] = i / D % H * 3 * D + i / (H * D) * D + i % D;
-    reorder_columns(x, u, from);
-}
-
-/* OPT's table of positions from its first row on. */
-static void fault_offset(const Listed *x, uint64_t k, double *u) {
-    int from[34];
-    (void)k;
-    if (!strstr(x->name, "embed_positions")) return;
-    for (int i = 0; i < 34; i++) from[i] = i < 2 ? i : i - 2;
-    reorder_rows(x, u, from);
-}
-
-/* Rotations that turn neighbours; and that turn the other way round. */
-static void fault_neighbours(const Listed *x, uint64_t k, double *u) {
-    int from[32], D = 8;
-    (void)k;
-    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
-    for (int i = 0; i < 32; i++) from[i] = i / D * D + i % (D / 2) * 2 + i % D / (D / 2);
-    reorder_rows(x, u, from);
-}
-static void fault_backwards(const Listed *x, uint64_t k, double *u) {
-    int from[32], D = 8;
-    (void)k;
-    if (!strstr(x->name, "q_proj") && !strstr(x->name, "k_proj")) return;
-    for (int i = 0; i < 32; i++) from[i] = i / D * D + (i + D / 2) % D;
-    reorder_rows(x, u, from);
-}
-
-/* Query head h reads key head h % K, not h / (H / K). */
-static void fault_groups(const Listed *x, uint64_t k, double *u) {
-    static const int HEAD[] = {0, 2, 1, 3};
-    int from[32], D = 8;
-    (void)k;
-    for (int i = 0; i < 32; i++) from[i] = HEAD[i / D] * D + i % D;
-    if (strstr(x->name, "q_proj")) reorder_rows(x, u, from);
-    if (strstr(x->name, "o_proj")) reorder_columns(x, u, from);
-}
-
 /* The branch that is activated and the other one. */
-static void fault_gate(const Listed *x, uint64_t k, double *u) {
+static void swap_gate(const Listed *x, uint64_t k, double *u) {
     Listed other = *x;
     char *gate = strstr(other.name, "gate_proj"), *up = strstr(other.name, "up_proj");
     if (gate) memmove(gate + 2, gate + 4, strlen(gate + 4) + 1), memcpy(gate, "up", 2);
@@ -1916,42 +1831,38 @@ static void fault_gate(const Listed *x, uint64_t k, double *u) {
     listed_draw(&other, k, u);
 }
 
-/* Mamba: the taps of the convolution in the other order; x and z; B and C. */
-static void fault_taps(const Listed *x, uint64_t k, double *u) {
-    static const int FROM[] = {3, 2, 1, 0};
-    (void)k;
-    if (ends(x->name, "conv1d.weight")) reorder_columns(x, u, FROM);
-}
-static void fault_x_and_z(const Listed *x, uint64_t k, double *u) {
-    int from[128];
-    (void)k;
-    for (int i = 0; i < 128; i++) from[i] = (i + 64) % 128;
-    if (ends(x->name, "mamba.in_proj.weight")) reorder_rows(x, u, from);
-}
-static void fault_b_and_c(const Listed *x, uint64_t k, double *u) {
-    static const int FROM[] = {0, 1, 2, 7, 8, 9, 10, 3, 4, 5, 6};
-    (void)k;
-    if (ends(x->name, "x_proj.weight")) reorder_rows(x, u, FROM);
+static void fault_make(const Fault *f, const Listed *x, uint64_t k, double *u) {
+    if (f->from) reorder_named(f, x, u);
+    else if (!f->rows) swap_gate(x, k, u);
+    else if (ends(x->name, f->rows)) turn(x, u);
 }
 
 /* The comparison sees what it is for: a model that was read with a fault, or under another config,
  * differs from the reference by more than its bounds. */
 static void imported__sees_faults(Test *t) {
-    static const struct { const char *name; Fault *fault; const char *was, *is; } FAULTS[] = {
-        {"gpt2", fault_turned, NULL, NULL}, {"gpt2", fault_by_head, NULL, NULL},
+    static const Fault TURNED_WO = {"attn.c_proj.weight", NULL, NULL, NULL},
+        BY_HEAD = {NULL, NULL, "c_attn", by_head}, OFFSET = {"embed_positions", NULL, NULL, two_later},
+        BY_THIRDS = {"query_key_value", NULL, NULL, by_thirds}, NO_GATE = {NULL, NULL, NULL, NULL},
+        NEIGHBOURS = {"q_proj", "k_proj", NULL, neighbours},
+        OTHER_WAY = {"q_proj", "k_proj", NULL, other_way},
+        GROUPS = {"q_proj", NULL, "o_proj", groups}, TAPS_BACK = {NULL, NULL, "conv1d.weight", backwards},
+        X_AND_Z = {"mamba.in_proj.weight", NULL, NULL, halves_swapped},
+        B_AND_C = {"x_proj.weight", NULL, NULL, b_and_c_swapped};
+    static const struct { const char *name; const Fault *fault; const char *was, *is; } FAULTS[] = {
+        {"gpt2", &TURNED_WO, NULL, NULL}, {"gpt2", &BY_HEAD, NULL, NULL},
         {"gpt2", NULL, "\"gelu_new\"", "\"gelu\""},
         {"gpt2-inner", NULL, "\"gelu\"", "\"gelu_new\""},
         {"gpt2-inverse", NULL, "layer_idx\": true", "layer_idx\": false"},
         {"gpt2", NULL, "epsilon\": 1e-05", "epsilon\": 0.001"},
-        {"gpt_neox", fault_thirds, NULL, NULL}, {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
+        {"gpt_neox", &BY_THIRDS, NULL, NULL}, {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
         {"gpt_neox", NULL, "factor\": 0.25", "factor\": 0.4"},
         {"gpt_neox", NULL, "residual\": true", "residual\": false"},
         {"gpt_neox-sequential", NULL, "residual\": false", "residual\": true"},
         {"gpt_neox-sequential", NULL, "theta\": 10000", "theta\": 5000"},
-        {"opt", fault_offset, NULL, NULL}, {"opt-350m", fault_offset, NULL, NULL},
+        {"opt", &OFFSET, NULL, NULL}, {"opt-350m", &OFFSET, NULL, NULL},
         {"opt", NULL, "\"relu\"", "\"gelu\""},
-        {"llama", fault_neighbours, NULL, NULL}, {"llama", fault_backwards, NULL, NULL},
-        {"llama", fault_groups, NULL, NULL}, {"llama", fault_gate, NULL, NULL},
+        {"llama", &NEIGHBOURS, NULL, NULL}, {"llama", &OTHER_WAY, NULL, NULL},
+        {"llama", &GROUPS, NULL, NULL}, {"llama", &NO_GATE, NULL, NULL},
         {"llama", NULL, "eps\": 1e-05", "eps\": 0.001"},
         {"llama-linear", NULL, "\"factor\": 2.0", "\"factor\": 1.0"},
         {"llama3", NULL, "\"factor\": 8.0", "\"factor\": 7.0"},
@@ -1960,8 +1871,8 @@ static void imported__sees_faults(Test *t) {
         {"llama3", NULL, "embeddings\": 64", "embeddings\": 48"},
         {"mistral", NULL, "window\": 5", "window\": 6"},
         {"mistral", NULL, "window\": 5", "window\": 4"},
-        {"jamba", fault_taps, NULL, NULL}, {"jamba", fault_x_and_z, NULL, NULL},
-        {"jamba", fault_b_and_c, NULL, NULL}, {"jamba", fault_gate, NULL, NULL},
+        {"jamba", &TAPS_BACK, NULL, NULL}, {"jamba", &X_AND_Z, NULL, NULL},
+        {"jamba", &B_AND_C, NULL, NULL}, {"jamba", &NO_GATE, NULL, NULL},
         {"jamba", NULL, "per_tok\": 2", "per_tok\": 1"},
         {"jamba", NULL, "eps\": 1e-06", "eps\": 0.001"},
     };
@@ -1995,125 +1906,8 @@ static void imported__sees_faults(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 16.6  Trained models, where a developer's machine has them beside this folder */
 
-#define CAPP "../shared/models/capp-gpt"
 #define STORIES "../shared/models/stories260K.bin"
 #define STORIES_TOKENS "../shared/models/tok512.bin"
-
-/* The forward of ids [T] through SCRATCH/trained, with maps. */
-typedef struct Trained { Trainer r; Acts a; Probe probe[8]; real *maps, *logits; } Trained;
-
-static bool trained_open(Test *t, Trained *x, const char *from, int T) {
-    Error e = {0};
-    char words[256];
-    *x = (Trained){0};
-    scratch_open();
-    snprintf(words, sizeof words, "%s --out " SCRATCH "/trained", from);
-    if (!hf_does(t, words)) return false;
-    checkpoint_open(SCRATCH "/trained", &x->r, &e);
-    const Config *c = &x->r.m.c;
-    if (!e.status) acts_create(&x->a, &x->r.m, 1, T, ACTS_ALL, &e);
-    fact(t, !e.status && c->layers <= 8, "%s: %s", from, e.text);
-    idx map = (idx)c->heads * T * T;
-    x->maps = calloc((size_t)(8 * map), sizeof(real));
-    x->logits = calloc((size_t)(T * c->vocab), sizeof(real));
-    if (!x->maps || !x->logits) exit(1);
-    for (int l = 0; l < 8; l++) x->probe[l] = (Probe){.weight = x->maps + l * map};
-    return !t->wrong;
-}
-
-static void trained_forward(Trained *x, const int *ids, int T) {
-    x->a.probe = x->probe;
-    model_forward(&x->r.m, &x->a, ids, 1, T);
-    model_logits(&x->r.m, &x->a, x->a.nf, T, x->logits);
-}
-
-static void trained_close(Trained *x) {
-    acts_free(&x->a); trainer_free(&x->r); free(x->maps); free(x->logits);
-    scratch_close();
-}
-
-static bool no_model(Test *t, const char *path) {
-    if (no_binary(t)) return true;
-    if (file_missing(path)) t->skip = "no ../shared/models here";
-    return t->skip != NULL;
-}
-
-static int greatest(const real *x, int n) {
-    int best = 0;
-    for (int i = 1; i < n; i++) if (x[i] > x[best]) best = i;
-    return best;
-}
-
-/* A trained GPT-2 from the Hub against numbers that a program of its own made in double, written
- * with 5 decimals. */
-static void trained__gpt2(Test *t) {
-    static const double LAST[] = {-0.66593, 1.23771, 8.40387, 1.75892, 0.22093, -0.29100},
-        FIRST_CASES[] = {-2.20359, 0.39776, -1.04351, -1.74431, -2.38101, -1.08797},
-        MAP0[] = {.07959, .00385, .08846, .34481, .14971, .09595, .23763},
-        MAP3[] = {.65452, .21401, .10120, .00885, .00526, .01336, .00279},
-        NORM[] = {.28840, .43073, .60336, .73560, .88597};
-    static const int NEXT[] = {30, 45, 40, 42, 50, 32, 40, 37, 42, 50, 33, 40};
-    int ids[19] = {2, 8, 14, 17, 22, 25, 49}, V;
-    Trained x;
-    if (no_model(t, CAPP "/config.json")) return;
-    if (trained_open(t, &x, CAPP, 19)) {
-        V = x.r.m.c.vocab;
-        trained_forward(&x, ids, 7);
-        for (int i = 0; i < 6; i++) {
-            within(t, (double)x.logits[6 * V + 28 + i], LAST[i], 1.2e-5, "logit %d", 28 + i);
-            within(t, (double)x.logits[29 + i], FIRST_CASES[i], 1.2e-5, "first row's logit %d", 29 + i);
-        }
-        for (int j = 0; j < 7; j++) {
-            within(t, (double)x.probe[0].weight[6 * 7 + j], MAP0[j], 6e-6, "block 0, head 0");
-            within(t, (double)x.probe[3].weight[(7 + 6) * 7 + j], MAP3[j], 6e-6, "block 3, head 1");
-        }
-        for (int l = 0; l <= 4; l++) {
-            const real *h = l < 4 ? x.a.layer[l].x : x.a.h;
-            double square = 0;
-            for (int i = 0; i < 64; i++) square += (double)h[i] * (double)h[i];
-            within(t, sqrt(square), NORM[l], 6e-6, "||h_1|| before block %d", l);
-        }
-        for (int n = 0; n < 12; n++) {
-            trained_forward(&x, ids, 7 + n);
-            ids[7 + n] = greatest(x.logits + (idx)(6 + n) * V, V);
-            fact(t, ids[7 + n] == NEXT[n], "token %d is %d, expected %d", n, ids[7 + n], NEXT[n]);
-        }
-    }
-    trained_close(&x);
-}
-
-/* A trained llama in llama2.c's format tells its story; its tokens from the tokenizer beside it:
- * 4 bytes, then of each id 4 bytes of score, 4 of length, and the text. */
-static void trained__stories(Test *t) {
-    static const char TOLD[] = " Once upon a time, there was a little girl named Lily. She loved "
-                               "to play outside in the park. One day, she saw a big, r";
-    int ids[41] = {1};
-    size_t start[513] = {0}, at = 4;
-    char told[512] = "";
-    Bytes pieces = {0};
-    Error e = {0};
-    Trained x;
-    if (no_model(t, STORIES)) return;
-    if (!file_read(STORIES_TOKENS, &pieces, &e))
-        for (int id = 0; id < 512 && at + 8 <= pieces.size; id++) {
-            start[id] = at + 8;
-            at += 8 + (size_t)number_at(pieces.at + at + 4, 4);
-            start[id + 1] = at + 8;
-        }
-    fact(t, !e.status && at == pieces.size, "%s%zu of %zu bytes of text", e.text, at, pieces.size);
-    if (trained_open(t, &x, STORIES, 41)) {
-        fact(t, x.r.m.c.vocab == 512, "vocabulary of %d", x.r.m.c.vocab);
-        for (int n = 0; n < 40 && !t->wrong; n++) {
-            trained_forward(&x, ids, n + 1);
-            int id = ids[n + 1] = greatest(x.logits + (idx)n * 512, 512);
-            size_t used = strlen(told), size = start[id + 1] - 8 - start[id];
-            snprintf(told + used, sizeof told - used, "%.*s", (int)size,
-                     (const char *)pieces.at + start[id]);
-        }
-        fact(t, !strcmp(told, TOLD), "it tells \"%s\"", told);
-    }
-    bytes_free(&pieces); trained_close(&x);
-}
 
 /* A file in the making; tokens and merges in the order of their ids and ranks. */
 typedef struct Other {
@@ -4398,8 +4192,7 @@ static const TestEntry TESTS[] = {
     {"choices_read__lines", choices_read__lines},
     {"choices_answer__oracle", choices_answer__oracle},
     {"imported__against_library", imported__against_library},
-    {"imported__sees_faults", imported__sees_faults}, {"trained__gpt2", trained__gpt2},
-    {"trained__stories", trained__stories},
+    {"imported__sees_faults", imported__sees_faults},
     {"check_model__every_variant", check_model__every_variant},
     {"widen__every_half", widen__every_half}, {"model_file__same_bits", model_file__same_bits},
     {"model_file__slabs", model_file__slabs}, {"evaluate__streamed", evaluate__streamed},
