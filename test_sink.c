@@ -3001,7 +3001,10 @@ static void attention__against_slow(Test *t) {
                     if (!pick_resolves(&p)) { refused++; continue; }
                     Lab b;
                     if (!lab_open(&b, t, 1, 70, all)) return;
-                    compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+                    for (int plain = 0; plain < 2; plain++) {
+                        b.m.plain = plain;                   /* 3.7's loops; chapter 14's tiles */
+                        compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+                    }
                     lab_close(&b);
                     n++;
                 }
@@ -3482,9 +3485,11 @@ static void model_forward__against_slow(Test *t) {
 }
 
 /* One pass by the loops of 3.7 and one in the tiles of chapter 14: every state, map, logit and
- * gradient of one must be the other's. bound is relative to the largest number of an array; of a
- * gradient, to the largest of its tensor or to a thousandth of the largest of all. */
-static void tiles_against_plain(Test *t, int B, int T, const char *flags, double bound) {
+ * gradient of one must be the other's, within 1e-12 in double and 5e-5 in float. That is relative to
+ * the largest number of an array; of a gradient, to the largest of its tensor or to a thousandth of
+ * the largest of all. */
+static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
+    const double bound = REAL_EPS > 1e-10 ? 5e-5 : 1e-12;
     Lab b[2];
     real *maps[2];
     if (!lab_open(&b[0], t, B, T, flags) || !lab_open(&b[1], t, B, T, flags)) return;
@@ -3542,14 +3547,13 @@ static void tiles__as_plain(Test *t) {
         "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
         "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
         "--extra-value ones --extra-norm 3"};
-    const double bound = REAL_EPS > 1e-10 ? 5e-5 : 1e-12;
     const Cover *v = covering(t);
     for (int i = 0; i < v->n; i++) {
         char flags[1024];
         pick_flags(&v->pick[i], flags, sizeof flags);
-        tiles_against_plain(t, 2, 7, flags, bound);
+        tiles_against_plain(t, 2, 7, flags);
     }
-    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i], bound);
+    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i]);
     note(t, "%d configurations", v->n + 7);
 }
 
@@ -4044,6 +4048,7 @@ static void gradients__every_operation(Test *t) {
         if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, 1, flags);
         else check_length(t, &b, flags);
         lab_close(&b);
+        tiles_against_plain(t, 1, 6, flags);
         n++;
     }
     fact(t, n > 250, "%d operations", n);
@@ -9367,6 +9372,45 @@ static void sink__train_and_eval(Test *t) {
     scratch_close();
 }
 
+/* --plain from the command line: a training, an evaluation, a text and a dump by 3.7's loops print
+ * what the tiles print, on any number of threads. */
+static void sink__plain(Test *t) {
+    Settings s;
+    Error e = {0};
+    Bytes model[2] = {{0}};
+    Ran r[2];
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    static const char *const WORDS[] = {
+        "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt" SMALL_RUN,
+        "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "
+        SCRATCH "/tale.tok",
+        "generate " SCRATCH "/m.ckpt --n 9 --temperature 0 --tokenizer " SCRATCH "/tale.tok"};
+    char command[800];
+    for (int i = 0; i < 3; i++) {
+        for (int plain = 0; plain < 2; plain++) {
+            snprintf(command, sizeof command, "%s%s", WORDS[i], plain ? " --plain" : "");
+            if (!sink_does(t, command, &r[plain])) return;
+        }
+        fact(t, r[0].out.size > 1 && !strcmp((char *)r[0].out.at, (char *)r[1].out.at),
+             "%s: %s, and without it %s", command, (char *)r[1].out.at, (char *)r[0].out.at);
+        ran_free(&r[0]);
+        ran_free(&r[1]);
+    }
+    for (int threads = 1; threads < 4; threads += 2) {
+        snprintf(command, sizeof command, "%s --plain --threads %d", WORDS[0], threads);
+        if (!sink_does(t, command, &r[0])) return;
+        file_read(SCRATCH "/m.ckpt", &model[threads / 2], &e);
+        ran_free(&r[0]);
+    }
+    fact(t, model[0].size > 0 && model[0].size == model[1].size &&
+             !memcmp(model[0].at, model[1].at, model[0].size), "another model on three threads");
+    sink_fails(t, "eval " SCRATCH "/m.ckpt --plain --ablate key1", 2, "without --plain");
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&model[0]);
+    bytes_free(&model[1]);
+    scratch_close();
+}
+
 /* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
  * model trained further by --start, in one go and in two. */
 static void sink__edits_and_starts(Test *t) {
@@ -9687,6 +9731,7 @@ static const TestEntry TESTS[] = {
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
+    {"sink__plain", sink__plain},
     {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__generate", sink__generate},
 };
