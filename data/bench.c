@@ -1,21 +1,23 @@
 /* bench.c - the speed of sink, as ratios to what the same machine reaches in the same run.
  *
  *     cc -O3 data/bench.c -o bench -lm
- *     ./bench gemm|step|ops|length
+ *     ./bench gemm        the matrix multiply in its three orientations, beside the peak
+ *     ./bench step        whole training steps; any flag of a model: --dim 768 --layers 10 ..
+ *     ./bench ops         where a step's time goes
+ *     ./bench length      time and memory of a step by its length
  *
  * SPDX-License-Identifier: MIT
+ *
+ * Machines differ, and other programs share them. So every figure is a ratio to a rate that the
+ * same run measures: the peak of fused multiply-adds where arithmetic counts, a copy where memory
+ * does. The peak is the larger of one taken before and one after, a time is the median of many.
  */
 #define SINK_NO_MAIN
 #include "../sink.c"
 
 /* What the flags of this program fill. */
-typedef struct Own { int gemm_m, gemm_n, gemm_k, isa; } Own;
+typedef struct Own { int m, n, k, isa; } Own;        /* isa 0: the best there is */
 
-/* -------------------------------------------------------------------------------------------------
- * Benches. Every figure is a ratio to a rate that the same run measures, since machines differ and
- * other programs share them: the peak of fused multiply-adds where arithmetic counts, a copy where
- * memory does. The peak is the larger of one taken before and one after, a time the median of many.
- */
 static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 
 /* Sorts t [n], n odd, and returns the one in the middle. */
@@ -115,7 +117,7 @@ static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
     (void)words; (void)n_words;
     enum { ROUNDS = 15 };
     const Own *own = s->own;
-    int m = own->gemm_m, n = own->gemm_n, k = own->gemm_k;
+    int m = own->m, n = own->n, k = own->k;
     Isa isa = ((const Own *)s->own)->isa == 0 ? isa_best() : (Isa)(((const Own *)s->own)->isa - 1);
     if (isa > isa_best())
         return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
@@ -363,13 +365,10 @@ static int bench_length(Settings *s, const char **words, int n_words, Error *e) 
 
 #define OWN(field) offsetof(Own, field)
 static const Option BENCH_OPTIONS[] = {
-    {"m",             'b', 'i', OWN(gemm_m),              "768",    1, 1 << 16, "M",
-     "rows of the product"},
-    {"n",             'b', 'i', OWN(gemm_n),              "768",    1, 1 << 16, "N", "columns"},
-    {"k",             'b', 'i', OWN(gemm_k),              "768",    1, 1 << 16, "K",
-     "the inner size"},
-    {"isa",           'b', 'c', OWN(isa),                 "best",   0, 0, "best|base|avx2|avx512",
-     "instruction set"},
+    {"m", 'b', 'i', OWN(m), "768", 1, 1 << 16, "M", "rows of the product"},
+    {"n", 'b', 'i', OWN(n), "768", 1, 1 << 16, "N", "columns"},
+    {"k", 'b', 'i', OWN(k), "768", 1, 1 << 16, "K", "the inner size"},
+    {"isa", 'b', 'c', OWN(isa), "best", 0, 0, "best|base|avx2|avx512", "instruction set"},
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 

@@ -1,6 +1,6 @@
-/* test_paper.c - the tests of paper.c: the tables and figures.
+/* test_paper.c - the tests of paper.c and pages.c: the tables and figures.
  *
- *     cc -O2 -DSINK_DOUBLE data/test_paper.c -o test_paper -lm && ./test_paper          beside ./sink and ./paper
+ *     cc -O2 -DSINK_DOUBLE data/test_paper.c -o test_paper -lm && ./test_paper       beside ./paper
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,71 +10,77 @@
 #define PROGRAM "./paper"
 #include "../test_sink.c"
 
+/* A table of experiments that a test writes, which must be one; and the shipped one. */
+static void table_open(Experiments *x, const char *text) {
+    Error e = {0};
+    if (!experiments_read(x, (const unsigned char *)text, strlen(text), "t", &e)) return;
+    fprintf(stderr, "%s\n", e.text);
+    exit(1);
+}
+
+static void shipped_open(Experiments *x, Bytes *text) {
+    Error e = {0};
+    if (file_read(EXPERIMENTS_FILE, text, &e) || bytes_add(text, "", 1, &e)) exit(1);
+    table_open(x, (const char *)text->at);
+    text->size--;
+}
+
+static bool same_bytes(const Bytes *a, const Bytes *b) {
+    return a->size == b->size && !memcmp(a->at, b->at, a->size);
+}
+
+static bool is(const char *a, const char *b) { return !strcmp(a, b); }
+
 /* 1: a table by hand, every field of it. */
 static void experiments_read__by_hand(Test *t) {
     static const char TEXT[] =
-        "# a comment\n"
-        "seeds 4 6\n"
-        "corpus books books.txt 00000000000000ff\n"
-        "corpus told story.grammar\n"
-        "domain wiki wiki.txt 10\n"
-        "recipe small --layers 2\n"
-        "recipe bos small\n"
-        " --fix-token 1\n"
-        "item table4 section 7.3, Table 4: Biases\n"
-        "columns sink_* loss\n"
-        "row default bos | . 3.73\n"
-        "row k bos --extra k +map +domains | ~73.34 -\n"
-        "row tuned bos after=k --lr 1 | 0.44* 1\n"
-        "row late | 1 2\n"
+        "# a comment\nseeds 4 6\ncorpus books books.txt 00000000000000ff\n"
+        "corpus told story.grammar\ndomain wiki wiki.txt 10\n"
+        "recipe small --layers 2\nrecipe bos small\n --fix-token 1\n"
+        "item table4 section 7.3, Table 4: Biases\ncolumns sink_* loss\n"
+        "row default bos | . 3.73\nrow k bos --extra k +map +domains | ~73.34 -\n"
+        "row tuned bos after=k --lr 1 | 0.44* 1\nrow late | 1 2\n"
         "claim one differs headline Table 4: it moves\n"
-        "rule k.alpha_1 < default.alpha_1 by 0.5\n"
-        "needs default.times_1 > 2\n"
-        "item other somewhere: Other\n"
-        "row late small\n"
-        "claim two ordered here: in order\n"
-        "rule late.loss > k.loss > default.loss\n"
-        "claim three equal here: the same\n"
-        "rule late.loss = 3 within 0.25\n"
-        "claim four exact here: always\n"
-        "rule late.sink_1..5 <= 0.5";
+        "rule k.alpha_1 < default.alpha_1 by 0.5\nneeds default.times_1 > 2\n"
+        "item other somewhere: Other\nrow late small\n"
+        "claim two ordered here: in order\nrule late.loss > k.loss > default.loss\n"
+        "claim three equal here: the same\nrule late.loss = 3 within 0.25\n"
+        "claim four exact here: always\nrule late.sink_1..5 <= 0.5";
     Experiments x;
-    Error e = {0};
-    fact(t, !experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e), "%s",
-         e.text);
-    if (e.status) return;
-    fact(t, x.seeds == 4 && x.headline_seeds == 6, "seeds %d %d", x.seeds, x.headline_seeds);
-    fact(t, x.corpora == 3 && x.corpus[0].hash == 255 && !x.corpus[0].grammar &&
-         x.corpus[1].grammar && !x.corpus[1].domain && x.corpus[2].domain, "corpora");
-    fact(t, x.rows == 4 && !strcmp(x.row[0].flags, "--layers 2 --fix-token 1"), "%s",
-         x.row[0].flags);
-    fact(t, !strcmp(x.row[1].flags, "--layers 2 --fix-token 1 --extra k") &&
-         !strcmp(x.row[1].also, "map domains"), "%s, %s", x.row[1].flags, x.row[1].also);
-    fact(t, x.row[2].after == 1 && x.row[1].after == -1, "after %d", x.row[2].after);
-    fact(t, x.row[0].checksum != x.row[1].checksum && x.row[1].checksum != x.row[2].checksum,
-         "checksums");
-    fact(t, x.items == 2 && x.item[0].columns == 2 && x.item[0].count == 4 && x.item[1].from == 4 &&
-         x.item[1].count == 1 && !strcmp(x.item[0].reference, "section 7.3, Table 4") &&
-         !strcmp(x.item[0].title, "Biases"), "items");
+    table_open(&x, TEXT);
+    const Corpus *p = x.corpus;
+    const Row *row = x.row;
+    const Item *item = x.item;
     const Shown *s = x.shown;
+    const Claim *c = x.claim;
+    fact(t, x.seeds == 4 && x.headline_seeds == 6, "seeds %d %d", x.seeds, x.headline_seeds);
+    fact(t, x.corpora == 3 && p[0].hash == 255 && !p[0].grammar && p[1].grammar && !p[1].domain
+         && p[2].domain, "corpora");
+    fact(t, x.rows == 4 && is(row[0].flags, "--layers 2 --fix-token 1"), "%s", row[0].flags);
+    fact(t, is(row[1].flags, "--layers 2 --fix-token 1 --extra k")
+         && is(row[1].also, "map domains"), "%s, %s", row[1].flags, row[1].also);
+    fact(t, row[2].after == 1 && row[1].after == -1, "after %d", row[2].after);
+    fact(t, row[0].checksum != row[1].checksum && row[1].checksum != row[2].checksum, "checksums");
+    fact(t, x.items == 2 && item[0].columns == 2 && item[0].count == 4 && item[1].from == 4
+         && item[1].count == 1 && is(item[0].reference, "section 7.3, Table 4")
+         && is(item[0].title, "Biases"), "items");
     fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
     fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand
-         && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) &&
-         s[2].paper[0].value == 0.44 && !strcmp(s[2].paper[0].text, "0.44*") &&
-         s[3].paper[1].value == 2, "the paper's numbers");
-    const Claim *c = x.claim;
-    fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS &&
-         c[0].item == 0 && c[1].item == 1, "claims");
-    fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && !strcmp(c[0].side[0].measure, "alpha_1") &&
-         c[0].relation == LESS && c[0].margin == 0.5 && c[0].needs == 1 &&
-         c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2 &&
-         c[0].side[2].row == 0, "the first claim");
-    fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER &&
-         c[1].side[2].row == 0, "the second");
+         && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value)
+         && s[2].paper[0].value == 0.44 && is(s[2].paper[0].text, "0.44*")
+         && s[3].paper[1].value == 2,
+         "the paper's numbers");
+    fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS
+         && c[0].item == 0 && c[1].item == 1 && is(c[0].statement, "it moves"), "claims");
+    fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && is(c[0].side[0].measure, "alpha_1")
+         && c[0].relation == LESS && c[0].margin == 0.5 && c[0].needs == 1
+         && c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2
+         && c[0].side[2].row == 0, "the first claim");
+    fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER
+         && c[1].side[2].row == 0, "the second");
     fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
-    fact(t, c[3].kind == CLAIM_EXACT && c[3].relation == NOT_ABOVE &&
-         !strcmp(c[3].side[0].measure, "sink_1..5"), "the fourth");
-    fact(t, !strcmp(c[0].statement, "it moves"), "%s", c[0].statement);
+    fact(t, c[3].kind == CLAIM_EXACT && c[3].relation == NOT_ABOVE
+         && is(c[3].side[0].measure, "sink_1..5"), "the fourth");
     experiments_free(&x);
 }
 
@@ -82,40 +88,39 @@ static void experiments_read__by_hand(Test *t) {
 static void experiments_read__refuses(Test *t) {
     static const char HEAD[] = "corpus b b.txt 1\nrecipe r --layers 1\nitem i s: t\ncolumns loss\n"
                                "row a r\nrow b r --dim 8\nclaim c differs s: t\n";
+#define RULE "rule a.loss < b.loss\n"
     static const struct { const char *text, *said; } CASES[] = {
-        {"rule a.loss < b.loss\nfoo\n", "t:9: expected row, claim"},
+        {RULE "foo\n", "t:9: expected row, claim"},
         {"rule a.loss < c.loss\n", "t:7: expected a row that stands somewhere, found 'c'"},
-        {"rule a.loss\n", "two sides"},
-        {"rule a.loss = b.loss\n", "relation of the claim's kind"},
+        {"rule a.loss\n", "two sides"}, {"rule a.loss = b.loss\n", "relation of the claim's kind"},
         {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
         {"rule a.loss < b.loss by x\n", "a margin"},
         {"rule a.loss < b.loss by 1 2\n", "the end of the rule"},
         {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
-        {"", "t:7: expected a rule below the claim"},
-        {"rule a.loss < b.loss\nrow a r\n", "flags once"},
-        {"rule a.loss < b.loss\nrow A r\n", "expected a name, found 'A'"},
-        {"rule a.loss < b.loss\nrow d nothing\n", "flags, or a recipe above, found 'nothing'"},
-        {"rule a.loss < b.loss\nrow d r after=z\n", "a row above, found 'z'"},
-        {"rule a.loss < b.loss\nrow d r | 1 2\n", "as many numbers as columns"},
-        {"rule a.loss < b.loss\nrow d r |\n", "a number for each column"},
-        {"rule a.loss < b.loss\nrow d | 3\n", "a row that stands somewhere, found 'd'"},
-        {"rule a.loss < b.loss\ncolumns x\n", "columns below an item"},
-        {"rule a.loss < b.loss\npicture pie loss\n", "a kind of picture, found 'pie'"},
-        {"rule a.loss < b.loss\npicture dots\n", "of what it is a picture, found 'dots'"},
-        {"rule a.loss < b.loss\npicture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
-        {"rule a.loss < b.loss\npicture map\npicture map\npicture map\npicture map\npicture map\n"
-         "picture map\npicture map\n", "at most 6 pictures, found 'map'"},
-        {"rule a.loss < b.loss\nseeds 3 2\n", "two counts of seeds"},
-        {"rule a.loss < b.loss\ncorpus x x.txt\n", "NAME FILE HASH"},
-        {"rule a.loss < b.loss\nitem j no title\n", "REFERENCE: TITLE"},
-        {"rule a.loss < b.loss\nclaim d odd s: t\n", "differs, equal, ordered or exact"},
-        {"rule a.loss < b.loss\nrule a.loss < b.loss\n", "one rule below a claim"},
-        {"rule a.loss < b.loss\nclaim d equal s: t\nrule a.loss = 1\n", "within what"},
-        {"rule a.loss < b.loss\nclaim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
-        {"rule a.loss < b.loss\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n"
-         "needs a.x > 1\n", "at most 4 needs"},
+        {"", "t:7: expected a rule below the claim"}, {RULE "row a r\n", "flags once"},
+        {RULE "row A r\n", "expected a name, found 'A'"},
+        {RULE "row d nothing\n", "flags, or a recipe above, found 'nothing'"},
+        {RULE "row d r after=z\n", "a row above, found 'z'"},
+        {RULE "row d r | 1 2\n", "as many numbers as columns"},
+        {RULE "row d r |\n", "a number for each column"},
+        {RULE "row d | 3\n", "a row that stands somewhere, found 'd'"},
+        {RULE "columns x\n", "columns below an item"},
+        {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
+        {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
+        {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
+        {RULE "picture map\npicture map\npicture map\npicture map\npicture map\npicture map\n"
+         "picture map\n", "at most 6 pictures, found 'map'"},
+        {RULE "seeds 3 2\n", "two counts of seeds"}, {RULE "corpus x x.txt\n", "NAME FILE HASH"},
+        {RULE "item j no title\n", "REFERENCE: TITLE"},
+        {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"},
+        {RULE RULE, "one rule below a claim"},
+        {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
+        {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
+        {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
+         "at most 4 needs"}
     };
-    for (int i = 0; i < (int)(sizeof CASES / sizeof *CASES); i++) {
+#undef RULE
+    EACH(i, CASES) {
         char text[1024];
         Experiments x;
         Error e = {0};
@@ -133,46 +138,60 @@ static void experiments_read__refuses(Test *t) {
          "%s", e.text);
 }
 
-/* The table that comes with sink: its rows are models that can be made, its claims read numbers
- * that a run leaves; and damaged in one place it is read or refused, under ASan too. */
-static void experiments_read__shipped(Test *t) {
-    enum { TRIALS = 400 };
-    Bytes b = {0};
-    Error e = {0};
-    Experiments x;
-    if (file_read(EXPERIMENTS_FILE, &b, &e) ||
-        experiments_read(&x, b.at, b.size, EXPERIMENTS_FILE, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
+/* Damages b in one place at a time and has it read, cut there now and then: it is taken, or refused
+ * with advice. Returns how many are taken. */
+static int damaged_taken(Test *t, Bytes *b, int trials, const char *odd,
+                         bool (*take)(const Bytes *b, size_t n, Error *e)) {
+    Rng r = {21};
+    int taken = 0;
+    for (int i = 0; i < trials; i++) {
+        Error e = {0};
+        size_t at = rng_below(&r, b->size);
+        unsigned char was = b->at[at];
+        b->at[at] = i & 1 ? (unsigned char)rng_below(&r, 256)
+                          : (unsigned char)odd[rng_below(&r, strlen(odd))];
+        if (take(b, i % 5 ? b->size : at, &e)) taken++;
+        else fact(t, strstr(e.text, "Try: ") != NULL, "%s", e.text);
+        b->at[at] = was;
     }
+    note(t, "%d of %d damaged ones are read", taken, trials);
+    return taken;
+}
+
+static bool table_taken(const Bytes *b, size_t n, Error *e) {
+    Experiments x;
+    bool taken = !experiments_read(&x, b->at, n, "damaged", e);
+    if (taken) experiments_free(&x);
+    return taken;
+}
+
+static bool result_taken(const Bytes *b, size_t n, Error *e) {
+    Result r;
+    bool taken = !result_read(&r, b->at, n, "damaged", e);
+    if (taken) result_free(&r);
+    return taken;
+}
+
+/* The table that comes with sink: its rows are models that can be made, and no two the same run;
+ * and damaged in one place it is read or refused, under ASan too. */
+static void experiments_read__shipped(Test *t) {
+    Bytes b = {0};
+    Experiments x;
+    shipped_open(&x, &b);
     for (int i = 0; i < x.rows; i++) {
         Settings s;
+        Error e = {0};
         settings_default(&s);
         settings_flags(&s, x.row[i].flags, "mtd", &e);
         s.model.vocab = VOCAB_DEFAULT;
         fact(t, !e.status && !config_resolve(&s.model, &e), "%s: %s", x.row[i].name, e.text);
-        e = (Error){0};
         for (int k = 0; k < i; k++)
             fact(t, x.row[i].checksum != x.row[k].checksum, "%s and %s are the same run",
                  x.row[i].name, x.row[k].name);
     }
     note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims);
     experiments_free(&x);
-    Rng r = {21};
-    int read = 0;
-    for (int i = 0; i < TRIALS; i++) {
-        Error now = {0};
-        size_t at = rng_below(&r, b.size);
-        unsigned char was = b.at[at];
-        b.at[at] = i & 1 ? (unsigned char)rng_below(&r, 256)
-                         : (unsigned char)" \n|.<#"[rng_below(&r, 6)];
-        size_t n = i % 5 ? b.size : at;
-        if (!experiments_read(&x, b.at, n, "damaged", &now)) { read++; experiments_free(&x); }
-        else fact(t, strstr(now.text, "Try: ") != NULL, "%s", now.text);
-        b.at[at] = was;
-    }
-    fact(t, read > 0, "no damaged table is read");
-    note(t, "%d of %d damaged ones are read", read, TRIALS);
+    fact(t, damaged_taken(t, &b, 400, " \n|.<#", table_taken) > 0, "no damaged table is read");
     bytes_free(&b);
 }
 
@@ -194,149 +213,118 @@ static void result__round_trip(Test *t) {
     }
     fact(t, !result_text(&r, &text, &e) && !result_read(&back, text.at, text.size, "r", &e), "%s",
          e.text);
-    fact(t, !strcmp(back.row, "k-bias") && !strcmp(back.flags, r.flags) && !back.ended[0] &&
-         back.seed == 7 && back.checksum == r.checksum, "the head");
-    fact(t, result_number(&back, "many[499]") == 499 && isnan(result_number(&back, "many[500]")) &&
-         isnan(result_number(&back, "odd")) && result_number(&back, "odd[2]") == -1e-7 &&
-         result_number(&back, "sink_1..5") == 15 && result_number(&back, "sink_2..3") == 5 &&
-         isnan(result_number(&back, "sink_1..6")) && isnan(result_number(&back, "absent")),
-         "numbers");
-    fact(t, !result_text(&back, &again, &e) && again.size == text.size &&
-         !memcmp(again.at, text.at, text.size), "written twice, it differs");
-    result_free(&back);
-    Rng rng = {3};
-    int read = 0;
-    for (int i = 0; i < 300; i++) {
-        Error now = {0};
-        size_t at = rng_below(&rng, text.size);
-        unsigned char was = text.at[at];
-        text.at[at] = (unsigned char)rng_below(&rng, 256);
-        if (!result_read(&back, text.at, i % 3 ? text.size : at, "r", &now)) {
-            read++;
-            result_free(&back);
-        } else fact(t, strstr(now.text, "Try: ") != NULL, "%s", now.text);
-        text.at[at] = was;
+    fact(t, is(back.row, "k-bias") && is(back.flags, r.flags) && !back.ended[0] && back.seed == 7
+         && back.checksum == r.checksum, "the head");
+    static const struct { const char *name; double is; } NUMBERS[] = {
+        {"many[499]", 499}, {"many[500]", NAN}, {"odd", NAN}, {"odd[2]", -1e-7},
+        {"sink_1..5", 15}, {"sink_2..3", 5}, {"sink_1..6", NAN}, {"absent", NAN}};
+    EACH(i, NUMBERS) {
+        double x = result_number(&back, NUMBERS[i].name);
+        fact(t, isnan(NUMBERS[i].is) ? isnan(x) : x == NUMBERS[i].is, "%s: %g", NUMBERS[i].name, x);
     }
-    fact(t, read > 20, "%d of 300 damaged results are read", read);
+    fact(t, !result_text(&back, &again, &e) && same_bytes(&again, &text),
+         "written twice, it differs");
+    fact(t, damaged_taken(t, &text, 300, ",\n# ", result_taken) > 20, "few damaged ones are read");
+    result_free(&back);
     result_free(&r);
     bytes_free(&text);
     bytes_free(&again);
 }
 
-/* 4: a row trained twice leaves the same bytes, whose numbers agree among themselves; another
- * seed leaves others; a row that diverges says where. */
+/* 4: a row trained twice leaves the same bytes, whose numbers agree among themselves; another seed
+ * leaves others; a row that diverges says where. */
+static void row_numbers(Test *t, const Result *r) {
+    int n, m;
+    const double *map = result_find(r, "map_alpha_1", &n);
+    double mean = 0;
+    for (int k = 0; k < n; k++) mean += map[k] / n;
+    within(t, mean, result_number(r, "alpha_1"), 64 * DBL_EPSILON, "mean of the map");
+    within(t, result_number(r, "times_1") * result_number(r, "even"), mean, 64 * DBL_EPSILON,
+           "times even");
+    within(t, result_number(r, "loss") - result_number(r, "train_loss"), result_number(r, "gap"),
+           64 * DBL_EPSILON, "gap");
+    fact(t, result_find(r, "curve_tokens", &n)[40] == 40 * 2 * 32 && n == 41, "%d looks", n);
+    fact(t, result_find(r, "curve_valid", &m) && m == n, "held losses");
+    fact(t, result_number(r, "diverged") == 0 && result_number(r, "steps") == 40
+         && result_number(r, "parameters") > 0, "facts of the run");
+    const double *maps = result_find(r, "map", &n), *shape = result_find(r, "map_shape", &m);
+    fact(t, maps && n == (int)(shape[2] * shape[3]) && fabs(maps[0] - 1) < 1e-5 && maps[1] == 0,
+         "the map's first row");
+    fact(t, isnan(result_number(r, "alpha_*")), "alpha_* of a model without *");
+    fact(t, result_number(r, "alpha_1@random") > 0 && result_number(r, "alpha_1@repeat") > 0,
+         "other inputs");
+}
+
 static void row_run__repeats(Test *t) {
-    static const char TEXT[] =
+    static const struct { int row, seed; } RUNS[] = {{0, 3}, {0, 3}, {0, 4}, {1, 1}, {2, 1}};
+    Experiments x;
+    Settings s;
+    Error e = {0};
+    Bytes text[5] = {{0}};
+    settings_default(&s);
+    s.quiet = 1;
+    table_open(&x,
         "corpus story story.grammar\n"
         "recipe tiny --layers 2 --dim 16 --ffn 16 --context 32 --batch 2 --steps 40 --warmup 5\n"
         "item i s: t\n"
         "row plain tiny --fix-token 1 +map +valid\n"
         "row star tiny --extra k --place post\n"
-        "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one\n";
-    Experiments x;
-    Settings s;
-    Error e = {0};
-    Bytes text[2] = {{0}};
-    Result r;
-    settings_default(&s);
-    s.quiet = 1;
-    if (experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
-    for (int i = 0; i < 2 && !e.status; i++) {
-        if (row_run(&r, &x, 0, x.corpus, 3, &s, &e) || result_text(&r, &text[i], &e)) break;
-        if (!i) {
-            int n, m;
-            const double *map = result_find(&r, "map_alpha_1", &n);
-            double mean = 0;
-            for (int k = 0; k < n; k++) mean += map[k] / n;
-            within(t, mean, result_number(&r, "alpha_1"), 64 * DBL_EPSILON, "mean of the map");
-            within(t, result_number(&r, "times_1") * result_number(&r, "even"), mean,
-                   64 * DBL_EPSILON, "times even");
-            within(t, result_number(&r, "loss") - result_number(&r, "train_loss"),
-                   result_number(&r, "gap"), 64 * DBL_EPSILON, "gap");
-            fact(t, result_find(&r, "curve_tokens", &n)[40] == 40 * 2 * 32 && n == 41,
-                 "%d looks", n);
-            fact(t, result_find(&r, "curve_valid", &m) && m == n, "held losses");
-            fact(t, result_number(&r, "diverged") == 0 && result_number(&r, "steps") == 40 &&
-                 result_number(&r, "parameters") > 0, "facts of the run");
-            const double *maps = result_find(&r, "map", &n), *shape =
-                result_find(&r, "map_shape", &m);
-            fact(t, maps && n == (int)(shape[2] * shape[3]) && fabs(maps[0] - 1) < 1e-5 &&
-                 maps[1] == 0, "the map's first row");
-            fact(t, isnan(result_number(&r, "alpha_*")), "alpha_* of a model without *");
-            fact(t, result_number(&r, "alpha_1@random") > 0 &&
-                 result_number(&r, "alpha_1@repeat") > 0, "other inputs");
-        }
-        result_free(&r);
-    }
-    fact(t, !e.status && text[0].size == text[1].size &&
-         !memcmp(text[0].at, text[1].at, text[0].size), "two runs differ: %s", e.text);
-    if (!e.status && !row_run(&r, &x, 0, x.corpus, 4, &s, &e)) {
-        text[1].size = 0;
-        result_text(&r, &text[1], &e);
-        result_free(&r);
-        fact(t, memcmp(text[0].at + 300, text[1].at + 300, 300), "two seeds are the same");
-    }
-    if (!e.status && !row_run(&r, &x, 1, x.corpus, 1, &s, &e)) {
-        fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
-             result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
-        result_free(&r);
-    }
-    if (!e.status && !row_run(&r, &x, 2, x.corpus, 1, &s, &e)) {
-        fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
-             result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
-             "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
+        "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one\n");
+    EACH(i, RUNS) {
+        Result r;
+        if (row_run(&r, &x, RUNS[i].row, x.corpus, RUNS[i].seed, &s, &e)) break;
+        result_text(&r, &text[i], &e);
+        if (i == 0) row_numbers(t, &r);
+        if (i == 3)
+            fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
+                 result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
+        if (i == 4)
+            fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
+                 result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
+                 "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
         result_free(&r);
     }
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&text[0]);
-    bytes_free(&text[1]);
+    fact(t, !e.status && same_bytes(&text[0], &text[1]), "two runs differ");
+    fact(t, !e.status && memcmp(text[0].at + 300, text[2].at + 300, 300), "two seeds are the same");
+    for (int i = 0; i < 5; i++) bytes_free(&text[i]);
     experiments_free(&x);
 }
 
-/* The verb: commands name what is missing, runs are kept and not done twice, a changed row voids
- * them, and --verify finds a byte that was touched. */
+/* Runs are kept and not done twice; one that is cut is not there, and a changed row voids it. */
 static void repro__keeps(Test *t) {
     static const char TEXT[] =
         "corpus story story.grammar\n"
         "recipe tiny --layers 1 --dim 16 --ffn 16 --context 32 --batch 2 --steps %d --warmup 5\n"
         "item i s: t\nrow a tiny\nrow b tiny --extra k\n"
         "claim c differs headline s: t\nrule a.loss < b.loss\n";
-    char now[512];
+    char now[512], path[PATH_ROOM];
     Experiments x;
     Error e = {0};
-    int n = snprintf(now, sizeof now, TEXT, 6);
-    if (experiments_read(&x, (const unsigned char *)now, (size_t)n, "t", &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
-    fact(t, row_seeds(&x, 0, false) == 5 && row_seeds(&x, 0, true) == 3, "headline seeds");
-    scratch_open();
     Settings s;
     Result r;
     Bytes text = {0};
-    char path[PATH_ROOM];
+    snprintf(now, sizeof now, TEXT, 6);
+    table_open(&x, now);
+    fact(t, row_seeds(&x, 0, false) == 5 && row_seeds(&x, 0, true) == 3, "headline seeds");
+    scratch_open();
     settings_default(&s);
     s.quiet = 1;
     result_path(path, SCRATCH, "story", "a", 2, &e);
     fact(t, result_there(&x, 0, SCRATCH, "story", 2) == 0, "there before it ran");
-    if (!file_ready(path, &e) && !row_run(&r, &x, 0, x.corpus, 2, &s, &e)) {
-        result_text(&r, &text, &e);
-        file_write(path, text.at, text.size, &e);
-        result_free(&r);
-    }
+    if (file_ready(path, &e) || row_run(&r, &x, 0, x.corpus, 2, &s, &e)) exit(1);
+    result_text(&r, &text, &e);
+    file_write(path, text.at, text.size, &e);
     fact(t, result_there(&x, 0, SCRATCH, "story", 2) == 1, "not there after: %s", e.text);
-    if (text.size) file_write(path, text.at, text.size - 1, &e);
+    file_write(path, text.at, text.size - 1, &e);
     fact(t, result_there(&x, 0, SCRATCH, "story", 2) == 0, "there without its last byte");
-    if (text.size) file_write(path, text.at, text.size, &e);
+    file_write(path, text.at, text.size, &e);
     experiments_free(&x);
-    n = snprintf(now, sizeof now, TEXT, 7);
-    if (!experiments_read(&x, (const unsigned char *)now, (size_t)n, "t", &e)) {
-        fact(t, result_there(&x, 0, SCRATCH, "story", 2) == -1, "there though its row changed");
-        experiments_free(&x);
-    }
+    snprintf(now, sizeof now, TEXT, 7);
+    table_open(&x, now);
+    fact(t, result_there(&x, 0, SCRATCH, "story", 2) == -1, "there though its row changed");
+    experiments_free(&x);
+    result_free(&r);
     bytes_free(&text);
     scratch_close();
 }
@@ -345,7 +333,7 @@ static void repro__keeps(Test *t) {
 static double measured(Test *t, const Result *r, const char *name) {
     int n, times = 0;
     const double *x = result_find(r, name, &n);
-    for (int i = 0; i < r->lists; i++) times += !strcmp(r->list[i].name, name);
+    for (int i = 0; i < r->lists; i++) times += is(r->list[i].name, name);
     fact(t, x && n == 1 && times == 1, "%s: %d times, %d numbers", name, times, n);
     return x && n ? *x : NAN;
 }
@@ -473,7 +461,7 @@ static void measure_domains__by_hand(Test *t) {
         Error wrong = {0};
         char text[300];
         snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
-        if (experiments_read(&x, (const unsigned char *)text, strlen(text), "x", &e)) break;
+        table_open(&x, text);
         int status = measure_domains(&found, &r, &x, k == 1 ? "" : SCRATCH, &wrong);
         fact(t, status == (k == 2), "%s", wrong.text);
         if (k == 2) fact(t, strstr(wrong.text, "tale.txt: expected the text with hash") &&
@@ -692,7 +680,7 @@ static void backcopy_draw__rules(Test *t) {
     static const struct { char one, two; double p; } PAIRS[] = {
         {'x', 'a', 1.0 / 3}, {'x', 'b', 2.0 / 3}, {'y', 'a', 0.5}, {'y', ' ', 0.5}, {'z', 'a', 1},
         {' ', 'c', 1}, {'^', 'x', 3.0 / 7}, {'^', 'y', 2.0 / 7}, {'^', 'z', 1.0 / 7}};
-    for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; k++) {
+    EACH(k, PAIRS) {
         int one = (int)(strchr(letter, PAIRS[k].one) - letter);
         int two = (int)(strchr(letter, PAIRS[k].two) - letter);
         double p = PAIRS[k].p, n = from[one] > 0 ? from[one] : 1;
@@ -730,7 +718,7 @@ static void toy_measure__by_hand(Test *t) {
         {TOY_ALPHA_STAR_TRIGGER, 0.2}, {TOY_GATE, 0.5}, {TOY_GATE_TRIGGER, 0.8},
         {TOY_LOGIT_GAP, -2}, {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even},
         {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
-    for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++)
+    EACH(k, ROWS)
         within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
     toy_measure(&x, &c, 0.31, 3, trigger, z, m, m);
     fact(t, x.sum[TOY_SINK_1] == 1 && x.count[TOY_SINK_1] == 2, "0.3 is above 0.31");
@@ -831,7 +819,7 @@ static void toy_run__refuses(Test *t) {
         TRIGGER_TOY "--dim 3", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--prefix 3",
         BACKCOPY_TOY "--fix-token 1", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--bos"};
     static Progress p;
-    for (size_t k = 0; k < sizeof FLAGS / sizeof *FLAGS; k++) {
+    EACH(k, FLAGS) {
         Settings s;
         Error e = {0};
         Result r = {0};
@@ -884,7 +872,7 @@ static void student__known(Test *t) {
         {0.975, 1, 12.706205}, {0.975, 2, 4.302653}, {0.975, 10, 2.228139}, {0.995, 4, 4.604095},
         {0.95, 5, 2.015048}, {0.975, 30, 2.042272}, {0.9995, 3, 12.923979}, {0.5, 7, 0},
         {0.025, 10, -2.228139}};
-    for (int i = 0; i < (int)(sizeof quantiles / sizeof *quantiles); i++) {
+    EACH(i, quantiles) {
         const double *q = quantiles[i];
         within(t, student_quantile(q[0], q[1]), q[2], 5.1e-7, "t of %g, nu %g", q[0], q[1]);
     }
@@ -1012,19 +1000,15 @@ static const TestCase VERDICT_CASES[] = {
 /* Each kind of rule with numbers for which the verdict can be seen by eye. */
 static void claim_judge__verdicts(Test *t) {
     int seen[VERDICT_KINDS] = {0};
-    for (int i = 0; i < (int)(sizeof VERDICT_CASES / sizeof *VERDICT_CASES); i++) {
+    EACH(i, VERDICT_CASES) {
         const TestCase *c = &VERDICT_CASES[i];
         char text[1000];
         Experiments x;
-        Error e = {0};
         Judged j;
         const char *rule = strchr(c->rule, '|') + 1;
         snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
                  (int)(rule - 1 - c->rule), c->rule, rule);
-        if (experiments_read(&x, (unsigned char *)text, strlen(text), "cases", &e)) {
-            fact(t, false, "%s", e.text);
-            continue;
-        }
+        table_open(&x, text);
         claim_judge(&j, &x, &x.claim[0], c->value, c->seeds);
         seen[j.verdict]++;
         fact(t, j.verdict == c->verdict && strstr(j.why, c->why),
@@ -1067,8 +1051,8 @@ static void leave_result(const Experiments *x, const char *row, int seed, double
     result_leave(&r, SCRATCH);
 }
 
-/* Rows a (5 seeds), b, c and d with claims on them, in SCRATCH; false when that fails. */
-static bool results_open(Test *t, Experiments *x, Results *r, Error *e) {
+/* Rows a (5 seeds), b, c and d with claims on them, in SCRATCH. */
+static void results_open(Test *t, Experiments *x, Results *r, Error *e) {
     static const char CLAIMS[] =
         "claim far differs headline T1: It is | far\nrule a.sink_1 < b.sink_1 by 0.1\n"
         "needs a.times_1 > 2\nclaim near differs headline T2: It is near\n"
@@ -1081,10 +1065,7 @@ static bool results_open(Test *t, Experiments *x, Results *r, Error *e) {
     snprintf(text, sizeof text, "%s%s", FOUR_ROWS, CLAIMS);
     scratch_open();
     *r = (Results){0};
-    if (experiments_read(x, (unsigned char *)text, strlen(text), "cases", e)) {
-        fact(t, false, "%s", e->text);
-        return false;
-    }
+    table_open(x, text);
     for (int seed = 1; seed <= 5; seed++) {
         leave_result(x, "a", seed, 0.10 + 0.01 * seed, "", 0, e);
         leave_result(x, "b", seed, 0.80 + 0.02 * seed, "", 0, e);
@@ -1094,7 +1075,6 @@ static bool results_open(Test *t, Experiments *x, Results *r, Error *e) {
     if (!e->status) file_write(SCRATCH "/tale/d-1.csv", "# sink result 1\nhalf", 20, e);
     if (!e->status) results_load(r, x, SCRATCH, "tale", e);
     fact(t, !e->status, "%s", e->text);
-    return true;
 }
 
 static void results_shut(Experiments *x, Results *r) {
@@ -1108,7 +1088,7 @@ static void claims_judge__files(Test *t) {
     Experiments x;
     Results r;
     Error e = {0};
-    if (!results_open(t, &x, &r, &e)) return;
+    results_open(t, &x, &r, &e);
     const Judged *j = r.judged;
     static const Verdict want[] = {REPRODUCED, UNDECIDED, UNDECIDED, NOT_REPRODUCED, UNDECIDED,
                                    UNDECIDED};
@@ -1153,7 +1133,7 @@ static void claims_judge__holm(Test *t) {
     Results r = {0};
     Error e = {0};
     scratch_open();
-    if (experiments_read(&x, (const unsigned char *)CLAIMS, strlen(CLAIMS), "cases", &e)) exit(1);
+    table_open(&x, CLAIMS);
     for (int seed = 1; seed <= 5; seed++) {
         leave_result(&x, "a", seed, 0.10 + 0.01 * seed, "", 0, &e);
         leave_result(&x, "b", seed, 0.80 + 0.02 * seed, "", 0, &e);
@@ -1205,14 +1185,14 @@ static void repro__shows(Test *t) {
     Results r;
     Error e = {0};
     Bytes out[4] = {{0}};
-    if (!results_open(t, &x, &r, &e)) return;
+    results_open(t, &x, &r, &e);
     repro_table(&out[0], &r, 0, &e);
     repro_list(&out[1], &r, &e);
     repro_ledger(&out[2], &r, false, &e);
     repro_ledger(&out[3], &r, true, &e);
     for (int i = 0; i < 4; i++) bytes_add(&out[i], "", 1, &e);
     fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof in_table / sizeof *in_table); i++)
+    EACH(i, in_table)
         has(t, &out[0], in_table[i]);
     for (int i = 0; i < 3; i++) has(t, &out[1], in_list[i]);
     for (int i = 0; i < 3; i++) has(t, &out[2], in_ledger[i]);
@@ -1224,32 +1204,30 @@ static void repro__shows(Test *t) {
     results_shut(&x, &r);
 }
 
-/* Eight columns do not fit beside each other: they stand in blocks. */
+/* Every shipped item in narrow lines: columns that do not fit beside each other stand in blocks. */
 static void repro_table__wide(Test *t) {
-    static const char WIDE_ITEM[] =
-        "item w Table 2: A title that is so long that it cannot stand on one line with its name and"
-        " reference\ncolumns sink_1 sink_1:0.2 loss sink_1..5 train_loss gap entropy norm_ratio\n"
-        "row a --steps 1 | 1 2 3 4 5 6 7 8\nrow long-name-of-a-row --steps 2 | . - . . . . ~1 1*\n";
     Experiments x;
-    Results r = {0};
+    Results r;
     Error e = {0};
-    Bytes out = {0};
-    scratch_open();
-    experiments_read(&x, (const unsigned char *)WIDE_ITEM, strlen(WIDE_ITEM), "wide", &e);
-    leave_result(&x, "a", 1, 0.12, "", 0, &e);
-    results_load(&r, &x, SCRATCH, "tale", &e);
-    repro_table(&out, &r, 0, &e);
-    bytes_add(&out, "", 1, &e);
+    Bytes text = {0};
+    shipped_open(&x, &text);
+    results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
+    for (int i = 0; i < x.items; i++) {
+        Bytes out = {0};
+        int blocks = 0;
+        repro_table(&out, &r, i, &e);
+        bytes_add(&out, "", 1, &e);
+        is_narrow(t, &out);
+        for (const char *at = (char *)out.at; (at = strstr(at, "\ntrigger-softmax  ")); at++)
+            blocks++;
+        fact(t, blocks == 2 * is(x.item[i].name, "toy-trigger"), "%s: %d blocks", x.item[i].name,
+             blocks);
+        bytes_free(&out);
+    }
     fact(t, !e.status, "%s", e.text);
-    is_narrow(t, &out);
-    int blocks = 0;
-    for (const char *at = (char *)out.at; (at = strstr(at, "\nlong-name-of-a-row ")); at++)
-        blocks++;
-    fact(t, blocks == 2, "%d blocks in\n%s", blocks, (char *)out.at);
-    has(t, &out, "1 of 3");
-    has(t, &out, "12.00");
-    bytes_free(&out);
-    results_shut(&x, &r);
+    bytes_free(&text);
+    results_free(&r);
+    experiments_free(&x);
 }
 
 static void readme_with__marks(Test *t) {
@@ -1277,45 +1255,11 @@ static void readme_with__marks(Test *t) {
     bytes_free(&twice);
 }
 
-/* Every item is listed, every verb has its help, and what is no verb is an item. */
-static void sink__items(Test *t) {
-    static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
-    Experiments x;
-    Bytes text = {0};
-    Error e = {0};
-    Ran r;
-    if (no_binary(t)) return;
-    scratch_open();
-    if (!sink_does(t, "list", &r) || file_read(EXPERIMENTS_FILE, &text, &e)
-        || experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, &e)) return;
-    char line[80];
-    for (int i = 0; i < x.items; i++) {
-        snprintf(line, sizeof line, "\n%s ", x.item[i].name);
-        fact(t, strstr((const char *)r.out.at, line) != NULL, "list has no %s", x.item[i].name);
-    }
-    bytes_free(&text);
-    experiments_free(&x);
-    ran_free(&r);
-    if (!sink_does(t, "help", &r)) return;
-    for (int i = 0; i < 7; i++) {
-        snprintf(line, sizeof line, "\n  %s ", NAMES[i]);
-        const char *at = strstr((const char *)r.out.at, line);
-        fact(t, at && !strstr(at + 1, line), "help has %s twice, or not at all", NAMES[i]);
-    }
-    ran_free(&r);
-    if (!sink_does(t, "toy-trigger --show", &r)) return;
-    fact(t, strstr((const char *)r.out.at, "trigger-softmax, seed 1\n") != NULL, "no maps");
-    ran_free(&r);
-    sink_fails(t, "tables", 2, "no verb and no item 'tables'");
-    sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
-    scratch_close();
-}
-
 /* An item of published models where one of them is at hand: the paper's numbers, the commands for
  * the others, and what is measured, in SCRATCH, as the commands themselves measure it. */
 static void sink__published(Test *t) {
-#define AT_FOLDER SCRATCH "/at"
-#define THERE "sh -c 'cd " AT_FOLDER " && ../../../paper \"$@\"' sink"
+#define HOME SCRATCH "/at"
+#define THERE "sh -c 'cd " HOME " && ../../../paper \"$@\"' sink"
 #define ONE "eval models/gpt2-xl.model --input repeat "
     static const struct { const char *words; int status; const char *said[3]; } ROWS[] = {
         {"fig10 --models none", 0, {"\npythia-12b        EleutherAI/pythia-12b\n",
@@ -1335,16 +1279,15 @@ static void sink__published(Test *t) {
         {"fig8-right", 0, {"No weights of it were published."}}};
     Settings s;
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    if (system("mkdir -p " AT_FOLDER "/data " AT_FOLDER "/models && cp data/[es]*.* " AT_FOLDER "/data && cp "
-               SCRATCH "/tale.tok " AT_FOLDER "/tokenizer.bin && for i in 1 2 3 4 5 6 7 8 9 10; do tr -d "
-               "'<|>' <" SCRATCH "/tale.txt; echo '" DOCUMENT_END "'; done >" AT_FOLDER "/books.txt"))
-        exit(1);
-    if (system("ln -s ../../../paper " AT_FOLDER "/hf")) exit(1);    /* a checkpoint of sink's own */
-    Ran r = sink("train --quiet --steps 2 --pos learned --text " AT_FOLDER "/books.txt --out "
-                 AT_FOLDER "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
+    if (system("mkdir -p " HOME "/data " HOME "/models && cp data/[es]*.* " HOME "/data && cp "
+               SCRATCH "/tale.tok " HOME "/tokenizer.bin && ln -s ../../../paper " HOME "/hf && "
+               "for i in 1 2 3 4 5 6 7 8 9 10; do tr -d '<|>' <" SCRATCH "/tale.txt; echo '"
+               DOCUMENT_END "'; done >" HOME "/books.txt")) exit(1);      /* hf: checkpoints do */
+    Ran r = sink("train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out "
+                 HOME "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
     fact(t, !r.status, "%s", (const char *)r.err.at);
     ran_free(&r);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS); i++) {
+    EACH(i, ROWS) {
         r = ran(THERE, ROWS[i].words);
         const char *out = (const char *)r.out.at, *err = (const char *)r.err.at;
         fact(t, r.status == ROWS[i].status, "%s: %d, %s", ROWS[i].words, r.status, err);
@@ -1353,12 +1296,12 @@ static void sink__published(Test *t) {
                  "%s: no \"%s\" in\n%s%s", ROWS[i].words, ROWS[i].said[k], out, err);
         ran_free(&r);
     }
-    fact(t, !system("cd " AT_FOLDER "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
+    fact(t, !system("cd " HOME "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
                     "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"),
          "the item measures what its commands do not");
     scratch_close();
 #undef ONE
-#undef AT_FOLDER
+#undef HOME
 #undef THERE
 }
 
@@ -1607,7 +1550,8 @@ static void report_write__run(Test *t) {
                 fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
                      "%s: cell %d", ARM_NAMES[i], k);
                 if (none) continue;
-                within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARM_NAMES[i], k);
+                within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARM_NAMES[i],
+                       k);
                 within(t, atof(object), atof(at), 0, "%s: JSON %d", ARM_NAMES[i], k);
             }
         }
@@ -1622,214 +1566,75 @@ static void report_write__run(Test *t) {
 
 /* ---- The page of the whole paper ---- */
 
-/* A paper of every kind of picture, with hostile words in its titles; `rows` rows an item. */
-static char *paper_table(int rows) {
-    static const char *const ITEMS[] = {
-        "figcurves Figure 4: Loss & sink <while> training\n"
-        "picture curves loss,valid alpha_1,alpha_* norm tune_loss\n",
-        "figsweep Table 9: Learning \"rates\"\ncolumns sink_1 loss\n"
-        "picture dots sink_1 times_1 loss\n",
-        "figdots Table 4: Biases\ncolumns sink_* sink_1 loss\n"
-        "picture dots sink_1 times_1 alpha_1 loss\n",
-        "figdomains Figure 9: Domains\npicture domains sink_1 sink_1:0.2\n",
-        "figover Figure 5: Prefix\npicture over 1,2,3,4,5,6,7,8,9,10 sink_#\n"
-        "picture over 5,10,15 sink_1@swap#,sink_t@swap#\n",
-        "figratio Figure 7: Massive activations\npicture ratio hnorm prenorm\n",
-        "fignorms Figure 11: Norms\npicture norms hnorm knorm vnorm\n",
-        "figangles Figure 15: Angles\npicture angles\n",
-        "figgrid Figure 3: T and eps\npicture grid\n",
-        "figalpha Figure 19: Maps\npicture alpha alpha_1 alpha_*\n",
-        "figmap Figure 6: A window\npicture map\n",
-        "figtoy Toys: Before and after\npicture toy\n"};
-    Bytes b = {0};
-    Error e = {0};
-    bytes_print(&b, &e, "seeds 3 5\ncorpus tale tale.grammar\ndomain code code.grammar\n"
-                        "domain wiki wiki.txt 00ff\nrecipe bos --lr 4e-3 --fix-token 1\n");
-    for (int i = 0; i < 12; i++) {
-        bytes_print(&b, &e, "item %s\n", ITEMS[i]);
-        for (int k = 0; k < rows; k++) {
-            bytes_print(&b, &e, "row r%d-%d bos --lr %g%s", i, k, 1e-3 * pow(2, k),
-                        k ? "" : " --wd 0.1");
-            if (i == 1) bytes_print(&b, &e, " | %d.5 ~3.7", 10 + k);
-            if (i == 2) bytes_print(&b, &e, " | %s 18.1* -", k ? "74.12" : ".");
-            bytes_print(&b, &e, "\n");
-        }
-        bytes_print(&b, &e, "claim c%d differs %s section 7.3: the sink < leaves\n"
-                            "rule r%d-0.alpha_1 < r%d-1.alpha_1 by 0.001\n",
-                    i, i % 3 ? "" : "headline", i, i);
-    }
-    bytes_add(&b, "", 1, &e);
-    if (e.status) exit(1);
-    return (char *)b.at;
-}
-
-/* What the pictures of a toy, of lengths and thresholds and of a map are drawn from. */
-static void paper_pictures(Result *r, Rng *g, Error *e) {
-    enum { T = 64 };
-    double y[T * T];
-    result_add(r, "toy_shape", (double[]){2, 16, 17}, 3, e);
-    static const double LENGTHS[] = {16, 32, 64, 128}, EPS[] = {0.1, 0.2, 0.3, 0.4};
-    result_add(r, "grid_T", LENGTHS, 4, e);
-    result_add(r, "grid_eps", EPS, 4, e);
-    for (int i = 0; i < 16; i++)
-        y[i] = 0.9 * exp(-0.4 * (i / 4) - (i % 4)) * (1 + .1 * rng_uniform(g));
-    result_add(r, "grid_sink_1", y, 16, e);
-    y[0] = 1, y[1] = 0, y[2] = T, y[3] = T;
-    result_add(r, "map_shape", y, 4, e);
-    for (int i = 0; i < T * T; i++) y[i] = i % T > i / T ? 0 : i % T ? 0.6 / (i / T + 1) : 0.4;
-    result_add(r, "map", y, T * T, e);
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < 16 * 17; i++)
-            y[i] = i % 17 - 1 > i / 17 ? 0 : k && i % 17 == 0 ? 0.7 : 1.0 / (i / 17 + 2);
-        result_add(r, k ? "after" : "before", y, 16 * 17, e);
-    }
-}
-
-/* Numbers of the kind that a run leaves (chapter 2), all of them, by row and seed. With `holes` every
- * third is NAN; with `wild` any number may be anything. */
-static void paper_result(Result *r, const Experiments *x, int row, int seed, bool holes,
-                         bool wild) {
-    enum { L = 4, H = 2, LOOKED = 30, T = 64 };
-    static const char *const SCALARS[] = {"loss", "alpha_1", "times_1", "sink_1", "sink_*", "even",
-                                          "sink_1:0.2/tale", "sink_1/tale", "sink_1/code",
-                                          "sink_1/wiki", "alpha_*"};
-    static const char *const CURVES[] = {"curve_loss", "curve_valid", "curve_alpha_1",
-                                         "curve_alpha_*", "curve_norm", "tune_loss"};
-    static const char *const NORMS[] = {"hnorm", "knorm", "vnorm", "prenorm"};
-    Error e = {0};
-    double y[T * T];
-    Rng g = {(uint64_t)(97 * row + seed)};
-    char name[64];
-    *r = (Result){.seed = seed, .checksum = x->row[row].checksum};
-    snprintf(r->row, sizeof r->row, "%s", x->row[row].name);
-    snprintf(r->corpus, sizeof r->corpus, "%s", x->corpus[0].name);
-    double level = 0.02 + 0.05 * (row % 10);
-    for (int i = 0; i < 11; i++) {
-        y[0] = i == 0 ? 4 + level : (i == 2 ? 16 : 1) * level * (1 + 0.2 * rng_normal(&g));
-        result_add1(r, SCALARS[i], holes && i % 3 == 0 ? (double)NAN : y[0], &e);
-    }
-    for (int k = 1; k <= 10; k++) {
-        snprintf(name, sizeof name, "sink_%d", k);
-        if (k > 1) result_add1(r, name, level / k, &e);
-        snprintf(name, sizeof name, "sink_1@swap%d", 5 * k);
-        result_add1(r, name, level, &e);
-        snprintf(name, sizeof name, "sink_t@swap%d", 5 * k);
-        result_add1(r, name, level / 2, &e);
-    }
-    for (int i = 0; i < LOOKED; i++) y[i] = i * 1024.0 * 100;
-    result_add(r, "curve_tokens", y, LOOKED, &e);
-    result_add(r, "tune_tokens", y, LOOKED, &e);
-    for (int k = 0; k < 6; k++) {
-        for (int i = 0; i < LOOKED; i++) {
-            double rise = level / (1 + exp(8 - 0.6 * i)) + 0.016;
-            y[i] = k == 2 || k == 3 ? rise * (1 + 0.1 * rng_normal(&g)) : 3.5 + 4 / (1 + 0.3 * i) +
-                   0.05 * rng_normal(&g) + 0.2 * level;
-            if (!i || (holes && i % 3 == 0)) y[i] = NAN;
-        }
-        result_add(r, CURVES[k], y, LOOKED, &e);
-    }
-    y[0] = L, y[1] = H, y[2] = T, y[3] = T;
-    result_add(r, "shape", y, 4, &e);
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < L * H; i++) y[i] = holes && i == 3 ? (double)NAN : rng_uniform(&g) * .7;
-        result_add(r, k ? "map_alpha_*" : "map_alpha_1", y, L * H, &e);
-    }
-    for (int k = 0; k < 4; k++)
-        for (int rest = 0; rest < 2; rest++) {
-            int n = k ? L : L + 1;
-            for (int i = 0; i < n; i++)
-                y[i] = holes && i == 1 ? (double)NAN
-                                       : (rest ? 2 + i : 3 * exp(.9 * i)) + .3 * rng_uniform(&g);
-            snprintf(name, sizeof name, "%s_%s", NORMS[k], rest ? "rest" : "1");
-            result_add(r, name, y, n, &e);
-        }
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < L * H * 2; i++)
-            y[i] = (i % 2 ? 0.1 : 0.6) * (k ? 20 : 1) * (1 + .2 * rng_uniform(&g));
-        result_add(r, k ? "product" : "cosine", y, L * H * 2, &e);
-    }
-    paper_pictures(r, &g, &e);
+/* The results that come with sink, of seeds 1 .. `seeds` and rows for which row % every is 0, into
+ * SCRATCH; with `holes` every third number is NAN, with `wild` any may be anything. */
+static void results_copy(const Experiments *x, int seeds, int every, bool holes, bool wild) {
     static const double ODD[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300, -1, 0, 2.5};
-    for (int i = 0; wild && i < r->values; i++)
-        if (rng_below(&g, 4) == 0) r->value[i] = ODD[rng_below(&g, 9)];
-    if (e.status) exit(1);
-}
-
-/* Writes the results of seeds 1 .. `seeds` of the rows for which row % every is 0. */
-static void paper_results(const Experiments *x, int seeds, int every, bool holes, bool wild) {
+    Rng g = {7};
     for (int row = 0; row < x->rows; row += every)
         for (int seed = 1; seed <= seeds; seed++) {
             Result r;
-            paper_result(&r, x, row, seed, holes, wild);
+            Bytes text = {0};
+            Error e = {0};
+            char path[PATH_ROOM];
+            result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
+            if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e))
+                exit(1);
+            for (int i = 0; i < r.values; i++) {
+                if (holes && i % 3 == 0) r.value[i] = NAN;
+                if (wild && rng_below(&g, 4) == 0) r.value[i] = ODD[rng_below(&g, 9)];
+            }
+            bytes_free(&text);
             result_leave(&r, SCRATCH "/results");
         }
 }
 
-/* Every kind of picture, with all results, one seed, missing rows and holes, and none. */
+/* Every kind of picture of the shipped table, with hostile words in its titles: without results,
+ * with one seed, with rows missing and holes, with any numbers, and with all there is. */
 static void paper_write__sound(Test *t) {
-    static const struct {
-        int rows, seeds, every;
-        bool holes, wild;
-        const char *what;
-    } CASES[] = {
-        {3, 0, 1, false, false, "nothing"}, {3, 1, 1, false, false, "one seed"},
-        {3, 3, 2, true, false, "holes"},    {4, 3, 1, false, true, "wild"},
-        {10, 5, 1, false, false, "all"}};
-    for (int i = 0; i < 5; i++) {
+    static const struct { const char *what; int seeds, every; bool holes, wild, all; } CASES[] = {
+        {"nothing", 0, 1, false, false, false}, {"one seed", 1, 1, false, false, false},
+        {"holes", 3, 2, true, false, false},    {"wild", 3, 1, false, true, false},
+        {"all", 0, 1, false, false, true}};
+    EACH(i, CASES) {
         Experiments x;
         Error e = {0};
-        char *text = paper_table(CASES[i].rows);
+        Bytes text = {0};
+        bool all = CASES[i].all, nothing = !CASES[i].seeds && !all;
+        int trained = 0, headline = 0;
+        shipped_open(&x, &text);
         scratch_open();
-        fact(t, !experiments_read(&x, (unsigned char *)text, strlen(text), "x", &e), "%s", e.text);
-        if (e.status) return;
-        paper_results(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
-        fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "tale", &e), "%s", e.text);
+        x.item[0].title = "Loss & sink <while> \"rates\"";
+        x.claim[0].statement = "the sink < leaves";
+        results_copy(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
+        fact(t, !paper_write(SCRATCH "/p.html", &x, all ? RESULTS_FOLDER : SCRATCH "/results",
+                             x.corpus->name, &e), "%s", e.text);
         char *page = page_sound(t, SCRATCH "/p.html", -1);
-        int none = count_of(page, "Not run yet: <code>./paper fig");
-        fact(t, none == (CASES[i].seeds ? 0 : 12), "%s: %d items not run", CASES[i].what, none);
-        fact(t, count_of(page, "<section id=\"fig") == 12, "its items");
-        fact(t, count_of(page, "class=\"claim ") == 12 + 4, "its claims and the headline ones");
-        fact(t, strstr(page, "Loss &amp; sink &lt;while&gt;") && strstr(page, "&quot;rates&quot;")
-                && strstr(page, "sink &lt; leaves"), "not escaped");
-        fact(t, (CASES[i].seeds == 0) == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
-        fact(t, CASES[i].every > 1 || CASES[i].wild || CASES[i].seeds < 2 ||
-                !strstr(page, "Nothing was measured"), "%s: not all is drawn", CASES[i].what);
+        for (int k = 0; k < x.claims; k++) headline += x.claim[k].headline;
+        for (int k = 0; k < x.items; k++) {
+            char begins[80];
+            snprintf(begins, sizeof begins, "<section id=\"%s\">", x.item[k].name);
+            const char *at = strstr(page, begins), *end = at ? strstr(at, "</section>") : NULL,
+                       *figure = at ? strstr(at, "<figure>") : NULL;
+            fact(t, end != NULL, "%s is not there", x.item[k].name);
+            fact(t, !all || !x.item[k].count || (figure && figure < end), "%s has no picture",
+                 x.item[k].name);
+            trained += x.item[k].count > 0;
+        }
+        int none = count_of(page, "Not run yet: <code>./paper ");
+        fact(t, CASES[i].every > 1 || none == nothing * trained, "%d items not run", none);
+        fact(t, count_of(page, "class=\"claim ") == x.claims + headline, "its claims");
+        fact(t, strstr(page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;")
+                && strstr(page, "the sink &lt; leaves"), "not escaped");
+        fact(t, nothing == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
+        fact(t, !all || !strstr(page, "Nothing was measured"), "not all is drawn");
         note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
              count_of(page, "<figure>"));
         free(page);
-        free(text);
+        bytes_free(&text);
         experiments_free(&x);
         scratch_close();
     }
-}
-
-/* The shipped table with all its seeds stays below 3 MB, and every item has a picture. */
-static void paper_write__shipped(Test *t) {
-    Experiments x;
-    Error e = {0};
-    Bytes text = {0};
-    scratch_open();
-    if (file_read(EXPERIMENTS_FILE, &text, &e) ||
-        experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
-    paper_results(&x, x.headline_seeds, 1, false, false);
-    fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", x.corpus[0].name, &e), "%s",
-         e.text);
-    char *page = page_sound(t, SCRATCH "/p.html", -1);
-    for (int i = 0; i < x.items; i++) {
-        char begins[80];
-        snprintf(begins, sizeof begins, "<section id=\"%s\">", x.item[i].name);
-        const char *at = strstr(page, begins), *end = at ? strstr(at, "</section>") : NULL,
-                   *figure = at ? strstr(at, "<figure>") : NULL;
-        fact(t, !x.item[i].count || (figure && figure < end), "%s has no picture", x.item[i].name);
-    }
-    note(t, "%zu bytes, %d rows, %d figures  ", strlen(page), x.rows, count_of(page, "<figure>"));
-    free(page);
-    bytes_free(&text);
-    experiments_free(&x);
-    scratch_close();
 }
 
 /* Where in the picture the tick named `text` stands: its attribute x or y. */
@@ -1860,10 +1665,7 @@ static void paper_write__numbers(Test *t) {
     Experiments x;
     Error e = {0};
     scratch_open();
-    if (experiments_read(&x, (const unsigned char *)TEXT, sizeof TEXT - 1, "t", &e)) {
-        fact(t, false, "%s", e.text);
-        return;
-    }
+    table_open(&x, TEXT);
     fact(t, x.item[0].pictures == 2 && x.item[0].picture[1].kind == PICTURE_CURVES &&
             x.item[0].picture[1].words == 1 && !strcmp(x.item[0].picture[1].word[0], "loss"),
          "its pictures");
@@ -1918,21 +1720,46 @@ static void paper_write__numbers(Test *t) {
     scratch_close();
 }
 
-/* sink report: where the page goes, and what it asks for. */
-static void sink__paper(Test *t) {
+/* Every item is listed, every verb has its help, what is no verb is an item, and the report. */
+static void sink__items(Test *t) {
+    static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
+    Experiments x;
+    Bytes text = {0};
+    Error e = {0};
     Ran r;
     if (no_binary(t)) return;
     scratch_open();
+    if (!sink_does(t, "list", &r) || file_read(EXPERIMENTS_FILE, &text, &e)
+        || experiments_read(&x, text.at, text.size, EXPERIMENTS_FILE, &e)) return;
+    char line[80];
+    for (int i = 0; i < x.items; i++) {
+        snprintf(line, sizeof line, "\n%s ", x.item[i].name);
+        fact(t, strstr((const char *)r.out.at, line) != NULL, "list has no %s", x.item[i].name);
+    }
+    bytes_free(&text);
+    experiments_free(&x);
+    ran_free(&r);
+    if (!sink_does(t, "help", &r)) return;
+    for (int i = 0; i < 7; i++) {
+        snprintf(line, sizeof line, "\n  %s ", NAMES[i]);
+        const char *at = strstr((const char *)r.out.at, line);
+        fact(t, at && !strstr(at + 1, line), "help has %s twice, or not at all", NAMES[i]);
+    }
+    ran_free(&r);
+    if (!sink_does(t, "toy-trigger --show", &r)) return;
+    fact(t, strstr((const char *)r.out.at, "trigger-softmax, seed 1\n") != NULL, "no maps");
+    ran_free(&r);
+    sink_fails(t, "tables", 2, "no verb and no item 'tables'");
+    sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
+    sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
+    sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
     if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r))
         return;
-    fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html") != NULL, "%s",
-         (const char *)r.out.at);
+    fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html\n") != NULL, "where");
     ran_free(&r);
     char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
     fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
     free(page);
-    sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
-    sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
     scratch_close();
 }
 
@@ -2001,43 +1828,19 @@ static void sink__report(Test *t) {
 /* =================================================================================================
  * The list */
 
+#define RUNS(name) {#name, name}
 static const TestEntry TESTS[] = {
-    {"experiments_read__by_hand", experiments_read__by_hand},
-    {"experiments_read__refuses", experiments_read__refuses},
-    {"experiments_read__shipped", experiments_read__shipped},
-    {"result__round_trip", result__round_trip},
-    {"row_run__repeats", row_run__repeats},
-    {"repro__keeps", repro__keeps},
-    {"measure_grid__by_hand", measure_grid__by_hand},
-    {"measure_swaps__by_hand", measure_swaps__by_hand},
-    {"measure_domains__by_hand", measure_domains__by_hand},
-    {"report_write__maps", report_write__maps},
-    {"report_write__run", report_write__run},
-    {"student__known", student__known},
-    {"welch__by_hand", welch__by_hand},
-    {"holm__by_hand", holm__by_hand},
-    {"claim_judge__verdicts", claim_judge__verdicts},
-    {"claims_judge__files", claims_judge__files},
-    {"claims_judge__holm", claims_judge__holm},
-    {"repro__shows", repro__shows},
-    {"repro_table__wide", repro_table__wide},
-    {"readme_with__marks", readme_with__marks},
-    {"paper_write__sound", paper_write__sound},
-    {"paper_write__numbers", paper_write__numbers},
-    {"paper_write__shipped", paper_write__shipped},
-    {"trigger_draw__rules", trigger_draw__rules},
-    {"trigger_loss__running_mean", trigger_loss__running_mean},
-    {"trigger_loss__gradients", trigger_loss__gradients},
-    {"backcopy_draw__rules", backcopy_draw__rules},
-    {"toy_measure__by_hand", toy_measure__by_hand},
-    {"toy_run__same_bits", toy_run__same_bits},
-    {"toy_run__learns", toy_run__learns},
-    {"toy_run__refuses", toy_run__refuses},
-    {"toy_print__maps", toy_print__maps},
-    {"sink__items", sink__items},
-    {"sink__published", sink__published},
-    {"sink__report", sink__report},
-    {"sink__paper", sink__paper},
+    RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
+    RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
+    RUNS(repro__keeps), RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand),
+    RUNS(measure_domains__by_hand), RUNS(report_write__maps), RUNS(report_write__run),
+    RUNS(student__known), RUNS(welch__by_hand), RUNS(holm__by_hand), RUNS(claim_judge__verdicts),
+    RUNS(claims_judge__files), RUNS(claims_judge__holm), RUNS(repro__shows),
+    RUNS(repro_table__wide), RUNS(readme_with__marks), RUNS(paper_write__sound),
+    RUNS(paper_write__numbers), RUNS(trigger_draw__rules), RUNS(trigger_loss__running_mean),
+    RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand),
+    RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
+    RUNS(sink__items), RUNS(sink__published), RUNS(sink__report),
 };
 
 int main(int argc, char **argv) {
