@@ -2973,7 +2973,7 @@ static void visible__pictures(Test *t) {
 }
 
 /* [E4] THE FORMULA for every similarity, normaliser, kernel and extra column, over 70 rows, so
- * that strips of 32 rows, windows, prefixes and x* cut across each other: every score, weight and
+ * that tiles of 32 rows, windows, prefixes and x* cut across each other: every score, weight and
  * metric. */
 static void attention__against_slow(Test *t) {
     static const char *const MASKS[] = {
@@ -3755,7 +3755,7 @@ static void model_forward__one_layer(Test *t) {
 /* One configuration through a key-value cache and as a whole. The last row's logits, and every row
  * made, must be equal to the bit: the sums of a row do not depend on which rows go with it. */
 /* Every row of every axis beside the defaults, and the covering array; windows and prefixes that
- * end inside and outside of a strip and of a prompt; and sizes at which a matrix multiply cuts its
+ * end inside and outside of a tile and of a prompt; and sizes at which a matrix multiply cuts its
  * sums, and a whole forward its bands of rows. */
 static void model_extend__as_whole(Test *t) {
     static const int SHORT[] = {1, 2, 26, 55, 0}, LONG[] = {250, 300, 0};
@@ -4051,8 +4051,8 @@ static void gradients__every_operation(Test *t) {
     if (REAL_EPS < 1e-10) tell(t, &y);
 }
 
-/* Over 70 rows, where strips, windows, prefixes, x* and key heads cut across each other. */
-static void gradients__strips(Test *t) {
+/* Over 70 rows, where tiles, windows, prefixes, x* and key heads cut across each other. */
+static void gradients__tiles(Test *t) {
     static const char *const FLAGS[] = {
         "",
         "--window 5 --pos t5",
@@ -9558,7 +9558,7 @@ static const TestEntry TESTS[] = {
     {"model_extend__as_whole", model_extend__as_whole},
     {"gradients__every_pair", gradients__every_pair},
     {"gradients__every_operation", gradients__every_operation},
-    {"gradients__strips", gradients__strips},
+    {"gradients__tiles", gradients__tiles},
     {"gradients__wide", gradients__wide},
     {"gradients__at_zero", gradients__at_zero},
     {"gradients__t5_again", gradients__t5_again},
