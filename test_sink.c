@@ -5848,7 +5848,7 @@ static void grammar__shipped(Test *t) {
         " a i", " an b", " an t", " the the ", "\t"};
     char *documents[DOCUMENTS], **words = calloc(WORDS, sizeof *words);
     int n_words = 0;
-    size_t least = SIZE_MAX, most = 0, total = 0;
+    size_t total = 0;
     Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
     if (!words || !g.rule_count) exit(1);
     for (int n = 0; n < DOCUMENTS; n++) {
@@ -5860,8 +5860,7 @@ static void grammar__shipped(Test *t) {
         }
         fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ', "document %d: %.20s .. %s", n, s,
              s + size - (size > 20 ? 20 : size));
-        least = size < least ? size : least;
-        most = size > most ? size : most;
+        fact(t, size > 149 && size < 11999, "document %d has %zu bytes", n, size);
         total += size;
     }
     fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "some documents are the same");
@@ -5870,9 +5869,7 @@ static void grammar__shipped(Test *t) {
             words[n_words++] = w;
     const int kinds = distinct_of(words, n_words);
     fact(t, kinds > 2500, "%d distinct words", kinds);
-    fact(t, least > 150 && most < 12000, "documents have %zu to %zu bytes", least, most);
-    note(t, "%d words, %d distinct; documents of %zu to %zu bytes, mean %zu", n_words, kinds, least,
-         most, total / DOCUMENTS);
+    note(t, "%d words, %d distinct; %zu bytes a document", n_words, kinds, total / DOCUMENTS);
     for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
     free(words);
     grammar_free(&g);
@@ -6127,7 +6124,7 @@ static void data_batch__orders(Test *t) {
     data_of(&same, &s, 0, T, FROM_TEXT);
     data_of(&other, &s, 1, T, FROM_TEXT);
     const idx blocks = d.blocks;
-    idx still = 0, *first = calloc((size_t)blocks, sizeof *first);
+    idx *first = calloc((size_t)blocks, sizeof *first);
     if (!first) exit(1);
     fact(t, blocks == (idx)d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
     for (int pass = 0; pass < 3; pass++) {               /* the third is seed 1's first */
@@ -6137,8 +6134,7 @@ static void data_batch__orders(Test *t) {
             const idx k = block_number(&d, T, ids, targets, seen);
             fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %td is block %td", pass, b, k);
             if (pass == 0) first[b] = k;
-            if (pass == 0) still += k == b;
-            moved[pass] += first[b] != k;
+            moved[pass] += (pass ? first[b] : b) != k;
             if (pass == 2) continue;
             data_batch(&same, &s.data, 1, T, ids + T, targets + T, &e);
             fact(t, !memcmp(ids, ids + T, sizeof(int) * T) &&
@@ -6147,9 +6143,8 @@ static void data_batch__orders(Test *t) {
         }
         free(seen);
     }
-    fact(t, still < blocks / 4, "%td of %td blocks are at their place", still, blocks);
-    fact(t, moved[1] > blocks * 3 / 4 && moved[2] > blocks * 3 / 4, "%d and %d of %td blocks moved",
-         moved[1], moved[2], blocks);
+    for (int pass = 0; pass < 3; pass++)
+        fact(t, moved[pass] > blocks * 3 / 4, "pass %d: %d of %td moved", pass, moved[pass], blocks);
     note(t, "%td blocks", blocks);
     data_close(&same);
     data_of(&same, &s, 0, T, FROM_TEXT);
@@ -6499,7 +6494,7 @@ static void fix_token__two_places(Test *t) {
     Settings s, plain;
     if (!tale_open(t, &plain, FROM_TEXT)) return;
     for (int p = 1; p <= T + 2; p++) {
-        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T], changed = 0;
+        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T];
         Error e = {0};
         char flags[100];
         snprintf(flags, sizeof flags, FROM_TEXT "--fix-token %d", p);
@@ -6513,10 +6508,8 @@ static void fix_token__two_places(Test *t) {
                       aim = i % T + 2 == p ? TOKEN_FIX : targets0[i];
             fact(t, ids[i] == want && targets[i] == aim, "p %d, place %d: %d and %d", p, i % T + 1,
                  ids[i], targets[i]);
-            changed += (ids[i] != ids0[i]) + (targets[i] != targets0[i]);
+            fact(t, ids0[i] != TOKEN_FIX && targets0[i] != TOKEN_FIX, "a text has it");
         }
-        fact(t, changed == (p == 1 || p == T + 1 ? B : p <= T ? 2 * B : 0),
-             "p %d: %d tokens changed", p, changed);
         data_close(&d);
         data_close(&without);
     }
