@@ -630,8 +630,10 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     }
 }
 
-static int model_list(Model *m, const Config *c, const PublishedParts *p, Error *e) {
-    if (p && !p->open) p = NULL;
+/* The list of tensors alone, and w.layer, d.layer without memory behind them. 2 with one line for
+ * blocks that only data/hf.c has. */
+static int model_list(Model *m, const Config *c, Error *e) {
+    const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
     *m = (Model){.c = *c, .published = p};
     if (!p && config_trains(c, e)) return e->status;
     m->w.layer = grab(c->layers, sizeof(Layer), e);
@@ -665,7 +667,8 @@ static void model_point(Model *m, Weights *w, real *base) {
  * failure nothing is left to free. Params and gradients take sizeof(real) bytes a number each: in
  * float 546 MB each for the paper's model, and AdamW's two moments (chapter 10) as much again. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-    if (model_list(m, c, with_grads ? NULL : &PUBLISHED_PARTS, e)) return e->status;
+    *m = (Model){0};
+    if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
     m->params = grab(m->count, sizeof(real), e);
     if (with_grads) m->grads = grab(m->count, sizeof(real), e);
     if (e->status) { model_free(m); return e->status; }
@@ -1505,15 +1508,15 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i - v+>, and so FlashAttention, which named it, computes it. A K bias has
- * da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0,
- * and so is all of dk*.
+ * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. A K bias has da_i* = 0
+ * and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0, and so is
+ * all of dk*.
  *
  * A row of scores is gone when its query is done. row_stat [B,H,N] is all that the forward leaves
  * of it, and the backward makes the scores again, with the same bits.
  *
- * Cost for a head and a sequence of N rows, causal: N (N + 1) / 2 pairs (i,j) of D multiply-adds,
- * twice forward and five times backward (scores again, da, dq, dk, dv).
+ * Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward and
+ * five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
  * chapter 7 has [E4] [T4] in closed form.
  */
@@ -1610,15 +1613,14 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
     real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
-        real *o_i = la->o + q0 + i * Qw;
-        /* z_i, then a_i = s/Z in its place */
+        real *o_i = la->o + q0 + i * Qw, *a_i = row;
+        /* z_i, then a_i = s/Z in its place; what is not visible has a = 0 */
         row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
         la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
         /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
         zero(o_i, D);
-        if (vstar) add_times(D, o_i, row[0], vstar);
-        for (idx j = 0; j < N; j++)
-            if (visible(c, l, i, j)) add_times(D, o_i, row[1 + j], v + j * Kw);
+        if (vstar) add_times(D, o_i, a_i[0], vstar);
+        for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);
         for (idx d = 0; d < D; d++) o_i[d] *= scale;
         if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
     }
@@ -1652,17 +1654,16 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     for (idx i = 0; i < N; i++) {
         const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
         real *dq_i = a->dq + q0 + i * Qw;
-        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z */
+        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z. All
+         * three are 0 where a key is not visible, and so is dz */
         row_scores(m, a, l, h, N, i, q_i, k, z);
         row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
         /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
         vec_add(D, dvplus, do_i);
-        zero(da, N + 1);
-        if (vstar) da[0] = scale * vec_dot(D, do_i, vstar);
+        da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
         add_times(D, dvstar, scale * a_i[0], do_i);
         for (idx j = 0; j < N; j++) {
-            if (!visible(c, l, i, j)) continue;
             da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
             add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
         }
@@ -1673,7 +1674,6 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
         /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
         zero(dq_i, D);
         for (idx j = 0; j < N; j++) {
-            if (!visible(c, l, i, j)) continue;
             add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
             add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
             if (dbias) dbias[j - i] += dz[1 + j];
@@ -2288,6 +2288,13 @@ WIDE(adamw,
     for (idx j = 0; j < n; j++)
         w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
+
+typedef struct Step {            /* one step of the optimiser */
+    int optimizer;               /* OPTIMIZER_* */
+    double lr, beta1, beta2, eps, wd;
+    long t;                      /* counts from 1: the moments' bias correction */
+    double shrink;               /* what clipping leaves of the gradient: 1, or less */
+} Step;
 
 /* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
  * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
@@ -3490,7 +3497,7 @@ static const Twin TWINS[] = {
     {"eq. 42", "  with lr' = a^2 lr",          "",        ".wo", 0.2,  0, 2, -1, -1, 1, 0, 1},
     {"eq. 42", "  from W^ = W",                "",        ".wo", 0.2,  0, 1, -1, -1, 0, 0, 1},
     {"beyond", "  clipped by the global norm", "",        ".wo", 0.2,  0, 1, -1, -1, 1, CLIPPED, 1},
-    {"beyond", "  clipped, g for g/a in the norm", "",   ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
+    {"beyond", "  clipped, g for g/a in the norm", "", ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
     {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
     {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
     {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1},
@@ -3793,6 +3800,16 @@ static const Line METRIC[] = {
  * other ids: data/hf.c makes, reads and uses them.
  */
 
+enum {
+    TOKEN_END = 0,            /* <|endoftext|>  stands after each document */
+    TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
+    TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
+    TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
+    TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259 */
+    TOKENIZER_VOCAB_MAX = 1 << 18,
+    PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
+};
+
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
@@ -3813,6 +3830,12 @@ static void ids_free(Ids *a) {
     free(a->at);
     *a = (Ids){0};
 }
+
+typedef struct Pair {
+    int32_t left, right;
+    uint32_t last;            /* of a tree of prefixes: 1 + what ends here, 0 nothing */
+    int64_t count;            /* training only: how often the pair is in the text */
+} Pair;
 
 /* The slot that holds the pair, or the empty one where it belongs. Needs room > 0; since at most
  * half of the slots are in use, the walk ends. */
@@ -4312,10 +4335,53 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
- * text, so that two people seldom share a name. All forms of a remembered choice are told from the
- * same random numbers, in the head's order, so that what they share comes out the same. Blanks are
- * kept tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
+ * text: two people seldom share a name. All its forms are told from the same random numbers, so
+ * that what they share comes out the same. Blanks are kept tidy: one at a time, none before
+ * , . ; : ! ? or at either end of a line or an alternative.
  */
+
+enum {
+    GRAMMAR_FORMS = 8,          /* forms of one rule, its own name included */
+    GRAMMAR_NESTING = 16,       /* { } inside { } */
+    GRAMMAR_DEPTH = 100,        /* rules inside rules while a document is told */
+    GRAMMAR_STEPS = 1 << 18,    /* rules told in one document, so that every document ends */
+    GRAMMAR_SIZE = 1 << 20,     /* bytes of one document, and of what it remembers */
+    GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
+};
+
+/* A name: of a rule, of a variable, of a form, or of several of these at once. */
+typedef struct Symbol {
+    int at, size;               /* its letters in Grammar.text */
+    int rule;                   /* the rule of this name, -1 none */
+    int shape, slot;            /* of a variable: a rule that has its forms (-1 none); its number */
+} Symbol;
+
+/* A stretch of text, a { } group, or a [reference]; a chain of them is one form of an alternative.
+ * What is said of references has no meaning for the others. */
+typedef struct Phrase {
+    int next, line;             /* the next of the chain, -1 none */
+    int at, size;               /* of text: where in Grammar.text; size -1: not text */
+    int rule;                   /* what to tell: a group's or reference's rule, -1 a variable */
+    int name, variable, form;   /* symbols: what is referred to, what remembers it, form; -1 none */
+    int low, high;              /* how many times */
+    int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
+    char operator;              /* + - * / % or 0 */
+    bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
+} Phrase;
+
+/* One alternative: `forms` chains of phrases, one for every form of its rule or one for all. */
+typedef struct Alternative {
+    uint64_t upto;              /* weights so far, its own included */
+    int next;                   /* the rule's next alternative, -1 none */
+    int forms, first[GRAMMAR_FORMS];
+} Alternative;
+
+/* A rule: head[0] is its own name (-1 for a { } group), head[1 .. forms - 1] name other forms. */
+typedef struct Rule {
+    int line, forms, head[GRAMMAR_FORMS];
+    int first;                  /* its first alternative */
+    uint64_t weight;            /* of all of them */
+} Rule;
 
 /* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
  * a rule and \v for any other: so one character is the end of a rule. */
@@ -4446,7 +4512,7 @@ static int scan_text(Scan *s, Phrase *p) {
 
 static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth);
 
-/* Reads what stands between a { and its }, a rule without a name. */
+/* Reads a group from its { on, a rule without a name. */
 static int scan_group(Scan *s, Phrase *p, int depth) {
     Grammar *g = s->g;
     if (depth >= GRAMMAR_NESTING)
@@ -4641,7 +4707,7 @@ static const Remembered *tell_recall(const Telling *t, const Phrase *p, int name
     return NULL;
 }
 
-/* The whole number that a variable remembers. Nine digits, so that every result fits 64 bits. */
+/* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
 static int tell_number(const Telling *t, const Phrase *p, int name, int64_t *number) {
     const Remembered *v = tell_recall(t, p, name);
     if (!v) return 1;
@@ -4768,14 +4834,7 @@ static int tell_reference(Telling *t, const Phrase *p, int inherited) {
     return t->e->status;
 }
 
-/* The alternative of r that one random number falls to: the first whose upto is above it. */
-static const Alternative *choose(Telling *t, const Rule *r) {
-    const Alternative *all = t->g->alternatives, *a = all + r->first;
-    const uint64_t x = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
-    while (a->upto <= x) a = all + a->next;
-    return a;
-}
-
+/* Refuses a document that goes on for ever. */
 static int endless(const Telling *t, const Rule *r) {
     return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
                 "%d rules or %d bytes. Try: an alternative that does not come back here",
@@ -4789,12 +4848,13 @@ static int tell_rule(Telling *t, int rule, int wanted) {
     if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
         return endless(t, r);
     const int form = r->head[0] < 0 ? 0 : form_index(r, wanted);
-    if (form < 0) wanted = -1;
-    const Alternative *a = choose(t, r);
-    int i = a->first[a->forms > 1 && form > 0 ? form : 0];
-    if (a->forms > 1) wanted = -1;
-    for (; i >= 0; i = g->phrases[i].next) {
-        const Phrase *p = &g->phrases[i];
+    const Alternative *a = &g->alternatives[r->first];
+    const uint64_t draw = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
+    while (a->upto <= draw) a = &g->alternatives[a->next];
+    if (form < 0 || a->forms > 1) wanted = -1;
+    const Phrase *p;
+    for (int i = a->first[a->forms > 1 && form > 0 ? form : 0]; i >= 0; i = p->next) {
+        p = &g->phrases[i];
         if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
             : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
         if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, r);
@@ -4908,18 +4968,16 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's text from byte `from` on, and turns a byte order mark into blanks, which the
- * start of a document drops. */
-static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
-    unsigned char *t = text->at + from;
-    const size_t n = text->size - from, good = n ? utf8_length(t, n) : 0;
+/* Checks a file's n bytes of text. A byte order mark becomes blanks, which the start of a document
+ * drops. */
+static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
+    const size_t good = utf8_length(t, n);
     size_t line = 1;
-    for (size_t i = 0; i < good && good < n; i++) line += t[i] == '\n';
-    if (good < n)
-        return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
-                    "-f latin1 -t utf-8, or another file", name, t[good], line);
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
-    return 0;
+    if (good == n) return 0;
+    for (size_t i = 0; i < good; i++) line += t[i] == '\n';
+    return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
+                "-f latin1 -t utf-8, or another file", name, t[good], line);
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
@@ -4955,13 +5013,12 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
     files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
-        const size_t from = text->size;
         at += strlen(name) + 1;
         file.size = 0;
-        if (s->tokens[0]) {
-            if (!file_read(name, &file, e))
-                shard_read(file.at, file.size, name, free_ids, ids, e);
-        } else if (!file_read(name, text, e) && !text_check(text, from, name, e))
+        if (file_read(name, &file, e)) break;
+        if (s->tokens[0]) shard_read(file.at, file.size, name, free_ids, ids, e);
+        else if (!text_check(file.at, file.size, name, e) &&
+                 !bytes_add(text, file.at, file.size, e))
             bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
@@ -5079,12 +5136,10 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         d->end = s->end_token;
         d->bos = d->vocab - 2;
         d->fix = d->vocab - 1;
-        const bool spare = s->bos || s->fix_token;
-        const int below = spare ? d->bos : d->vocab;
-        if (d->end < below) return 0;
-        return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or --vocab "
-                    "%d", d->end, below, spare ? ", free of --bos and --fix-token" : "",
-                    d->end + 3);
+        const int below = s->bos || s->fix_token ? d->bos : d->vocab;
+        return d->end < below ? 0
+             : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
+                    "Try: another one, or --vocab %d", d->end, below, d->end + 3);
     }
     Tokenizer *t = &d->tokenizer;
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
@@ -5465,7 +5520,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
                            int width, bool with_moments) {
     Error *e = c->e;
     Model list = {0};
-    if (model_list(&list, &t->s.model, &PUBLISHED_PARTS, e)) return e->status;
+    if (model_list(&list, &t->s.model, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
     uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
@@ -5538,9 +5593,9 @@ static int checkpoint_whole(Passage *c, uint64_t *size) {
     *size = got;
     if (c->f && ferror(c->f)) return unreadable(c->name, c->e);
     if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return !memcmp(piece, "SINKMOD1", 8)
-             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: make "
-                    "hf, and ./hf instead of ./sink", c->name)
+        return got >= 8 && !memcmp(piece, "SINKMOD1", 8)
+             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
+                    "make hf, and ./hf instead of ./sink", c->name)
              : fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
                     "train --out FILE makes one", c->name);
     uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
@@ -7128,6 +7183,7 @@ INLINE void product(const int bytes, const int rows, const int cols, real *c, id
    and of powers 0.529, over every 61st float. */
 
 enum { SPAN = 16, PARTS = 32 };
+typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
 #ifdef SINK_DOUBLE
@@ -9108,12 +9164,12 @@ static const Check CHECKS[] = {
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
-static void checks_list(FILE *out) {
+void checks_list(FILE *out) {
     for (int n = 0; n < N_CHECKS; n++)
         fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
 }
 
-static int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+int checks_run(const char *name, FILE *out, bool colour, Error *e) {
     Page p = {.out = out, .colour = colour, .e = e};
     int ran = 0, threads = workers();
     set_workers(1);                                          /* toys are too small to share */
@@ -9197,7 +9253,8 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     return e->status;
 }
 
-/* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and what the command line says on top of them. */
+/* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
+ * what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
     const char *words[WORDS_MOST];
     int n = 0;

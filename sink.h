@@ -19,8 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The one line that sets the precision. The double build (-DSINK_DOUBLE) is the oracle of the
- * float build. */
+/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. */
 #ifdef SINK_DOUBLE
 typedef double real;
 #define REAL_EPS 2.220446049250313e-16
@@ -32,22 +31,20 @@ typedef float real;
 /* Counts and offsets: signed and wide, so that they mix with int and no product overflows. */
 typedef ptrdiff_t idx;
 
-/* A matrix as the multiply (13) reads it: element (i, j) lies at at[i*row + j*col]. One of the two
-   strides is 1 for everything that has to be fast; any strides give the right answer. */
+/* A matrix: element (i, j) lies at at[i*row + j*col]. It is fast where one of the strides is 1. */
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
 
 /* One line that a user can act on: "FILE: expected X, found Y. Try: COMMAND". */
 typedef struct Error { int status; char text[640]; } Error;
 
-/* SplitMix64 (Steele, Lea and Flood 2014): the state is one word, so a run's random state is one
- * number. */
+/* SplitMix64 (Steele, Lea and Flood 2014): the state is one word. */
 typedef struct Rng { uint64_t state; } Rng;
 
 /* A growing array of bytes. */
 typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;
 
 /* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
- * its name, or on any failure, and when e already holds an error, leaves what stood there. */
+ * its name, or where e holds an error leaves what stood there. */
 typedef struct Writing {
     FILE *f;
     const char *path;            /* the caller's */
@@ -66,18 +63,15 @@ typedef struct Writing {
 
 enum { POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI, POS_ROWS };
 enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* the two dims of a rotated pair */
-/* how published models stretch the angles */
-enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };
+enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };            /* how published models stretch them */
 enum { NORM_RMS, NORM_LAYER };
 enum { PLACE_PRE, PLACE_POST, PLACE_PARALLEL };
 enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH, ACT_ROWS };
-/* which linear maps have a bias under linear_bias */
-enum { BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN };
+enum { BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN };    /* what has a bias */
 enum { COMBINE_CONCAT, COMBINE_ADD };
 enum { KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP, KERNEL_ROWS };
 enum { SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY, SIM_ROWS };
-enum { NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM,
-       NORMALIZER_ROWS };
+enum { NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM, NORMALIZER_ROWS };
 enum { EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_ROWS };
 enum { ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ };
 enum { VALUE_ZERO, VALUE_E1, VALUE_ONES };
@@ -119,8 +113,7 @@ typedef struct Config {
     double extra_norm;                /* the length of v* in Table 5 */
     int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
     int window;                       /* w keys, self included; 0 means all (Figure 6) */
-    /* period 0: every layer has the window; else l % period == offset */
-    int window_period, window_offset;
+    int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
     int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
     /* Published models of several kinds of block; forward only (config_trains).
      * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
@@ -175,7 +168,7 @@ typedef struct Tensor {
     idx at, count;
     int init, layer;             /* how it starts (chapter 2); its block, or -1 */
     bool matrix;                 /* decayed under --decay matrices */
-    size_t field;                /* offset of its pointer in Layer, in Weights, or in what has it: */
+    size_t field;                /* offset of its pointer in Layer, Weights, or in what has it: */
     int part;                    /* 0; else of a part that the paper's models lack (owner below) */
 } Tensor;
 
@@ -186,7 +179,7 @@ struct Model;
 struct Acts;
 struct Trainer;
 typedef struct PublishedParts {
-    /* the tensors of block l's mixer or ffn; the struct that has the pointer to a tensor of these */
+    /* the tensors of block l's mixer or ffn; the struct with the pointer to a tensor of these */
     bool (*list_mixer)(struct Model *m, int l, Error *e);
     bool (*list_ffn)(struct Model *m, int l, Error *e);
     void *(*owner)(const struct Model *m, const struct Tensor *t);
@@ -308,16 +301,6 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
 
 /* -------------------------------------------------------------------------------------------------
- * 5  Loss, AdamW, schedule */
-
-typedef struct Step {            /* one step of the optimiser */
-    int optimizer;               /* OPTIMIZER_* */
-    double lr, beta1, beta2, eps, wd;
-    long t;                      /* counts from 1: the moments' bias correction */
-    double shrink;               /* what clipping leaves of the gradient: 1, or less */
-} Step;
-
-/* -------------------------------------------------------------------------------------------------
  * 6  The sink metrics */
 
 enum { EPS_MOST = 12 };          /* thresholds at a time */
@@ -349,28 +332,12 @@ void sinks_free(Sinks *s);
 /* -------------------------------------------------------------------------------------------------
  * 8  Tokenizer */
 
-/* Ids of sink's own vocabularies, in this order; every one of them has the first 259. */
-enum {
-    TOKEN_END = 0,            /* <|endoftext|>  stands after each document                    */
-    TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it    */
-    TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it      */
-    TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3                                    */
-    TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259                               */
-    TOKENIZER_VOCAB_MAX = 1 << 18,
-    PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
-};
-
 /* A growing array of token ids. */
 typedef struct Ids { int32_t *at; size_t size, room; } Ids;
 
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
-typedef struct Pair {
-    int32_t left, right;
-    uint32_t last;            /* of a tree of prefixes: 1 + what ends here, 0 nothing         */
-    int64_t count;            /* training only: how often the pair is in the text             */
-} Pair;
 typedef struct Pairs {
-    Pair *at;                 /* [room], the first size of them in use                        */
+    struct Pair *at;          /* [room], the first size of them in use                        */
     uint32_t *slot;           /* [2 room], 1 + a pair's number, 0 for empty                   */
     size_t size, room;        /* room is 0 or a power of two                                  */
 } Pairs;
@@ -412,57 +379,14 @@ typedef struct TokenizerKind {
 /* -------------------------------------------------------------------------------------------------
  * 9  Text, grammars, packing, interventions */
 
-enum {
-    GRAMMAR_FORMS = 8,          /* forms of one rule, its own name included */
-    GRAMMAR_NESTING = 16,       /* { } inside { } */
-    GRAMMAR_DEPTH = 100,        /* rules inside rules while a document is told */
-    GRAMMAR_STEPS = 1 << 18,    /* rules told in one document, so that every document ends */
-    GRAMMAR_SIZE = 1 << 20,     /* bytes of one document, and of what it remembers */
-    GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
-};
-
-/* A name: of a rule, of a variable, of a form, or of several of these at once. */
-typedef struct Symbol {
-    int at, size;               /* its letters in Grammar.text */
-    int rule;                   /* the rule of this name, -1 none */
-    int shape, slot;            /* of a variable: a rule that has its forms (-1 none); its number */
-} Symbol;
-
-/* A stretch of text, a { } group, or a [reference]; a chain of them is one form of an alternative.
- * What is said of references has no meaning for the others. */
-typedef struct Phrase {
-    int next, line;             /* the next of the chain, -1 none */
-    int at, size;               /* of text: where in Grammar.text; size -1: not text */
-    int rule;                   /* what to tell: a group's or reference's rule, -1 a variable */
-    int name, variable, form;   /* symbols: what is referred to, what remembers it, form; -1 none */
-    int low, high;              /* how many times */
-    int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
-    char operator;              /* + - * / % or 0 */
-    bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
-} Phrase;
-
-/* One alternative: `forms` chains of phrases, one for every form of its rule or one for all. */
-typedef struct Alternative {
-    uint64_t upto;              /* weights so far, its own included */
-    int next;                   /* the rule's next alternative, -1 none */
-    int forms, first[GRAMMAR_FORMS];
-} Alternative;
-
-/* A rule: head[0] is its own name (-1 for a { } group), head[1 .. forms - 1] name other forms. */
-typedef struct Rule {
-    int line, forms, head[GRAMMAR_FORMS];
-    int first;                  /* its first alternative */
-    uint64_t weight;            /* of all of them */
-} Rule;
-
 /* A grammar ready to tell documents. Constant once read, so threads may share it. */
 typedef struct Grammar {
     char name[128];             /* the file's, for errors */
     Bytes text;                 /* a copy of the grammar, its text made plain in place */
-    Symbol *symbols;
-    Phrase *phrases;
-    Alternative *alternatives;
-    Rule *rules;                /* rules[0] is what a document is */
+    struct Symbol *symbols;
+    struct Phrase *phrases;
+    struct Alternative *alternatives;
+    struct Rule *rules;                /* rules[0] is what a document is */
     int symbol_count, phrase_count, alternative_count, rule_count, slot_count;
 } Grammar;
 
@@ -539,9 +463,8 @@ typedef struct Settings {
 
 enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
 void settings_default(Settings *s);
-/* Reads argv[0..argc) into s; groups says which flags the verb takes (chapter 16). Leaves the words
- * that are not flags in words[0..*n_words). 2 on the first word that is wrong. The model is
- * resolved later, when the vocabulary is known. */
+/* Reads argv into s; groups says which flags the verb takes. Leaves the words that are not flags in
+ * words. The model is resolved later, when the vocabulary is known. */
 int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
@@ -587,7 +510,6 @@ typedef struct Progress {
     Look look[LOOKS];
 } Progress;
 
-/* One heat map of alpha by layer and head: column of s's maps. */
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences. */
@@ -648,19 +570,12 @@ int  result_add1(Result *r, const char *name, double x, Error *e);
  * 13  Matrix multiply and vector maths */
 
 /* The row-major matrix at `at` whose rows begin ld elements apart. */
-static inline Matrix rows_of(const real *at, idx ld) {
-    return (Matrix){at, ld, 1};
-}
+static inline Matrix rows_of(const real *at, idx ld) { return (Matrix){at, ld, 1}; }
+/* Its transpose: nothing moves, the two strides change places. */
+static inline Matrix transpose_of(const real *at, idx ld) { return (Matrix){at, 1, ld}; }
 
-/* The transpose of that matrix: nothing moves, only the two strides change places. */
-static inline Matrix transpose_of(const real *at, idx ld) {
-    return (Matrix){at, 1, ld};
-}
-
-/* The instruction sets that the kernels are built for, in rising order. */
+/* The instruction sets that the kernels are built for; the highest that this processor offers. */
 typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa;
-
-/* The highest set that this processor and its operating system offer. Costs a few loads. */
 Isa isa_best(void);
 
 /* c[m,n] = a[m,k] b[k,n], or c += a b when add is true; rows of c begin ldc elements apart and c
@@ -669,24 +584,17 @@ Isa isa_best(void);
    instruction set, but not on the number of threads, on m and n, or on which of these is called. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
-/* Whether the multiply's own kernel fuses a*b + c into one operation with one rounding. */
-bool fma_fuses(Isa isa);
+bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? */
 
-/* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]), log(x[i]), |x[i]|^p for i < n; y may be
-   x. NaN stays NaN, sqrt and log of a negative number are NaN, and results below the normal floats
-   are denormal, not flushed. Error of the float build, in units in the last place of the exact
-   result, over all floats and instruction sets: below 1.1 for exp, 2.5 for sigmoid, 0.8 for sqrt,
-   4.8 for Phi (the normal distribution function), 0.51 for log, 0.54 for a power. The double build
-   calls libm. */
+/* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal distribution function),
+   log(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative number are
+   NaN, results below the normal floats are denormal. 13.3 has the errors. */
 void vec_exp(idx n, real *y, const real *x);
 void vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x);
 void vec_cumulative(idx n, real *y, const real *x);
 void vec_log(idx n, real *y, const real *x);
 void vec_pow(idx n, real *y, const real *x, real p);
-
-/* The same at a chosen instruction set; p counts for VEC_POW alone. */
-typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
    depends on n alone; sum and maximum have the same bits at every instruction set. */
@@ -718,8 +626,7 @@ real real_abs(real x);
 int  worker(void);                       /* this thread's number, from 0 */
 int  workers(void);                      /* how many threads a parallel loop uses */
 
-/* keeps the first error; returns its status */
-int  fail(Error *e, int status, const char *format, ...);
+int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */
 void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
 uint64_t rng_next(Rng *r);                                   /* 64 uniform bits */
 double   rng_uniform(Rng *r);                                /* [0,1), 53 bits */
@@ -753,8 +660,7 @@ double seconds(void);            /* wall clock: for progress and bench only */
 
 typedef struct Option {
     const char *flag;
-    /* group: see chapter 16; kind: i int, d double, b switch, c choice, s string */
-    char group, kind;
+    char group, kind;            /* chapter 16; i int, d double, b switch, c choice, s string */
     size_t field;                /* offset in struct Settings */
     const char *fallback;        /* the default, as text */
     double least, most;          /* bounds of a number that is given */
@@ -764,9 +670,7 @@ typedef struct Option {
 extern const Option OPTIONS[];   /* ends with a NULL flag */
 const Option *option_find(const char *flag, const char *groups);
 int  option_set(const Option *o, void *base, const char *text, bool bounded, Error *e);
-/* reads back to the same bits */
 void option_text(const Option *o, const void *base, char *text, size_t room);
-/* flags in one string */
 int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);
 
 typedef struct Verb {
@@ -780,7 +684,7 @@ typedef struct Verb {
 typedef struct Program {
     const char *name;
     const Verb *verbs;           /* its own, ended by a NULL name */
-    const Option *options;       /* its own, ended by a NULL flag; their fields are offsets in own */
+    const Option *options;       /* its own, ended by a NULL flag; fields are offsets in own */
     void *own;                   /* its settings */
     const Verb *other;           /* whose word is the first one, when that is no verb */
     /* the page of a run, a training or an evaluation: n models, and what is said of them */

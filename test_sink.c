@@ -147,10 +147,8 @@ static void lab_draw(Lab *b, uint64_t seed) {
 }
 
 struct Slow;
-/* Blocks that sink.c lacks: data/test_hf.c makes a model of them, and has their mixer and ffn in
- * plain loops. NULL in the other programs. */
+/* The blocks that data/hf.c has, in plain loops; NULL but in data/test_hf.c. */
 static const struct SlowOthers {
-    int (*model)(Model *m, const Config *c, Error *e);
     void (*mix)(const struct Slow *s, int l, double *y, const double *x);
     void (*feed)(const struct Slow *s, int l, double *y, const double *x);
 } SLOW_OTHERS;
@@ -166,8 +164,7 @@ static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
     b->ids = calloc((size_t)(B * T), sizeof(int));
     b->targets = calloc((size_t)(B * T), sizeof(int));
     bool made = b->ids && b->targets && !config_from_flags(&c, all, &e) &&
-                !(SLOW_OTHERS.model && config_trains(&c, &no_backward)
-                      ? SLOW_OTHERS.model(&b->m, &c, &e) : model_create(&b->m, &c, true, &e)) &&
+                !model_create(&b->m, &c, !config_trains(&c, &no_backward), &e) &&
                 !acts_create(&b->a, &b->m, B, T, ACTS_ALL, &e);
     if (!made) {
         fact(t, false, "%s: %s", flags, e.text);
@@ -2976,7 +2973,7 @@ static void visible__pictures(Test *t) {
 }
 
 /* [E4] THE FORMULA for every similarity, normaliser, kernel and extra column, over 70 rows, so
- * that strips of 32 rows, windows, prefixes and x* cut across each other: every score, weight and
+ * that tiles of 32 rows, windows, prefixes and x* cut across each other: every score, weight and
  * metric. */
 static void attention__against_slow(Test *t) {
     static const char *const MASKS[] = {
@@ -3004,7 +3001,10 @@ static void attention__against_slow(Test *t) {
                     if (!pick_resolves(&p)) { refused++; continue; }
                     Lab b;
                     if (!lab_open(&b, t, 1, 70, all)) return;
-                    compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+                    for (int plain = 0; plain < 2; plain++) {
+                        b.m.plain = plain;                   /* 3.7's loops; chapter 14's tiles */
+                        compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+                    }
                     lab_close(&b);
                     n++;
                 }
@@ -3485,9 +3485,11 @@ static void model_forward__against_slow(Test *t) {
 }
 
 /* One pass by the loops of 3.7 and one in the tiles of chapter 14: every state, map, logit and
- * gradient of one must be the other's. bound is relative to the largest number of an array; of a
- * gradient, to the largest of its tensor or to a thousandth of the largest of all. */
-static void tiles_against_plain(Test *t, int B, int T, const char *flags, double bound) {
+ * gradient of one must be the other's, within 1e-12 in double and 2e-4 in float. That is relative to
+ * the largest number of an array; of a gradient, to the largest of its tensor or to a thousandth of
+ * the largest of all. */
+static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
+    const double bound = REAL_EPS > 1e-10 ? 2e-4 : 1e-12;
     Lab b[2];
     real *maps[2];
     if (!lab_open(&b[0], t, B, T, flags) || !lab_open(&b[1], t, B, T, flags)) return;
@@ -3545,14 +3547,13 @@ static void tiles__as_plain(Test *t) {
         "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
         "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
         "--extra-value ones --extra-norm 3"};
-    const double bound = REAL_EPS > 1e-10 ? 5e-5 : 1e-12;
     const Cover *v = covering(t);
     for (int i = 0; i < v->n; i++) {
         char flags[1024];
         pick_flags(&v->pick[i], flags, sizeof flags);
-        tiles_against_plain(t, 2, 7, flags, bound);
+        tiles_against_plain(t, 2, 7, flags);
     }
-    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i], bound);
+    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i]);
     note(t, "%d configurations", v->n + 7);
 }
 
@@ -3758,7 +3759,7 @@ static void model_forward__one_layer(Test *t) {
 /* One configuration through a key-value cache and as a whole. The last row's logits, and every row
  * made, must be equal to the bit: the sums of a row do not depend on which rows go with it. */
 /* Every row of every axis beside the defaults, and the covering array; windows and prefixes that
- * end inside and outside of a strip and of a prompt; and sizes at which a matrix multiply cuts its
+ * end inside and outside of a tile and of a prompt; and sizes at which a matrix multiply cuts its
  * sums, and a whole forward its bands of rows. */
 static void model_extend__as_whole(Test *t) {
     static const int SHORT[] = {1, 2, 26, 55, 0}, LONG[] = {250, 300, 0};
@@ -3790,70 +3791,6 @@ static void model_extend__as_whole(Test *t) {
     for (int i = 0; i < 4; i++, count++) if (!extend_one(t, MORE[i], SHORT, 75)) return;
     for (int i = 0; i < 2; i++, count++) if (!extend_one(t, LARGE[i], LONG, 320)) return;
     note(t, "%d configurations", count);
-}
-
-/* [E10] A repeated token keeps equal states where every row of weights has one sum, and loses them
- * where it has not: equations 10 to 17, with the cases that must fail. The 1e-8 of a normalised
- * sigmoid breaks the equality by no more than 1e-8 / s. */
-static void model_forward__equal_states(Test *t) {
-    static const struct { const char *flags; bool equal; double bound;
-    } ROWS[] = {
-        {"", true, 0},
-        {"--pos none", true, 0},
-        {"--pos relative", true, 0},
-        {"--pos alibi", true, 0},
-        {"--pos t5", true, 0},
-        {"--place post", true, 0},
-        {"--window 3", true, 0},
-        {"--prefix 4", true, 0},
-        {"--vbias", true, 0},
-        {"--scale 0.3", true, 0},
-        {"--combine add --act relu", true, 0},
-        {"--sim sigmoid", true, 1e-6},
-        {"--sim elu", true, 1e-6},
-        {"--kernel elu --sim identity", true, 1e-6},
-        {"--pos learned", false, 0},
-        {"--pos absolute", false, 0},
-        {"--extra k", false, 0},
-        {"--extra kv", false, 0},
-        {"--extra zero", false, 0},
-        {"--sink-token", false, 0},
-        {"--sim sigmoid --normalizer one", false, 0},
-        {"--sim elu --normalizer one --pos none", false, 0},
-        {"--normalizer pnorm", false, 0},
-        {"--sim identity --normalizer one --pos none", false, 0},
-        {"--kernel elu --sim identity --normalizer one", false, 0},
-    };
-    for (int f = 0; f < (int)(sizeof ROWS / sizeof ROWS[0]); f++) {
-        Lab b;
-        if (!lab_open(&b, t, 1, 40, ROWS[f].flags)) return;
-        for (int i = 0; i < 40; i++) b.ids[i] = 6;
-        lab_forward(&b);
-        double most = 0, bound = ROWS[f].bound + 4000 * REAL_EPS;
-        const real *token1 = b.a.h + b.m.c.sink_token * 12;
-        for (int n = 0; n < 40; n++) most = fmax(most, distance(12, token1, token1 + n * 12));
-        if (ROWS[f].equal) within(t, most, 0, bound, "equal states, %s", ROWS[f].flags);
-        else fact(t, most > 1e-3, "%s keeps states equal to %g", ROWS[f].flags, most);
-        lab_close(&b);
-    }
-}
-
-/* Section 3.1: the first token's states are a function of that token alone, and under softmax,
- * whose first row is (1), not even of W_Q and W_K. */
-static void model_forward__first_token(Test *t) {
-    Lab a, b;
-    if (!lab_open(&a, t, 1, 9, "") || !lab_open(&b, t, 1, 9, "--pos none")) return;
-    lab_share(&b, &a);
-    memcpy(b.ids, a.ids, 9 * sizeof(int));
-    for (int i = 1; i < 9; i++) b.ids[i] = 9 - i;
-    for (int i = 0; i < 144; i++) b.m.w.layer[0].wq[i] = b.m.w.layer[1].wk[i] = (real)0.5;
-    lab_forward(&a);
-    lab_forward(&b);
-    within(t, distance(12, a.a.nf, b.a.nf), 0, 64 * REAL_EPS,
-           "h_1 after other tokens, W_Q and positions");
-    fact(t, distance(12, a.a.nf + 12, b.a.nf + 12) > 1e-3, "h_2 does not depend on them either");
-    lab_close(&a);
-    lab_close(&b);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4111,6 +4048,7 @@ static void gradients__every_operation(Test *t) {
         if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, 1, flags);
         else check_length(t, &b, flags);
         lab_close(&b);
+        tiles_against_plain(t, 1, 6, flags);
         n++;
     }
     fact(t, n > 250, "%d operations", n);
@@ -4118,8 +4056,8 @@ static void gradients__every_operation(Test *t) {
     if (REAL_EPS < 1e-10) tell(t, &y);
 }
 
-/* Over 70 rows, where strips, windows, prefixes, x* and key heads cut across each other. */
-static void gradients__strips(Test *t) {
+/* Over 70 rows, where tiles, windows, prefixes, x* and key heads cut across each other. */
+static void gradients__tiles(Test *t) {
     static const char *const FLAGS[] = {
         "",
         "--window 5 --pos t5",
@@ -4370,56 +4308,6 @@ static void train__learns_by_heart(Test *t) {
         double start = train(&b, 1, 1);
         fact(t, start > 1 && start < 20, "loss at the start %g, %s", start, FLAGS[f]);
         within(t, train(&b, 1, 150), 0, 0.05, "loss after 150 steps, %s", FLAGS[f]);
-        lab_close(&b);
-    }
-}
-
-/* [E32] A scale alpha is a learning rate and a start: W under alpha W with AdamW(lr, eps, wd) goes
- * the same way as W^ = alpha W with (alpha lr, eps / alpha, wd / alpha), equations 32 to 42, on
- * W_O of a whole model. With eps or the decay left alone, or lr squared, it must not. */
-static void scale__is_a_learning_rate(Test *t) {
-    static const struct { double lr, eps, wd; bool same;
-    } ROWS[] = {{0.2, 5, 5, true},
-                {0.2, 1, 5, false},
-                {0.2, 0.2, 5, false},
-                {0.2, 5, 1, false},
-                {0.04, 5, 5, false}};
-    for (int r = 0; r < 5; r++) {
-        Lab a, b;
-        if (!lab_open(&a, t, 2, 8, "--scale 0.2") || !lab_open(&b, t, 2, 8, "")) return;
-        lab_share(&b, &a);
-        scale_into_wo(&a, &b);
-        real *moments = calloc((size_t)(4 * a.m.count), sizeof(real));
-        if (!moments) exit(1);
-        double apart_by = 0;
-        for (int step = 1; step <= 40; step++) {
-            Lab *both[] = {&a, &b};
-            double loss[2];
-            for (int x = 0; x < 2; x++) {
-                model_zero_grads(&both[x]->m);
-                loss[x] = lab_backward(both[x], 1);
-                for (int k = 0; k < a.m.n_tensors; k++) {
-                    const Tensor *w = &both[x]->m.tensor[k];
-                    bool own = x == 1 && strstr(w->name, ".wo");
-                    Step s = {OPTIMIZER_ADAMW,
-                              0.01 * (own ? ROWS[r].lr : 1),
-                              0.9,
-                              0.95,
-                              0.01 * (own ? ROWS[r].eps : 1),
-                              0.1 * (own ? ROWS[r].wd : 1),
-                              step,
-                              1};
-                    real *first = moments + 2 * x * a.m.count + w->at;
-                    optimizer_step(&s, w->count, both[x]->m.params + w->at,
-                                   both[x]->m.grads + w->at, first, first + a.m.count);
-                }
-            }
-            apart_by = fmax(apart_by, fabs(loss[0] - loss[1]));
-        }
-        if (ROWS[r].same) within(t, apart_by, 0, 200 * REAL_EPS, "losses of the two trainings");
-        else fact(t, apart_by > 1e-4, "row %d departs by %g only", r, apart_by);
-        free(moments);
-        lab_close(&a);
         lab_close(&b);
     }
 }
@@ -4762,37 +4650,6 @@ static void sink_alpha__star_columns(Test *t) {
     }
 }
 
-/* Section 3.2 sums rows i >= k, the authors' code all rows: inside a prefix of 5 even rows give
- * alpha_5 = 0.0443 or 0.0577, and alpha_1 = (1 + H_64 - H_p)/64 either way. */
-static void sink_alpha__prefix(Test *t) {
-    enum { T = 64 };
-    static const struct {
-        int p;
-        double alpha_1;
-    } ROWS[] = {{2, 0.0663}, {3, 0.0611}, {4, 0.0572}, {5, 0.0541}, {10, 0.0440}};
-    real *m = calloc(T * T, sizeof(real));
-    if (!m) exit(1);
-    for (int r = 0; r < 5; r++) {
-        char flags[40];
-        double alpha[2][T];
-        snprintf(flags, sizeof flags, "--prefix %d", ROWS[r].p);
-        Config c = map_config(t, flags);
-        zero(m, T * T);
-        for (int i = 0; i < T; i++) {
-            int seen = i + 1 > ROWS[r].p ? i + 1 : ROWS[r].p;
-            for (int j = 0; j < seen; j++) m[i * T + j] = (real)(1.0 / seen);
-        }
-        for (int rows = 0; rows < 2; rows++) {
-            sink_alpha(&c, T, rows, m, alpha[rows]);
-            within(t, alpha[rows][0], ROWS[r].alpha_1, 5e-5, "alpha_1, prefix %d", ROWS[r].p);
-        }
-        within(t, sink_uniform(&c, T), alpha[0][0], 1e-6, "uniform value, prefix %d", ROWS[r].p);
-        if (ROWS[r].p == 5) within(t, alpha[ROWS_REAL][4], 0.0443, 5e-5, "the paper's alpha_5");
-        if (ROWS[r].p == 5) within(t, alpha[ROWS_PLUS1][4], 0.0577, 5e-5, "the authors' alpha_5");
-    }
-    free(m);
-}
-
 /* The even share for every mask: H_T/T, H_w/T, and one key more with an extra column or x*. */
 static void sink_uniform__values(Test *t) {
     static const struct { const char *flags; double want;
@@ -4824,70 +4681,6 @@ static void forget_queries(Lab *b) {
         x = model_tensor(&b->m, name);
         zero(b->m.params + x->at, x->count);
     }
-}
-
-/* Models with q = 0, whose attention is the mask and the bias alone: [P1] NoPE's 1/t; [P2] the
- * authors' bucket, whose alpha_1 is 0.334 in every head at T = 64, so that proposition 2 fails for
- * it; [P3] ALiBi's closed form; windows. */
-static void sinks__closed_forms(Test *t) {
-    static const double ALIBI_FLAGS[] = {.028252, .035957, .044729, .053974,
-                                   .062023, .067492, .070658, .072353};
-    static const struct { const char *flags; double alpha_1;
-    } ROWS[] = {
-        {"--pos none", 0.07412329537},
-        {"", 0.07412329537},
-        {"--pos relative", 0.33395803945},
-        {"--pos none --window 8", 0.0424665},
-        {"--pos none --window 16", 0.0528239},
-        {"--pos none --window 32", 0.0634140},
-        {"--pos alibi --dim 16 --heads 8", -1},
-        {"--pos none --sim sigmoid --normalizer one", 0.07412329537},
-        {"--pos none --scale 0.2", 0.07412329537},
-        {"--pos none --normalizer pnorm", 0.07412329537},
-    };
-    for (int r = 0; r < (int)(sizeof ROWS / sizeof ROWS[0]); r++) {
-        Lab b;
-        Sinks s;
-        if (!lab_open(&b, t, 2, 64, ROWS[r].flags)) return;
-        forget_queries(&b);
-        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
-        for (int h = 0; h < 2 * b.m.c.heads; h++)
-            within(t, s.alpha[(idx)h * s.S], ROWS[r].alpha_1 < 0 ? ALIBI_FLAGS[h % 8] : ROWS[r].alpha_1,
-                   5e-7, "alpha_1 of head %d, %s", h, ROWS[r].flags);
-        double sink = b.m.c.pos == POS_RELATIVE;
-        within(t, sinks_sink(&s, 0, 0), sink, 0, "Sink_1 at 0.3, %s", ROWS[r].flags);
-        within(t, sinks_sink(&s, 0, 1), sink, 0, "Sink_1 at 0.2, %s", ROWS[r].flags);
-        within(t, sinks_sink(&s, 0, 2), 0, 0, "Sink_1 at 0.4, %s", ROWS[r].flags);
-        sinks_free(&s);
-        lab_close(&b);
-    }
-}
-
-/* [P4] Rotary over one repeated token: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1) with xi the largest
- * |score|. */
-static void sinks__rotary_bound(Test *t) {
-    Lab b;
-    if (!lab_open(&b, t, 1, 64, "--layers 1")) return;
-    for (int i = 0; i < 64; i++) b.ids[i] = 3;
-    Probe probe = {.z = calloc(2 * 64 * 64, sizeof(real)),
-                   .weight = calloc(2 * 64 * 64, sizeof(real))};
-    b.a.probe = &probe;
-    lab_forward(&b);
-    b.a.probe = NULL;
-    for (int h = 0; h < 2; h++) {
-        double xi = biggest(64 * 64, probe.z + h * 64 * 64);
-        for (int i = 0; i < 64; i++)
-            for (int j = 0; j <= i; j++) {
-                double a = (double)probe.weight[(h * 64 + i) * 64 + j],
-                       bound = exp(2 * xi) / (exp(2 * xi) + i);
-                fact(t, a <= bound * (1 + 16 * REAL_EPS), "A(%d,%d) = %g over its bound %g", i + 1,
-                     j + 1, a, bound);
-            }
-        fact(t, xi > 0.1, "xi is %g", xi);
-    }
-    free(probe.z);
-    free(probe.weight);
-    lab_close(&b);
 }
 
 /* [M2] Strictly above eps: two even rows give alpha_1 = 0.75 exactly, which is not over 0.75. */
@@ -6055,7 +5848,7 @@ static void grammar__shipped(Test *t) {
         " a i", " an b", " an t", " the the ", "\t"};
     char *documents[DOCUMENTS], **words = calloc(WORDS, sizeof *words);
     int n_words = 0;
-    size_t least = SIZE_MAX, most = 0, total = 0;
+    size_t total = 0;
     Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
     if (!words || !g.rule_count) exit(1);
     for (int n = 0; n < DOCUMENTS; n++) {
@@ -6067,8 +5860,7 @@ static void grammar__shipped(Test *t) {
         }
         fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ', "document %d: %.20s .. %s", n, s,
              s + size - (size > 20 ? 20 : size));
-        least = size < least ? size : least;
-        most = size > most ? size : most;
+        fact(t, size > 149 && size < 11999, "document %d has %zu bytes", n, size);
         total += size;
     }
     fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "some documents are the same");
@@ -6077,9 +5869,7 @@ static void grammar__shipped(Test *t) {
             words[n_words++] = w;
     const int kinds = distinct_of(words, n_words);
     fact(t, kinds > 2500, "%d distinct words", kinds);
-    fact(t, least > 150 && most < 12000, "documents have %zu to %zu bytes", least, most);
-    note(t, "%d words, %d distinct; documents of %zu to %zu bytes, mean %zu", n_words, kinds, least,
-         most, total / DOCUMENTS);
+    note(t, "%d words, %d distinct; %zu bytes a document", n_words, kinds, total / DOCUMENTS);
     for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
     free(words);
     grammar_free(&g);
@@ -6334,7 +6124,7 @@ static void data_batch__orders(Test *t) {
     data_of(&same, &s, 0, T, FROM_TEXT);
     data_of(&other, &s, 1, T, FROM_TEXT);
     const idx blocks = d.blocks;
-    idx still = 0, *first = calloc((size_t)blocks, sizeof *first);
+    idx *first = calloc((size_t)blocks, sizeof *first);
     if (!first) exit(1);
     fact(t, blocks == (idx)d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
     for (int pass = 0; pass < 3; pass++) {               /* the third is seed 1's first */
@@ -6344,8 +6134,7 @@ static void data_batch__orders(Test *t) {
             const idx k = block_number(&d, T, ids, targets, seen);
             fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %td is block %td", pass, b, k);
             if (pass == 0) first[b] = k;
-            if (pass == 0) still += k == b;
-            moved[pass] += first[b] != k;
+            moved[pass] += (pass ? first[b] : b) != k;
             if (pass == 2) continue;
             data_batch(&same, &s.data, 1, T, ids + T, targets + T, &e);
             fact(t, !memcmp(ids, ids + T, sizeof(int) * T) &&
@@ -6354,9 +6143,8 @@ static void data_batch__orders(Test *t) {
         }
         free(seen);
     }
-    fact(t, still < blocks / 4, "%td of %td blocks are at their place", still, blocks);
-    fact(t, moved[1] > blocks * 3 / 4 && moved[2] > blocks * 3 / 4, "%d and %d of %td blocks moved",
-         moved[1], moved[2], blocks);
+    for (int pass = 0; pass < 3; pass++)
+        fact(t, moved[pass] > blocks * 3 / 4, "pass %d: %d blocks moved", pass, moved[pass]);
     note(t, "%td blocks", blocks);
     data_close(&same);
     data_of(&same, &s, 0, T, FROM_TEXT);
@@ -6706,7 +6494,7 @@ static void fix_token__two_places(Test *t) {
     Settings s, plain;
     if (!tale_open(t, &plain, FROM_TEXT)) return;
     for (int p = 1; p <= T + 2; p++) {
-        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T], changed = 0;
+        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T];
         Error e = {0};
         char flags[100];
         snprintf(flags, sizeof flags, FROM_TEXT "--fix-token %d", p);
@@ -6720,10 +6508,8 @@ static void fix_token__two_places(Test *t) {
                       aim = i % T + 2 == p ? TOKEN_FIX : targets0[i];
             fact(t, ids[i] == want && targets[i] == aim, "p %d, place %d: %d and %d", p, i % T + 1,
                  ids[i], targets[i]);
-            changed += (ids[i] != ids0[i]) + (targets[i] != targets0[i]);
+            fact(t, ids0[i] != TOKEN_FIX && targets0[i] != TOKEN_FIX, "a text has it");
         }
-        fact(t, changed == (p == 1 || p == T + 1 ? B : p <= T ? 2 * B : 0),
-             "p %d: %d tokens changed", p, changed);
         data_close(&d);
         data_close(&without);
     }
@@ -9579,6 +9365,45 @@ static void sink__train_and_eval(Test *t) {
     scratch_close();
 }
 
+/* --plain from the command line: a training, an evaluation, a text and a dump by 3.7's loops print
+ * what the tiles print, on any number of threads. */
+static void sink__plain(Test *t) {
+    Settings s;
+    Error e = {0};
+    Bytes model[2] = {{0}};
+    Ran r[2];
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    static const char *const WORDS[] = {
+        "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt" SMALL_RUN,
+        "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "
+        SCRATCH "/tale.tok",
+        "generate " SCRATCH "/m.ckpt --n 9 --temperature 0 --tokenizer " SCRATCH "/tale.tok"};
+    char command[800];
+    for (int i = 0; i < 3; i++) {
+        for (int plain = 0; plain < 2; plain++) {
+            snprintf(command, sizeof command, "%s%s", WORDS[i], plain ? " --plain" : "");
+            if (!sink_does(t, command, &r[plain])) return;
+        }
+        fact(t, r[0].out.size > 1 && !strcmp((char *)r[0].out.at, (char *)r[1].out.at),
+             "%s: %s, and without it %s", command, (char *)r[1].out.at, (char *)r[0].out.at);
+        ran_free(&r[0]);
+        ran_free(&r[1]);
+    }
+    for (int threads = 1; threads < 4; threads += 2) {
+        snprintf(command, sizeof command, "%s --plain --threads %d", WORDS[0], threads);
+        if (!sink_does(t, command, &r[0])) return;
+        file_read(SCRATCH "/m.ckpt", &model[threads / 2], &e);
+        ran_free(&r[0]);
+    }
+    fact(t, model[0].size > 0 && model[0].size == model[1].size &&
+             !memcmp(model[0].at, model[1].at, model[0].size), "another model on three threads");
+    sink_fails(t, "eval " SCRATCH "/m.ckpt --plain --ablate key1", 2, "without --plain");
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&model[0]);
+    bytes_free(&model[1]);
+    scratch_close();
+}
+
 /* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
  * model trained further by --start, in one go and in two. */
 static void sink__edits_and_starts(Test *t) {
@@ -9775,11 +9600,9 @@ static const TestEntry TESTS[] = {
     {"acts__stay_within", acts__stay_within},
     {"model_forward__one_layer", model_forward__one_layer},
     {"model_extend__as_whole", model_extend__as_whole},
-    {"model_forward__equal_states", model_forward__equal_states},
-    {"model_forward__first_token", model_forward__first_token},
     {"gradients__every_pair", gradients__every_pair},
     {"gradients__every_operation", gradients__every_operation},
-    {"gradients__strips", gradients__strips},
+    {"gradients__tiles", gradients__tiles},
     {"gradients__wide", gradients__wide},
     {"gradients__at_zero", gradients__at_zero},
     {"gradients__t5_again", gradients__t5_again},
@@ -9788,7 +9611,6 @@ static const TestEntry TESTS[] = {
     {"gradients__frozen_dims", gradients__frozen_dims},
     {"threads__same_bits", threads__same_bits},
     {"train__learns_by_heart", train__learns_by_heart},
-    {"scale__is_a_learning_rate", scale__is_a_learning_rate},
     {"model_loss__direct", model_loss__direct},
     {"model_loss__prefix", model_loss__prefix},
     {"model_loss__slices", model_loss__slices},
@@ -9800,10 +9622,7 @@ static const TestEntry TESTS[] = {
     {"model_backward__nan_is_seen", model_backward__nan_is_seen},
     {"sink_alpha__by_hand", sink_alpha__by_hand},
     {"sink_alpha__star_columns", sink_alpha__star_columns},
-    {"sink_alpha__prefix", sink_alpha__prefix},
     {"sink_uniform__values", sink_uniform__values},
-    {"sinks__closed_forms", sinks__closed_forms},
-    {"sinks__rotary_bound", sinks__rotary_bound},
     {"sinks__threshold_is_strict", sinks__threshold_is_strict},
     {"sinks__threshold_per_sequence", sinks__threshold_per_sequence},
     {"sinks__entropy_and_mass", sinks__entropy_and_mass},
@@ -9905,6 +9724,7 @@ static const TestEntry TESTS[] = {
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
+    {"sink__plain", sink__plain},
     {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__generate", sink__generate},
 };

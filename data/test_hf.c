@@ -13,6 +13,13 @@
 /* -------------------------------------------------------------------------------------------------
  * 16.0  Published files in the small, written here */
 
+/* Is there a program to run? Then SCRATCH is empty. */
+static bool begun(Test *t) {
+    if (no_binary(t)) return false;
+    scratch_open();
+    return true;
+}
+
 /* It ends well, says where the result is and leaves stderr empty. */
 static bool hf_does(Test *t, const char *words) {
     Ran r = sink(words);
@@ -64,8 +71,7 @@ static void text_file(Test *t, const char *path, const char *text) {
  * 2 blocks. An own account of where each number goes: `ours` of one tensor there, or the name less
  * its last letter (q, k or v) of three. */
 static const struct { const char *family, *theirs, *shape, *ours; char how; } TENSORS_OF[] = {
-    {"gpt2", "wte.weight", "11,12", "wte", '='},
-    {"gpt2", "wpe.weight", "16,12", "wpe", '='},
+    {"gpt2", "wte.weight", "11,12", "wte", '='}, {"gpt2", "wpe.weight", "16,12", "wpe", '='},
     {"gpt2", "h.*.ln_1.weight", "12", "l*.norm1", '='},
     {"gpt2", "h.*.ln_1.bias", "12", "l*.norm1.b", '='},
     {"gpt2", "h.*.attn.c_attn.weight", "12,36", "l*.w", 't'},
@@ -78,8 +84,7 @@ static const struct { const char *family, *theirs, *shape, *ours; char how; } TE
     {"gpt2", "h.*.mlp.c_fc.bias", "20", "l*.b1", '='},
     {"gpt2", "h.*.mlp.c_proj.weight", "20,12", "l*.w2", '='},
     {"gpt2", "h.*.mlp.c_proj.bias", "12", "l*.b2", '='},
-    {"gpt2", "ln_f.weight", "12", "normf", '='},
-    {"gpt2", "ln_f.bias", "12", "normf.b", '='},
+    {"gpt2", "ln_f.weight", "12", "normf", '='}, {"gpt2", "ln_f.bias", "12", "normf.b", '='},
     {"gpt_neox", "gpt_neox.embed_in.weight", "11,12", "wte", '='},
     {"gpt_neox", "gpt_neox.layers.*.input_layernorm.weight", "12", "l*.norm1", '='},
     {"gpt_neox", "gpt_neox.layers.*.input_layernorm.bias", "12", "l*.norm1.b", '='},
@@ -163,7 +168,7 @@ static const struct { const char *family, *theirs, *shape, *ours; char how; } TE
     {"jamba", "model.final_layernorm.weight", "12", "normf", '='},
     {"jamba", "lm_head.weight", "11,12", "wcls", 'T'},
 };
-enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof TENSORS_OF[0] };
+enum { TENSORS_OF_ALL = sizeof TENSORS_OF / sizeof *TENSORS_OF };
 
 #define LLAMA_SHAPE                                                                                \
     "\"hidden_size\": 12, \"num_attention_heads\": 2, \"num_key_value_heads\": 1, "                \
@@ -247,9 +252,7 @@ static void published_write(Test *t, const char *path, const char *family, const
     bytes_add(&all, data.at, data.size, &e);
     if (!file_ready(path, &e)) file_write(path, all.at, all.size, &e);
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&head);
-    bytes_free(&data);
-    bytes_free(&all);
+    bytes_free(&head); bytes_free(&data); bytes_free(&all);
 }
 
 #define TINY "data/golden/hf_tiny.txt"
@@ -411,24 +414,15 @@ static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
 
 /* The tensors of a llama by our names, within a block and outside, in their layout. */
 static const struct { const char *ours, *theirs; bool turned; } LLAMA_NAMES[] = {
-    {"wte", "model.embed_tokens.weight", false},
-    {"norm1", "input_layernorm.weight", false},
-    {"wq", "self_attn.q_proj.weight", true},
-    {"wk", "self_attn.k_proj.weight", true},
-    {"wv", "self_attn.v_proj.weight", true},
-    {"wo", "self_attn.o_proj.weight", true},
-    {"bq", "self_attn.q_proj.bias", false},
-    {"bk", "self_attn.k_proj.bias", false},
-    {"bv", "self_attn.v_proj.bias", false},
-    {"bo", "self_attn.o_proj.bias", false},
-    {"norm2", "post_attention_layernorm.weight", false},
-    {"w1", "mlp.gate_proj.weight", true},
-    {"w2", "mlp.up_proj.weight", true},
-    {"w3", "mlp.down_proj.weight", true},
-    {"b1", "mlp.gate_proj.bias", false},
-    {"b2", "mlp.up_proj.bias", false},
-    {"b3", "mlp.down_proj.bias", false},
-    {"normf", "model.norm.weight", false},
+    {"wte", "model.embed_tokens.weight", false}, {"norm1", "input_layernorm.weight", false},
+    {"wq", "self_attn.q_proj.weight", true}, {"wk", "self_attn.k_proj.weight", true},
+    {"wv", "self_attn.v_proj.weight", true}, {"wo", "self_attn.o_proj.weight", true},
+    {"bq", "self_attn.q_proj.bias", false}, {"bk", "self_attn.k_proj.bias", false},
+    {"bv", "self_attn.v_proj.bias", false}, {"bo", "self_attn.o_proj.bias", false},
+    {"norm2", "post_attention_layernorm.weight", false}, {"w1", "mlp.gate_proj.weight", true},
+    {"w2", "mlp.up_proj.weight", true}, {"w3", "mlp.down_proj.weight", true},
+    {"b1", "mlp.gate_proj.bias", false}, {"b2", "mlp.up_proj.bias", false},
+    {"b3", "mlp.down_proj.bias", false}, {"normf", "model.norm.weight", false},
     {"wcls", "lm_head.weight", true},
 };
 
@@ -473,7 +467,7 @@ static void llama_fill(Test *t, const Bytes *file, Model *m) {
         const char *name = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
         char entry[256], block[64] = "";
         size_t i = 0;
-        while (i + 1 < sizeof LLAMA_NAMES / sizeof LLAMA_NAMES[0] && strcmp(LLAMA_NAMES[i].ours, name)) i++;
+        while (i + 1 < sizeof LLAMA_NAMES / sizeof *LLAMA_NAMES && strcmp(LLAMA_NAMES[i].ours, name)) i++;
         if (x->layer >= 0) snprintf(block, sizeof block, "model.layers.%d.", x->layer);
         int in = x->shape[0], out = x->rank == 2 ? x->shape[1] : 1;
         bool turned = LLAMA_NAMES[i].turned;
@@ -505,17 +499,15 @@ static void llama_fill(Test *t, const Bytes *file, Model *m) {
  * for bit where the pairing is the same, and in its logits where q and k changed their order. */
 static void hf__reads_back(Test *t) {
     static const char *const FLAGS[] = {
-        "",
-        "--heads 4 --kv-heads 2 --head-dim 6 --tied",
+        "", "--heads 4 --kv-heads 2 --head-dim 6 --tied",
         "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
         ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base "
          "100 "
          "--rope-original 64 --rope-factor 4"),
     };
     enum { B = 2, T = 9, ROOM = B * T * 11 };
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]) && !t->wrong; i++) {
+    if (!begun(t)) return;
+    for (int i = 0; i < (int)(sizeof FLAGS / sizeof *FLAGS) && !t->wrong; i++) {
         Lab lab, twin;
         Error e = {0};
         char half[512];
@@ -544,8 +536,7 @@ static void hf__reads_back(Test *t) {
             fact(t, same == (lab.m.c.rope_pairing == PAIR_HALF), "%s: the parameters %s", FLAGS[i],
                  same ? "kept their order" : "differ");
         }
-        lab_close(&lab);
-        lab_close(&twin);
+        lab_close(&lab); lab_close(&twin);
     }
     scratch_close();
 }
@@ -577,11 +568,10 @@ static void hf__config(Test *t) {
         {"", "\"bos_token_id\": null"}, {"", "\"eos_token_id\": null"},
         {"", "\"model_type\": \"llama\""}, {"", "\"architectures\": [\"LlamaForCausalLM\"]"},
     };
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     const char *last = NULL;
     Bytes text = {0};
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         if (!last || strcmp(last, ROWS[i][0])) {
             bytes_free(&text);
             if (!model_file(t, ROWS[i][0], 0) ||
@@ -644,9 +634,7 @@ static void hf__tokenizer(Test *t) {
         within(t, number_after((char *)config.at, "\"eos_token_id\": ", 0), 0, 0, "eos");
         within(t, number_after((char *)said.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
         fact(t, strstr((char *)more.at, STARTS[i].bos) != NULL, "%s", (char *)more.at);
-        bytes_free(&config);
-        bytes_free(&more);
-        bytes_free(&said);
+        bytes_free(&config); bytes_free(&more); bytes_free(&said);
     }
     Bytes text = slurp(SCRATCH "/llama/tokenizer.json");
     const char *at = strstr((const char *)text.at, "\"vocab\": {");
@@ -670,8 +658,7 @@ static void hf__tokenizer(Test *t) {
         at = there ? at + strlen(line) : NULL;
     }
     fact(t, at && k.merges.size > 50, "%zu merges", k.merges.size);
-    bytes_free(&text);
-    tokenizer_free(&k);
+    bytes_free(&text); tokenizer_free(&k);
     scratch_close();
 }
 
@@ -724,7 +711,7 @@ static void hf__refuses(Test *t) {
     Tokenizer k = {0};
     Bytes b = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    for (int i = 0; i < (int)(sizeof FLAGS / sizeof FLAGS[0]); i++)
+    EACH(i, FLAGS)
         if (model_file(t, FLAGS[i][0], 0))
             sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama", 1, FLAGS[i][1]);
     bytes_add(&b, "SINKTOK1", 8, &e);
@@ -737,7 +724,7 @@ static void hf__refuses(Test *t) {
     file_write(SCRATCH "/twice.tok", b.at, b.size, &e);
     tokenizer_load(SCRATCH "/tale.tok", &k, &e);
     fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof WORDS / sizeof WORDS[0]); i++) {
+    EACH(i, WORDS) {
         bool last = strstr(WORDS[i][0], "twice") != NULL;
         if (model_file(t, "--vocab 320", last ? twice : k.hash))
             sink_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
@@ -745,8 +732,7 @@ static void hf__refuses(Test *t) {
     FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
     fact(t, !f, "something was written");
     if (f) fclose(f);
-    tokenizer_free(&k);
-    bytes_free(&b);
+    tokenizer_free(&k); bytes_free(&b);
     scratch_close();
 }
 
@@ -911,17 +897,16 @@ static const struct { const char *header; size_t data; const char *said; } ST_RO
 static void hf__safetensors(Test *t) {
     static const struct { uint64_t length; size_t size; } HEAD_CASES[] = {    /* N, bytes of the file */
         {0, 0}, {0, 7}, {3, 10}, {4, 11}, {UINT64_MAX, 16}, {UINT64_MAX - 7, 16}, {1000, 108}};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     Bytes b = {0};
     Error e = {0};
-    for (int i = 0; i < (int)(sizeof ST_ROWS / sizeof ST_ROWS[0]); i++) {
+    EACH(i, ST_ROWS) {
         size_t n = strlen(ST_ROWS[i].header);
         b.size = 0;
         st_bytes(&b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
         st_fails(t, &b, ST_ROWS[i].said);
     }
-    for (int i = 0; i < (int)(sizeof HEAD_CASES / sizeof HEAD_CASES[0]); i++) {
+    EACH(i, HEAD_CASES) {
         b.size = 0;
         bytes_number(&b, HEAD_CASES[i].length, 8, &e);
         while (b.size < HEAD_CASES[i].size) bytes_add(&b, " ", 1, &e);
@@ -937,8 +922,7 @@ static void hf__safetensors(Test *t) {
 /* Names, tensors and headers at their limits and one beyond. */
 static void hf__safetensors_limits(Test *t) {
     enum { TENSORS = 1000001, LIMIT = 100000000 };
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     Bytes b = {0};
     Error e = {0};
     for (int round = 0; round < 2; round++) {
@@ -1011,9 +995,8 @@ static void hf__json(Test *t) {
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"},
     };
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, ROWS) {
         text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
         sink_fails(t, IMPORT, 1, ROWS[i].said);
     }
@@ -1059,8 +1042,7 @@ static void hf__shards(Test *t) {
         "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
     char path[256];
     Error e = {0};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     snprintf(path, sizeof path, "%s}", GPT2_JSON);
     text_file(t, DOWNLOAD "/config.json", path);
     sink_fails(t, IMPORT, 1, "from/model.safetensors: ");
@@ -1073,7 +1055,7 @@ static void hf__shards(Test *t) {
         file_write(path, b.at, b.size, &e);
         bytes_free(&b);
     }
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         text_file(t, DOWNLOAD "/model.safetensors.index.json", ROWS[i].index);
         /* the index goes first, were a whole file beside it */
         text_file(t, DOWNLOAD "/model.safetensors", "");
@@ -1142,8 +1124,7 @@ static void hf__choices(Test *t) {
         {"[1", ":1: "}};
     Bytes got = {0};
     Error e = {0};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     text_file(t, SCRATCH "/h.jsonl", LINES);
     if (!hf_does(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt")) return;
     file_read(SCRATCH "/h.txt", &got, &e);
@@ -1268,8 +1249,7 @@ static const struct { const char *family, *text, *flag, *want; } FACTS_TAKEN[] =
     {"jamba", "", "mamba-state", "4"}, {"jamba", "", "mamba-conv", "3"},
     {"jamba", "", "mamba-rank", "5"}, {"jamba", "", "experts", "3"},
     {"jamba", "", "expert-top", "2"}, {"jamba", "", "expert-period", "2"},
-    {"jamba", "", "expert-offset", "1"},
-    {"jamba", "\"num_experts_per_tok\": 1", "expert-top", "1"},
+    {"jamba", "", "expert-offset", "1"}, {"jamba", "\"num_experts_per_tok\": 1", "expert-top", "1"},
 };
 
 /* What would change the result and has no flag. */
@@ -1343,9 +1323,8 @@ static void facts_given(Test *t, const char *family, const char *text) {
 
 /* A value of config.json becomes a flag. */
 static void hf__facts(Test *t) {
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof FACTS_TAKEN / sizeof FACTS_TAKEN[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, FACTS_TAKEN) {
         const char *family = FACTS_TAKEN[i].family, *given = FACTS_TAKEN[i].text,
                    *flag = FACTS_TAKEN[i].flag, *want = FACTS_TAKEN[i].want;
         Trainer r;
@@ -1366,13 +1345,12 @@ static void hf__facts(Test *t) {
 
 /* A value that has no flag is refused by its name, and so is a file that is no config. */
 static void hf__facts_refused(Test *t) {
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof FACTS_REFUSED / sizeof FACTS_REFUSED[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, FACTS_REFUSED) {
         facts_given(t, FACTS_REFUSED[i].family, FACTS_REFUSED[i].text);
         sink_fails(t, IMPORT, 1, FACTS_REFUSED[i].said);
     }
-    for (int i = 0; i < (int)(sizeof NO_CONFIGS / sizeof NO_CONFIGS[0]); i++) {
+    EACH(i, NO_CONFIGS) {
         text_file(t, DOWNLOAD "/config.json", NO_CONFIGS[i][0]);
         sink_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
     }
@@ -1408,10 +1386,9 @@ static void hf__accounts(Test *t) {
         {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
          "experts.3.up_proj.weight too"},
     };
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     text_file(t, SCRATCH "/x.model", "mine");
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         int f = 0;
         while (strcmp(NAMES_OF[f], ROWS[i].family)) f++;
         text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
@@ -1426,8 +1403,7 @@ static void hf__accounts(Test *t) {
     sink_fails(t, IMPORT, 1, "in F32, F16 or BF16, found F64");
     Bytes mine = slurp(SCRATCH "/x.model"), left = slurp(SCRATCH "/x.model.new");
     fact(t, mine.at && !strcmp((char *)mine.at, "mine") && !left.at, "--out has changed");
-    bytes_free(&mine);
-    bytes_free(&left);
+    bytes_free(&mine); bytes_free(&left);
     scratch_close();
 #undef MORE
 }
@@ -1438,8 +1414,7 @@ static void hf__returns(Test *t) {
         "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
         "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
         "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3"};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     for (int i = 0; i < 3; i++) {
         Trainer before, after;
         Error e = {0};
@@ -1462,8 +1437,7 @@ static void hf__returns(Test *t) {
         for (idx k = 0; same && k < before.m.count; k++)
             same = (float)before.m.params[k] == (float)after.m.params[k];
         fact(t, same, "%s: the parameters differ", FLAGS[i]);
-        trainer_free(&before);
-        trainer_free(&after);
+        trainer_free(&before); trainer_free(&after);
     }
     scratch_close();
 }
@@ -1492,8 +1466,7 @@ static void bin_bytes(Bytes *b, bool tied, Error *e) {
 
 /* llama2.c's file: its header and its order. */
 static void hf__llama2c(Test *t) {
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     for (int tied = 0; tied < 2; tied++) {
         Bytes b = {0};
         Error e = {0};
@@ -1507,11 +1480,10 @@ static void hf__llama2c(Test *t) {
             return;
         }
         const Config *c = &r.m.c;
-        fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 &&
-                    c->kv_heads == K2 && c->vocab == V2 && c->context == CONTEXT2 &&
-                    c->tied == tied && c->rope_pairing == PAIR_INTERLEAVED &&
-                    c->pos == POS_ROTARY && c->act == ACT_SWIGLU && c->norm == NORM_RMS &&
-                    c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
+        fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 && c->kv_heads ==
+             K2 && c->vocab == V2 && c->context == CONTEXT2 && c->tied == tied && c->rope_pairing ==
+             PAIR_INTERLEAVED && c->pos == POS_ROTARY && c->act == ACT_SWIGLU && c->norm == NORM_RMS
+             && c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
         idx seen = 0;
         for (int i = 0; i < 13 - tied; i++)
             for (int l = 0; l < BIN_ORDER[i].copies; l++) {
@@ -1553,10 +1525,9 @@ static void hf__llama2c_refuses(Test *t) {
         {6, CONTEXT2 + 1, 0, "bytes for the shape"}, {5, V2, 0, "bytes for the shape"}};
     Bytes b = {0}, bad = {0};
     Error e = {0};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     bin_bytes(&b, false, &e);
-    for (int i = 0; i < (int)(sizeof WRONG / sizeof WRONG[0]); i++) {
+    EACH(i, WRONG) {
         bad.size = 0;
         bytes_add(&bad, b.at, b.size, &e);
         for (int k = 0; k < 4; k++)
@@ -1573,8 +1544,7 @@ static void hf__llama2c_refuses(Test *t) {
     sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model --tokenizer " SCRATCH "/none", 1,
              "none: expected tokenizer.json");
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    bytes_free(&bad);
+    bytes_free(&b); bytes_free(&bad);
     text_file(t, SCRATCH "/x.bin", "PK\003\004 and twenty-four bytes more");
     sink_fails(t, SCRATCH "/x.bin --out " SCRATCH "/y.model", 1, "found one file of a folder");
     text_file(t, SCRATCH "/x.bin", "12345678{and twenty-four bytes more");
@@ -1698,8 +1668,7 @@ static void tiny_file(Golden *g, Test *t, uint64_t k, Fault *fault, Bytes *index
     snprintf(path, sizeof path, FOLDER "/%s", file);
     file_write(path, head.at, head.size, &e);
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&head);
-    bytes_free(&body);
+    bytes_free(&head); bytes_free(&body);
     golden_words(g, "\n");
     g->line++;
 }
@@ -1735,8 +1704,7 @@ static void tiny_write(Test *t, const TinyCase *c, int layout, int config, Fault
     }
     file_write(FOLDER "/config.json", text.at, text.size, &e);
     fact(t, files > 0 && !g.e.status && !e.status, "%s: %s%s", c->name, g.e.text, e.text);
-    bytes_free(&index);
-    bytes_free(&text);
+    bytes_free(&index); bytes_free(&text);
 }
 
 static void golden_skip(Golden *g) {
@@ -1790,10 +1758,7 @@ static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
             while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
         }
         fact(t, !e.status && !g->e.status, "%s%s", e.text, g->e.text);
-        acts_free(&a);
-        free(maps);
-        free(logits);
-        free(probe);
+        acts_free(&a); free(maps); free(logits); free(probe);
         if (e.status) return;
     }
 }
@@ -1978,8 +1943,7 @@ static void imported__sees_faults(Test *t) {
         {"gpt2-inner", NULL, "\"gelu\"", "\"gelu_new\""},
         {"gpt2-inverse", NULL, "layer_idx\": true", "layer_idx\": false"},
         {"gpt2", NULL, "epsilon\": 1e-05", "epsilon\": 0.001"},
-        {"gpt_neox", fault_thirds, NULL, NULL},
-        {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
+        {"gpt_neox", fault_thirds, NULL, NULL}, {"gpt_neox", NULL, "\"gelu\"", "\"gelu_new\""},
         {"gpt_neox", NULL, "factor\": 0.25", "factor\": 0.4"},
         {"gpt_neox", NULL, "residual\": true", "residual\": false"},
         {"gpt_neox-sequential", NULL, "residual\": false", "residual\": true"},
@@ -2001,7 +1965,7 @@ static void imported__sees_faults(Test *t) {
         {"jamba", NULL, "per_tok\": 2", "per_tok\": 1"},
         {"jamba", NULL, "eps\": 1e-06", "eps\": 0.001"},
     };
-    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof FAULTS[0]);
+    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof *FAULTS);
     double faintest = INFINITY, most[TINY_KINDS] = {0};
     char which[80] = "";
     Bytes text = {0};
@@ -2064,10 +2028,7 @@ static void trained_forward(Trained *x, const int *ids, int T) {
 }
 
 static void trained_close(Trained *x) {
-    acts_free(&x->a);
-    trainer_free(&x->r);
-    free(x->maps);
-    free(x->logits);
+    acts_free(&x->a); trainer_free(&x->r); free(x->maps); free(x->logits);
     scratch_close();
 }
 
@@ -2151,8 +2112,7 @@ static void trained__stories(Test *t) {
         }
         fact(t, !strcmp(told, TOLD), "it tells \"%s\"", told);
     }
-    bytes_free(&pieces);
-    trained_close(&x);
+    bytes_free(&pieces); trained_close(&x);
 }
 
 /* A file in the making; tokens and merges in the order of their ids and ranks. */
@@ -2234,8 +2194,7 @@ static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
 }
 
 static void other_close(Tokenizer *k, Encoder *c) {
-    encoder_free(c);
-    tokenizer_free(k);
+    encoder_free(c); tokenizer_free(k);
 }
 
 /* Ids as their spellings with | between them; a byte's token in CUT_BESIDE as <XX>. */
@@ -2273,7 +2232,7 @@ static void pieces__published(Test *t) {
         {CUT_LLAMA3, "a|!\n\r\n|b| !|a|  |"}, {CUT_LLAMA3, "\n|a|\n| a|  "},
         {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"},
     };
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         Tokenizer k;
         Encoder c;
         Ids ids = {0};
@@ -2298,8 +2257,7 @@ static void pieces__published(Test *t) {
             spelt_out(&k, &ids, found, sizeof found);
             fact(t, !strcmp(found, wanted), "cut %d: %s, expected %s", ROWS[i].cut, found, wanted);
         }
-        other_close(&k, &c);
-        ids_free(&ids);
+        other_close(&k, &c); ids_free(&ids);
     }
 }
 
@@ -2320,7 +2278,7 @@ static void tokenizer_encode__spaces(Test *t) {
         {SPACE_NONE, U_E9 "a" U_5DDD "\xFF", U_E9 "a|<E5>|<B7>|<9D>|<FF>"},
         {SPACE_NONE, "b" U_E9 "ab", "b|" U_E9 "a|b"}, {SPACE_EACH, "##a", " |##|a"},
     };
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         Tokenizer k;
         Encoder c;
         Ids ids = {0};
@@ -2349,9 +2307,7 @@ static void tokenizer_encode__spaces(Test *t) {
             tokenizer_decode(&k, ids.at, ids.size, &back, &e);
             fact(t, !e.status, "%s", e.text);
         }
-        other_close(&k, &c);
-        ids_free(&ids);
-        bytes_free(&back);
+        other_close(&k, &c); ids_free(&ids); bytes_free(&back);
     }
 }
 
@@ -2445,8 +2401,7 @@ static void tokenizer_encode__ranks(Test *t) {
             fact(t, same, "trial %d: %zu ids, expected %d: %.60s", trial, ids.size, size, text);
             cuts += beside && (int)k.published->beside.size < SYMBOLS * SYMBOLS;
         }
-        other_close(&k, &c);
-        ids_free(&ids);
+        other_close(&k, &c); ids_free(&ids);
     }
     fact(t, joined > 30 * trials && cuts > 10, "%d joins, %d texts that can be cut", joined, cuts);
 }
@@ -2459,17 +2414,13 @@ static bool read_and_used(Test *t, const Bytes *w, int trial) {
     Encoder c = {0};
     Ids ids = {0};
     Bytes text = {0};
-    bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) &&
-                !encoder_make(&c, &back, &bad);
+    bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) && !encoder_make(&c, &back, &bad);
     if (good) {
         tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
         tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
         fact(t, !bad.status, "trial %d: %s", trial, bad.text);
     } else fact(t, strstr(bad.text, ". Try: ") && !strchr(bad.text, '\n'), "%s", bad.text);
-    encoder_free(&c);
-    tokenizer_free(&back);
-    ids_free(&ids);
-    bytes_free(&text);
+    encoder_free(&c); tokenizer_free(&back); ids_free(&ids); bytes_free(&text);
     return good;
 }
 
@@ -2548,8 +2499,7 @@ static void tokenizer_read__published(Test *t) {
     }
     fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
          trials);
-    bytes_free(&b);
-    bytes_free(&w);
+    bytes_free(&b); bytes_free(&w);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2606,9 +2556,8 @@ static void hf__tokenizer_json(Test *t) {
     char found[400];
     Tokenizer k;
     Encoder c;
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, ROWS) {
         parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
         if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
             ids_text(&c, ROWS[i].text, strlen(ROWS[i].text), found, sizeof found);
@@ -2617,7 +2566,7 @@ static void hf__tokenizer_json(Test *t) {
         }
         other_close(&k, &c);
     }
-    for (int i = 0; i < (int)(sizeof FRONTS / sizeof FRONTS[0]); i++) {
+    EACH(i, FRONTS) {
         parts_write(t, SCRATCH "/t.json", &FRONTS[i].p);
         if (tok_open(t, SCRATCH "/t.json", &k, &c))
             fact(t, k.published->begins == FRONTS[i].begins && k.bos == FRONTS[i].bos &&
@@ -2679,9 +2628,8 @@ static void hf__tokenizer_refuses(Test *t) {
         {{.merges = "[\"h x\"]"}, "expected merge 0 of tokens into a token"},
         {{.merges = "[\"h e\", \"h e\"]"}, "merge 1 to be new"},
     };
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, ROWS) {
         parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
         sink_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, ROWS[i].said);
     }
@@ -2717,14 +2665,13 @@ static void hf__tokenizer_characters(Test *t) {
     Encoder c;
     Bytes b = {0};
     Error e = {0};
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
     for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
     bytes_print(&b, &e, "\"" SIGN "\": 259, \"a\": 260, \"b\": 261, \"" SIGN "a\": 262, "
                         "\"ab\": 263, \" b\": 264}");
     bytes_add(&b, "", 1, &e);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]) && !e.status; i++) {
+    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS) && !e.status; i++) {
         Ids ids = {0};
         snprintf(added, sizeof added, "[{\"id\": 1, \"content\": \"<s>\", %s}]", ROWS[i].more);
         const Parts p = {ROWS[i].normalizer, ROWS[i].cuts, added, NULL, "\"byte_fallback\": true,",
@@ -2737,8 +2684,7 @@ static void hf__tokenizer_characters(Test *t) {
             fact(t, !strcmp(found, ROWS[i].ids) && k.published->kind[264] == KIND_NAME,
                  "row %d, %s: %s, expected %s", i, ROWS[i].text, found, ROWS[i].ids);
         }
-        other_close(&k, &c);
-        ids_free(&ids);
+        other_close(&k, &c); ids_free(&ids);
     }
     fact(t, !e.status, "%s", e.text);
     bytes_free(&b);
@@ -2814,8 +2760,7 @@ static void model_write(Test *t, const Pieces *p, const int *trainer, const int 
     }
     if (!e.status) file_write(SCRATCH "/t.model", b.at, b.size, &e);
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    bytes_free(&s);
+    bytes_free(&b); bytes_free(&s);
 }
 
 static const int TRAINED[] = {3, 2, 35, 1, 0}, NORMAL[] = {3, 1, 4, 0, 0};
@@ -2856,8 +2801,7 @@ static int slow_pieces(const Pieces *p, const char *text, int *ids) {
 static void hf__sentencepiece(Test *t) {
     Rng r = {41};
     int joined = 0;
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     for (int trial = 0; trial < 12; trial++) {
         Pieces p;
         Tokenizer k, k2;
@@ -2904,8 +2848,7 @@ static void hf__sentencepiece(Test *t) {
                     fact(t, same, "trial %d: %zu and %zu ids, expected %d: %.60s", trial, ids.size,
                          ids2.size, n, text);
                     joined += size + 1 - n;
-                    ids_free(&ids);
-                    ids_free(&ids2);
+                    ids_free(&ids); ids_free(&ids2);
                 }
             other_close(&k2, &c2);
         }
@@ -2949,10 +2892,9 @@ static void hf__sentencepiece_refuses(Test *t) {
     Bytes b = {0};
     Error e = {0};
     static const char WORDS[] = "tokenizer " SCRATCH "/t.model --out " X_TOK;
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     pieces_draw(&p, &r);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    EACH(i, ROWS) {
         model_write(t, &p, ROWS[i].trainer, ROWS[i].normalizer);
         if (ROWS[i].said) sink_fails(t, WORDS, 1, ROWS[i].said);
         else hf_does(t, WORDS);                  /* -1: named <s> and </s> all the same */
@@ -3007,9 +2949,8 @@ static void hf__tokenizer_folder(Test *t) {
     Tokenizer k;
     Encoder c;
     char found[300];
-    if (no_binary(t)) return;
-    scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+    if (!begun(t)) return;
+    EACH(i, ROWS) {
         b.size = 0;
         letters_json(&b, i ? "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258, \"<pad>\": "
                              "259, \"</s>\": 260"
@@ -3037,8 +2978,7 @@ static void hf__tokenizer_folder(Test *t) {
     sink_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
     parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
     if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
-    other_close(&k, &c);
-    bytes_free(&b);
+    other_close(&k, &c); bytes_free(&b);
     scratch_close();
 }
 
@@ -3064,12 +3004,11 @@ static void hf__tokenizer_nfc(Test *t) {
     };
     Tokenizer k;
     Encoder c;
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     const Parts nfc = {.normalizer = "{\"type\": \"NFC\"}"};
     parts_write(t, SCRATCH "/t.json", &nfc);
     if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
-        for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
+        EACH(i, ROWS) {
             const char *from = ROWS[i][0], *to = ROWS[i][1];
             if (!to) to = "\xC3\xA0\xD6\xAE\xCC\x80\xCC\x95";/* 0061 0315 0300 05AE 0300 */
             const bool stray = strchr(from, '\xFF') != NULL;             /* it has a token here */
@@ -3082,8 +3021,7 @@ static void hf__tokenizer_nfc(Test *t) {
             fact(t, back.size == n + stray && (!n || !memcmp(back.at, to, n)) &&
                         (!stray || back.at[n] == 0xFF), "row %d: %.*s, expected %s", i,
                  (int)back.size, back.size ? (const char *)back.at : "", to);
-            ids_free(&ids);
-            bytes_free(&back);
+            ids_free(&ids); bytes_free(&back);
         }
         enum { PAIRS = 200000 };                 /* marks out of order, so many in a row */
         Bytes many = {0}, back = {0};
@@ -3098,9 +3036,7 @@ static void hf__tokenizer_nfc(Test *t) {
         size_t below = 0;
         while (1 + 2 * below + 2 < back.size && back.at[1 + 2 * below + 1] == 0xA3) below++;
         fact(t, !e.status && back.size == many.size && below == PAIRS, "%zu below first", below);
-        bytes_free(&many);
-        bytes_free(&back);
-        ids_free(&ids);
+        bytes_free(&many); bytes_free(&back); ids_free(&ids);
     }
     other_close(&k, &c);
     scratch_close();
@@ -3123,8 +3059,7 @@ static void hf__tokenizer_vectors(Test *t) {
         t->skip = "no " VECTORS " here";
         return;
     }
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     for (int i = 0; i < 3; i++) {
         Bytes in = {0}, out = {0};
         Error e = {0};
@@ -3159,14 +3094,11 @@ static void hf__tokenizer_vectors(Test *t) {
             same += good;
             line += width + (line[width] == '\n');
             next = next ? next + sizeof BETWEEN - 1 : NULL;
-            ids_free(&ids);
-            bytes_free(&back);
+            ids_free(&ids); bytes_free(&back);
         }
         fact(t, texts == 47, "%d texts", texts);
         note(t, "%s: %d of %d; ", ROWS[i][0], same, texts);
-        bytes_free(&in);
-        bytes_free(&out);
-        other_close(&k, &c);
+        bytes_free(&in); bytes_free(&out); other_close(&k, &c);
     }
     if (tok_open(t, VECTORS "gpt-neox.tokenizer.json", &k, &c))
         for (int i = 0; i < 4; i++) {
@@ -3185,8 +3117,7 @@ static void hf__tells(Test *t) {
         " Once upon a time, there was a little girl named Lily. She loved to play outside in the "
         "park. One day, she saw a big, r\n";
     static const char *const WORDS[][2] = {
-        {"", TOLD}, {" --no-bos", NULL},
-        {" --prompt \"Once upon a time, there\"", TOLD + 1},
+        {"", TOLD}, {" --no-bos", NULL}, {" --prompt \"Once upon a time, there\"", TOLD + 1},
         {" --tokenizer " SCRATCH "/tale.tok", NULL}};
     char words[300];
     Settings s;
@@ -3203,9 +3134,8 @@ static void hf__tells(Test *t) {
             const char *out = (const char *)r.out.at;
             if (i == 3) fact(t, r.status == 1 && strstr((const char *)r.err.at, "found another"),
                              "%s: %s", words, (const char *)r.err.at);
-            else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90)
-                                                   : !strstr(out, "Once upon")), "%s: %s", words,
-                      out);
+            else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90) : !strstr(out,
+                      "Once upon")), "%s: %s", words, out);
             ran_free(&r);
         }
     scratch_close();
@@ -3213,14 +3143,6 @@ static void hf__tells(Test *t) {
 
 /* -------------------------------------------------------------------------------------------------
  * Blocks that sink.c lacks, in plain loops */
-
-/* Without gradients, and with what sink.c lacks. */
-static int other_model(Model *m, const Config *c, Error *e) {
-    if (model_list(m, c, &PUBLISHED_PARTS, e)) return e->status;
-    m->params = grab(m->count, sizeof(real), e);
-    if (!e->status) model_point(m, &m->w, m->params);
-    return e->status;
-}
 
 /* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
  * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
@@ -3279,7 +3201,7 @@ static void slow_experts(const Slow *s, int l, double *y, const double *x) {
     free(p);
 }
 
-static const struct SlowOthers SLOW_OTHERS = {other_model, slow_mamba, slow_experts};
+static const struct SlowOthers SLOW_OTHERS = {slow_mamba, slow_experts};
 
 /* Jamba's tensors in their order, each where the one before ends, and the pointers to them. */
 static void model_list__blocks(Test *t) {
@@ -3302,9 +3224,8 @@ static void model_list__blocks(Test *t) {
     while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
     for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[first + i];
-        fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank
-                 && x->shape[0] == ROWS[i].rows && x->shape[1] == ROWS[i].columns
-                 && x->layer == (i + 1 < ALL ? 1 : -1),
+        fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank && x->shape[0] ==
+             ROWS[i].rows && x->shape[1] == ROWS[i].columns && x->layer == (i + 1 < ALL ? 1 : -1),
              "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
              x->shape[1], x->layer, ROWS[i].name);
         fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
@@ -3320,7 +3241,7 @@ static void model_list__blocks(Test *t) {
         {"l1.m.out", y->out},       {"l1.router", y->router},   {"l1.e0.w1", y->expert[0].w1},
         {"l1.e0.w3", y->expert[0].w3}, {"l1.e1.w2", y->expert[1].w2}, {"l0.wq", m->w.layer[0].wq},
         {"l0.w3", m->w.layer[0].w3}};
-    for (int i = 0; i < (int)(sizeof POINTERS / sizeof *POINTERS); i++) {
+    EACH(i, POINTERS) {
         const Tensor *x = model_tensor(m, POINTERS[i].name);
         fact(t, x && POINTERS[i].at == m->params + x->at, "%s is elsewhere", POINTERS[i].name);
     }
@@ -3349,7 +3270,7 @@ static void model_list__jamba(Test *t) {
     Error e = {0};
     if (config_from_flags(&c, "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
                               "--pos none --attention-period 2 --attention-offset 1 --experts 16 "
-                              "--expert-period 2", &e) || SLOW_OTHERS.model(&m, &c, &e)) {
+                              "--expert-period 2", &e) || model_create(&m, &c, false, &e)) {
         fact(t, false, "Jamba: %s", e.text);
         return;
     }
@@ -3529,8 +3450,7 @@ static void experts_forward__alike(Test *t) {
             for (int e = 0; e < ROWS[f].X; e++)
                 within(t, (double)b.a.published[n * ROWS[f].X + e],
                        e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
-        lab_close(&plain);
-        lab_close(&b);
+        lab_close(&plain); lab_close(&b);
     }
 }
 
@@ -3602,8 +3522,7 @@ static void published__same_bits(Test *t) {
             acts_free(&more);
             set_workers(most);
         }
-        free(whole);
-        lab_close(&b);
+        free(whole); lab_close(&b);
     }
 }
 
@@ -3660,7 +3579,7 @@ static void choices_read__lines(Test *t) {
             fact(t, !strcmp((const char *)c.text + c.question[i].field[k], want[i][k]),
                  "question %d, field %d: %s", i, k, c.text + c.question[i].field[k]);
     choices_free(&c);
-    for (int i = 0; i < (int)(sizeof BAD / sizeof BAD[0]); i++) {
+    EACH(i, BAD) {
         Error bad = {0};
         int status = choices_read((const unsigned char *)BAD[i].text, strlen(BAD[i].text), "f", &c,
                                   &bad);
@@ -3698,9 +3617,7 @@ static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *c
         for (int v = 0; v < V; v++) all += exp((double)logits[i * V + v]);
         sum += (double)logits[i * V + ids.at[cut + i + 1]] - log(all);
     }
-    acts_free(&a);
-    ids_free(&ids);
-    ids_free(&alone);
+    acts_free(&a); ids_free(&ids); ids_free(&alone);
     return sum;
 }
 
@@ -3780,8 +3697,7 @@ static void choices_answer__oracle(Test *t) {
         if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
         snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
                  right[0] / 60.0);
-        bytes_free(&file);
-        trainer_free(&r);
+        bytes_free(&file); trainer_free(&r);
         if (f == 0) eval_choices(t, said);
     }
     scratch_close();
@@ -3894,8 +3810,7 @@ static void widen__every_half(Test *t) {
     }
     fact(t, dtype_width(DTYPE_F32) == 4 && dtype_width(DTYPE_F16) == 2 &&
          dtype_width(DTYPE_BF16) == 2, "widths");
-    free(raw);
-    free(got);
+    free(raw); free(got);
 }
 
 /* A random number that the type can say, below 1: its bytes, and what it is. */
@@ -3983,8 +3898,7 @@ static void extend_from_file(Test *t, const Model *m, const Model *file, const i
         within(t, distance(V, want, got), 0, 0, "logits after %d tokens, %s", T, flags);
     }
     fact(t, !model_fault(file, &e), "%s: %s", flags, e.text);
-    acts_free(&a[0]);
-    acts_free(&a[1]);
+    acts_free(&a[0]); acts_free(&a[1]);
 }
 
 /* Of every configuration: the same bits from a file, slab by slab, as in memory; and read whole it
@@ -4024,10 +3938,7 @@ static void model_file__same_bits(Test *t) {
             within(t, got, loss, 0, "loss, %s", flags);
         }
         extend_from_file(t, &b.m, m, b.ids, flags);
-        acts_free(&a);
-        trainer_free(&whole);
-        trainer_free(&open);
-        lab_close(&b);
+        acts_free(&a); trainer_free(&whole); trainer_free(&open); lab_close(&b);
     }
     scratch_close();
     note(t, "%d configurations, %d matrices streamed", v->n, streamed);
@@ -4055,9 +3966,8 @@ static void model_file__slabs(Test *t) {
         int slabs = 0;
         const Tensor *x = model_tensor(&open.m, NAMES[k]);
         for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
-            fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872
-                           : s.n_in == 264 && s.out0 == slabs * 15872, "slab %d of %s", slabs,
-                 NAMES[k]);
+            fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872 : s.n_in == 264 && s.out0 ==
+                 slabs * 15872, "slab %d of %s", slabs, NAMES[k]);
         fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
     }
     parts_begin(&open.m, 1, true, true);
@@ -4083,9 +3993,7 @@ static void model_file__slabs(Test *t) {
     fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
     fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}),
          "a slab after a fault");
-    acts_free(&a);
-    trainer_free(&open);
-    lab_close(&b);
+    acts_free(&a); trainer_free(&open); lab_close(&b);
     scratch_close();
 }
 
@@ -4122,14 +4030,10 @@ static void evaluate__streamed(Test *t) {
         for (idx k = 0; k < in_memory.n_sums; k++)
             within(t, streamed.sums[k], in_memory.sums[k], 0, "number %td", k);
         within(t, streamed.loss, in_memory.loss, 4 * REAL_EPS, "loss");
-        sinks_free(&in_memory);
-        sinks_free(&streamed);
+        sinks_free(&in_memory); sinks_free(&streamed);
     }
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&lines);
-    data_close(&d);
-    trainer_free(&open);
-    lab_close(&b);
+    bytes_free(&lines); data_close(&d); trainer_free(&open); lab_close(&b);
     scratch_close();
 }
 
@@ -4210,8 +4114,7 @@ static void model_file__links(Test *t) {
         no = checkpoint_open(path, &back, &e) == 1;
         fact(t, no == link && (!no || strstr(e.text, "published, found")), "gone: %s", e.text);
         if (!no) trainer_free(&back);
-        bytes_free(&file);
-        lab_close(&b);
+        bytes_free(&file); lab_close(&b);
         scratch_close();
     }
 }
@@ -4327,7 +4230,7 @@ static void model_head_read__hostile(Test *t) {
         {32, 8, 1 << 20, "ends before"}, {36, 4, 1, "type and a file"}, {44, 8, 7, "[12,7]"},
         {52, 8, 2, "[2,1]"}, {53, 1, 1, "type and a file"}, {54, 1, 1, "type and a file"},
         {54, 1, 2, "type and a file"}, {55, 1, 2, "[12,1]"}, {56, 1, 3, "type and a file"}};
-    for (size_t k = 0; k < sizeof WRONG / sizeof WRONG[0]; k++) {
+    for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++) {
         unsigned char was[8], *p = head.at + n - 8 - WRONG[k].from_end;
         memcpy(was, p, 8);
         for (int i = 0; i < WRONG[k].bytes; i++)
@@ -4341,8 +4244,7 @@ static void model_head_read__hostile(Test *t) {
     bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
     head_seal(&head);
     fact(t, head_refused(head.at, n + 4, at, &e) && strstr(e.text, "checksum"), "%s", e.text);
-    bytes_free(&file);
-    bytes_free(&head);
+    bytes_free(&file); bytes_free(&head);
     scratch_close();
 }
 
@@ -4408,8 +4310,7 @@ static void model_file__damage(Test *t) {
         model_forward(&r.m, &r.a, ids, 1, 5);
         fact(t, model_fault(&r.m, &e) && strstr(e.text, "cut short"), "%s", e.text);
     }
-    trainer_free(&r);
-    bytes_free(&file);
+    trainer_free(&r); bytes_free(&file);
     scratch_close();
 }
 
@@ -4420,8 +4321,7 @@ static void sink__streams(Test *t) {
     static const struct { const char *words, *said; int status; } ROWS[] = {
         {"dump " SCRATCH "/m.model --ids " SCRATCH "/ids --out " SCRATCH "/dump", "", 0},
         {MODEL_EVAL "--input repeat --n 2", "2 sequences", 0},   /* needs no tokenizer */
-        {"check " SCRATCH "/m.model", " 0 WRONG", 0},
-        {MODEL_EVAL, "Try: --ids FILE", 1},
+        {"check " SCRATCH "/m.model", " 0 WRONG", 0}, {MODEL_EVAL, "Try: --ids FILE", 1},
         {MODEL_EVAL "--ids " SCRATCH "/odd", "odd:2: expected token ids", 1},
         {MODEL_EVAL "--ids " SCRATCH "/none", "none: ", 1},
         {MODEL_EVAL "--ids " SCRATCH "/ids --T 9", "one of 10 tokens", 1}};
@@ -4431,8 +4331,7 @@ static void sink__streams(Test *t) {
     Error e = {0};
     Trainer m = {0};
     char want[64];
-    if (no_binary(t)) return;
-    scratch_open();
+    if (!begun(t)) return;
     if (!sink_does(t, "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
                       "--vocab 50 --norm layer --linear-bias --context 16 --batch 3", &r)) return;
     fact(t, strstr((char *)r.out.at, "seconds=") && strstr((char *)r.out.at, " ratio="), "%s",
@@ -4455,8 +4354,7 @@ static void sink__streams(Test *t) {
              "%s is not in %s", want, (char *)r.out.at);
     }
     fact(t, !e.status, "%s", e.text);
-    ran_free(&r);
-    trainer_free(&m);
+    ran_free(&r); trainer_free(&m);
     for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
         r = sink(ROWS[k].words);
         const char *said = (const char *)(ROWS[k].status ? r.err.at : r.out.at);
@@ -4472,65 +4370,44 @@ static void sink__streams(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-    {"model_list__blocks", model_list__blocks},
-    {"model_list__jamba", model_list__jamba},
+    {"model_list__blocks", model_list__blocks}, {"model_list__jamba", model_list__jamba},
     {"published__against_slow", published__against_slow},
     {"mamba_forward__closed_form", mamba_forward__closed_form},
     {"mamba_forward__reaches", mamba_forward__reaches},
     {"experts_forward__alike", experts_forward__alike},
     {"experts_forward__not_renormalised", experts_forward__not_renormalised},
-    {"published__same_bits", published__same_bits},
-    {"published__jamba", published__jamba},
-    {"published__extend", published__extend},
-    {"published__sinks", published__sinks},
-    {"hf__reads_back", hf__reads_back},
-    {"hf__config", hf__config},
-    {"hf__tokenizer", hf__tokenizer},
-    {"hf__refuses", hf__refuses},
-    {"hf__keeps", hf__keeps},
-    {"hf__safetensors", hf__safetensors},
-    {"hf__safetensors_limits", hf__safetensors_limits},
-    {"hf__json", hf__json},
-    {"hf__shards", hf__shards},
-    {"hf__choices", hf__choices},
-    {"hf__families", hf__families},
-    {"hf__facts", hf__facts},
-    {"hf__facts_refused", hf__facts_refused},
-    {"hf__accounts", hf__accounts},
-    {"hf__returns", hf__returns},
-    {"hf__llama2c", hf__llama2c},
-    {"hf__llama2c_refuses", hf__llama2c_refuses},
-    {"pieces__published", pieces__published},
+    {"published__same_bits", published__same_bits}, {"published__jamba", published__jamba},
+    {"published__extend", published__extend}, {"published__sinks", published__sinks},
+    {"hf__reads_back", hf__reads_back}, {"hf__config", hf__config},
+    {"hf__tokenizer", hf__tokenizer}, {"hf__refuses", hf__refuses}, {"hf__keeps", hf__keeps},
+    {"hf__safetensors", hf__safetensors}, {"hf__safetensors_limits", hf__safetensors_limits},
+    {"hf__json", hf__json}, {"hf__shards", hf__shards}, {"hf__choices", hf__choices},
+    {"hf__families", hf__families}, {"hf__facts", hf__facts},
+    {"hf__facts_refused", hf__facts_refused}, {"hf__accounts", hf__accounts},
+    {"hf__returns", hf__returns}, {"hf__llama2c", hf__llama2c},
+    {"hf__llama2c_refuses", hf__llama2c_refuses}, {"pieces__published", pieces__published},
     {"tokenizer_encode__spaces", tokenizer_encode__spaces},
     {"tokenizer_encode__ranks", tokenizer_encode__ranks},
     {"tokenizer_read__published", tokenizer_read__published},
     {"hf__tokenizer_json", hf__tokenizer_json},
     {"hf__tokenizer_characters", hf__tokenizer_characters},
-    {"hf__tokenizer_refuses", hf__tokenizer_refuses},
-    {"hf__sentencepiece", hf__sentencepiece},
+    {"hf__tokenizer_refuses", hf__tokenizer_refuses}, {"hf__sentencepiece", hf__sentencepiece},
     {"hf__sentencepiece_refuses", hf__sentencepiece_refuses},
-    {"hf__tokenizer_folder", hf__tokenizer_folder},
-    {"hf__tokenizer_nfc", hf__tokenizer_nfc},
-    {"hf__tokenizer_vectors", hf__tokenizer_vectors},
-    {"hf__tells", hf__tells},
+    {"hf__tokenizer_folder", hf__tokenizer_folder}, {"hf__tokenizer_nfc", hf__tokenizer_nfc},
+    {"hf__tokenizer_vectors", hf__tokenizer_vectors}, {"hf__tells", hf__tells},
     {"choices_read__lines", choices_read__lines},
     {"choices_answer__oracle", choices_answer__oracle},
     {"imported__against_library", imported__against_library},
-    {"imported__sees_faults", imported__sees_faults},
-    {"trained__gpt2", trained__gpt2},
+    {"imported__sees_faults", imported__sees_faults}, {"trained__gpt2", trained__gpt2},
     {"trained__stories", trained__stories},
     {"check_model__every_variant", check_model__every_variant},
-    {"widen__every_half", widen__every_half},
-    {"model_file__same_bits", model_file__same_bits},
-    {"model_file__slabs", model_file__slabs},
-    {"evaluate__streamed", evaluate__streamed},
-    {"model_file__links", model_file__links},
-    {"model_file_end__refuses", model_file_end__refuses},
+    {"widen__every_half", widen__every_half}, {"model_file__same_bits", model_file__same_bits},
+    {"model_file__slabs", model_file__slabs}, {"evaluate__streamed", evaluate__streamed},
+    {"model_file__links", model_file__links}, {"model_file_end__refuses", model_file_end__refuses},
     {"model_head_read__hostile", model_head_read__hostile},
-    {"model_file__damage", model_file__damage},
-    {"sink__streams", sink__streams},
+    {"model_file__damage", model_file__damage}, {"sink__streams", sink__streams},
 };
 
 int main(int argc, char **argv) {
-    return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+    return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
 }
