@@ -2062,8 +2062,7 @@ static void model_create__layout(Test *t) {
     lab_close(&b);
 }
 
-/* --bias-in says which maps have one; block 1 of two is Mamba's and has experts, with everything in
- * its order, end to end, and pointers that lead there. C 12, F 7, I 5, M 3, J 4, R 2, X 2. */
+/* --bias-in says which maps have a bias. */
 static void model_create__published(Test *t) {
     static const struct { const char *flags, *absent, *present; } BIASES[] = {
         {"--linear-bias --bias-in qkv", "bo b1 b2 b3", "bq bk bv"},
