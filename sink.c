@@ -4834,6 +4834,7 @@ static int tell_reference(Telling *t, const Phrase *p, int inherited) {
     return t->e->status;
 }
 
+/* Refuses a document that goes on for ever. */
 static int endless(const Telling *t, const Rule *r) {
     return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
                 "%d rules or %d bytes. Try: an alternative that does not come back here",
@@ -5135,12 +5136,10 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         d->end = s->end_token;
         d->bos = d->vocab - 2;
         d->fix = d->vocab - 1;
-        const bool spare = s->bos || s->fix_token;
-        const int below = spare ? d->bos : d->vocab;
-        if (d->end < below) return 0;
-        return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or --vocab "
-                    "%d", d->end, below, spare ? ", free of --bos and --fix-token" : "",
-                    d->end + 3);
+        const int below = s->bos || s->fix_token ? d->bos : d->vocab;
+        return d->end < below ? 0
+             : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
+                    "Try: another one, or --vocab %d", d->end, below, d->end + 3);
     }
     Tokenizer *t = &d->tokenizer;
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;

@@ -3022,7 +3022,10 @@ static void attention__against_slow(Test *t) {
                     if (!pick_resolves(&p)) { refused++; continue; }
                     Lab b;
                     if (!lab_open(&b, t, 1, 70, all)) return;
-                    compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+                    for (int plain = 0; plain < 2; plain++) {
+                        b.m.plain = plain;                   /* 3.7's loops; chapter 14's tiles */
+                        compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+                    }
                     lab_close(&b);
                     n++;
                 }
@@ -3503,9 +3506,11 @@ static void model_forward__against_slow(Test *t) {
 }
 
 /* One pass by the loops of 3.7 and one in the tiles of chapter 14: every state, map, logit and
- * gradient of one must be the other's. bound is relative to the largest number of an array; of a
- * gradient, to the largest of its tensor or to a thousandth of the largest of all. */
-static void tiles_against_plain(Test *t, int B, int T, const char *flags, double bound) {
+ * gradient of one must be the other's, within 1e-12 in double and 2e-4 in float. That is relative to
+ * the largest number of an array; of a gradient, to the largest of its tensor or to a thousandth of
+ * the largest of all. */
+static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
+    const double bound = REAL_EPS > 1e-10 ? 2e-4 : 1e-12;
     Lab b[2];
     real *maps[2];
     if (!lab_open(&b[0], t, B, T, flags) || !lab_open(&b[1], t, B, T, flags)) return;
@@ -3563,14 +3568,13 @@ static void tiles__as_plain(Test *t) {
         "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
         "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
         "--extra-value ones --extra-norm 3"};
-    const double bound = REAL_EPS > 1e-10 ? 5e-5 : 1e-12;
     const Cover *v = covering(t);
     for (int i = 0; i < v->n; i++) {
         char flags[1024];
         pick_flags(&v->pick[i], flags, sizeof flags);
-        tiles_against_plain(t, 2, 7, flags, bound);
+        tiles_against_plain(t, 2, 7, flags);
     }
-    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i], bound);
+    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i]);
     note(t, "%d configurations", v->n + 7);
 }
 
@@ -4065,6 +4069,7 @@ static void gradients__every_operation(Test *t) {
         if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, 1, flags);
         else check_length(t, &b, flags);
         lab_close(&b);
+        tiles_against_plain(t, 1, 6, flags);
         n++;
     }
     fact(t, n > 250, "%d operations", n);
@@ -5864,7 +5869,7 @@ static void grammar__shipped(Test *t) {
         " a i", " an b", " an t", " the the ", "\t"};
     char *documents[DOCUMENTS], **words = calloc(WORDS, sizeof *words);
     int n_words = 0;
-    size_t least = SIZE_MAX, most = 0, total = 0;
+    size_t total = 0;
     Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
     if (!words || !g.rule_count) exit(1);
     for (int n = 0; n < DOCUMENTS; n++) {
@@ -5876,8 +5881,7 @@ static void grammar__shipped(Test *t) {
         }
         fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ', "document %d: %.20s .. %s", n, s,
              s + size - (size > 20 ? 20 : size));
-        least = size < least ? size : least;
-        most = size > most ? size : most;
+        fact(t, size > 149 && size < 11999, "document %d has %zu bytes", n, size);
         total += size;
     }
     fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "some documents are the same");
@@ -5886,9 +5890,7 @@ static void grammar__shipped(Test *t) {
             words[n_words++] = w;
     const int kinds = distinct_of(words, n_words);
     fact(t, kinds > 2500, "%d distinct words", kinds);
-    fact(t, least > 150 && most < 12000, "documents have %zu to %zu bytes", least, most);
-    note(t, "%d words, %d distinct; documents of %zu to %zu bytes, mean %zu", n_words, kinds, least,
-         most, total / DOCUMENTS);
+    note(t, "%d words, %d distinct; %zu bytes a document", n_words, kinds, total / DOCUMENTS);
     for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
     free(words);
     grammar_free(&g);
@@ -6143,7 +6145,7 @@ static void data_batch__orders(Test *t) {
     data_of(&same, &s, 0, T, FROM_TEXT);
     data_of(&other, &s, 1, T, FROM_TEXT);
     const idx blocks = d.blocks;
-    idx still = 0, *first = calloc((size_t)blocks, sizeof *first);
+    idx *first = calloc((size_t)blocks, sizeof *first);
     if (!first) exit(1);
     fact(t, blocks == (idx)d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
     for (int pass = 0; pass < 3; pass++) {               /* the third is seed 1's first */
@@ -6153,8 +6155,7 @@ static void data_batch__orders(Test *t) {
             const idx k = block_number(&d, T, ids, targets, seen);
             fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %td is block %td", pass, b, k);
             if (pass == 0) first[b] = k;
-            if (pass == 0) still += k == b;
-            moved[pass] += first[b] != k;
+            moved[pass] += (pass ? first[b] : b) != k;
             if (pass == 2) continue;
             data_batch(&same, &s.data, 1, T, ids + T, targets + T, &e);
             fact(t, !memcmp(ids, ids + T, sizeof(int) * T) &&
@@ -6163,9 +6164,8 @@ static void data_batch__orders(Test *t) {
         }
         free(seen);
     }
-    fact(t, still < blocks / 4, "%td of %td blocks are at their place", still, blocks);
-    fact(t, moved[1] > blocks * 3 / 4 && moved[2] > blocks * 3 / 4, "%d and %d of %td blocks moved",
-         moved[1], moved[2], blocks);
+    for (int pass = 0; pass < 3; pass++)
+        fact(t, moved[pass] > blocks * 3 / 4, "pass %d: %d blocks moved", pass, moved[pass]);
     note(t, "%td blocks", blocks);
     data_close(&same);
     data_of(&same, &s, 0, T, FROM_TEXT);
@@ -6515,7 +6515,7 @@ static void fix_token__two_places(Test *t) {
     Settings s, plain;
     if (!tale_open(t, &plain, FROM_TEXT)) return;
     for (int p = 1; p <= T + 2; p++) {
-        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T], changed = 0;
+        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T];
         Error e = {0};
         char flags[100];
         snprintf(flags, sizeof flags, FROM_TEXT "--fix-token %d", p);
@@ -6529,10 +6529,8 @@ static void fix_token__two_places(Test *t) {
                       aim = i % T + 2 == p ? TOKEN_FIX : targets0[i];
             fact(t, ids[i] == want && targets[i] == aim, "p %d, place %d: %d and %d", p, i % T + 1,
                  ids[i], targets[i]);
-            changed += (ids[i] != ids0[i]) + (targets[i] != targets0[i]);
+            fact(t, ids0[i] != TOKEN_FIX && targets0[i] != TOKEN_FIX, "a text has it");
         }
-        fact(t, changed == (p == 1 || p == T + 1 ? B : p <= T ? 2 * B : 0),
-             "p %d: %d tokens changed", p, changed);
         data_close(&d);
         data_close(&without);
     }
@@ -9293,6 +9291,45 @@ static void sink__train_and_eval(Test *t) {
     scratch_close();
 }
 
+/* --plain from the command line: a training, an evaluation, a text and a dump by 3.7's loops print
+ * what the tiles print, on any number of threads. */
+static void sink__plain(Test *t) {
+    Settings s;
+    Error e = {0};
+    Bytes model[2] = {{0}};
+    Ran r[2];
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    static const char *const WORDS[] = {
+        "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt" SMALL_RUN,
+        "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "
+        SCRATCH "/tale.tok",
+        "generate " SCRATCH "/m.ckpt --n 9 --temperature 0 --tokenizer " SCRATCH "/tale.tok"};
+    char command[800];
+    for (int i = 0; i < 3; i++) {
+        for (int plain = 0; plain < 2; plain++) {
+            snprintf(command, sizeof command, "%s%s", WORDS[i], plain ? " --plain" : "");
+            if (!sink_does(t, command, &r[plain])) return;
+        }
+        fact(t, r[0].out.size > 1 && !strcmp((char *)r[0].out.at, (char *)r[1].out.at),
+             "%s: %s, and without it %s", command, (char *)r[1].out.at, (char *)r[0].out.at);
+        ran_free(&r[0]);
+        ran_free(&r[1]);
+    }
+    for (int threads = 1; threads < 4; threads += 2) {
+        snprintf(command, sizeof command, "%s --plain --threads %d", WORDS[0], threads);
+        if (!sink_does(t, command, &r[0])) return;
+        file_read(SCRATCH "/m.ckpt", &model[threads / 2], &e);
+        ran_free(&r[0]);
+    }
+    fact(t, model[0].size > 0 && model[0].size == model[1].size &&
+             !memcmp(model[0].at, model[1].at, model[0].size), "another model on three threads");
+    sink_fails(t, "eval " SCRATCH "/m.ckpt --plain --ablate key1", 2, "without --plain");
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&model[0]);
+    bytes_free(&model[1]);
+    scratch_close();
+}
+
 /* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
  * model trained further by --start, in one go and in two. */
 static void sink__edits_and_starts(Test *t) {
@@ -9612,6 +9649,7 @@ static const TestEntry TESTS[] = {
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
+    {"sink__plain", sink__plain},
     {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__generate", sink__generate},
 };
