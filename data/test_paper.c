@@ -1760,6 +1760,80 @@ static void sink__report(Test *t) {
     scratch_close();
 }
 
+/* A table of several models, inputs, texts and lengths has in each line the numbers of that one
+ * evaluation; what cannot be read is said, and the rest stands. */
+#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
+static void sink__survey(Test *t) {
+    static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
+    static const char *const LINES[] = {
+        "a.ckpt --input natural --T 10", "a.ckpt --input natural --T 12",
+        "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
+        "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
+        "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
+    Settings s;
+    Error e = {0};
+    Ran r;
+    char command[600];
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    for (int m = 0; m < 2; m++) {
+        snprintf(command, sizeof command, "train --quiet --text " SCRATCH "/tale.txt --tokenizer "
+                 SCRATCH "/tale.tok --context 16 --layers 2 --dim 16 --ffn 20 --steps 8 --seed %d "
+                 "--out " SCRATCH "/%c.ckpt", m, 'a' + m);
+        if (!sink_does(t, command, &r)) return;
+        ran_free(&r);
+    }
+    r = sink("eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs --lengths "
+             "10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json");
+    fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ")
+         && strstr((char *)r.err.at, "12 lines were measured and 1 could not be"), "%d: %s",
+         r.status, (char *)r.err.at);
+    ran_free(&r);
+    for (int i = 0; i < 8; i++) {
+        snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
+                 "/one.csv",
+                 LINES[i]);
+        if (!sink_does(t, command, &r)) return;
+        ran_free(&r);
+        for (int k = 0; k < 6; k++)
+            within(t, csv_number(t, SCRATCH "/all.csv", i + 1, NAMES[k]),
+                   csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", LINES[i], NAMES[k]);
+    }
+    fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
+            >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
+    Bytes json = {0};
+    file_read(SCRATCH "/all.json", &json, &e);
+    bytes_add(&json, "", 1, &e);
+    fact(t, !strncmp((char *)json.at, "[{\"model\": \"" SCRATCH "/a.ckpt\", \"text\": \"tale\"", 40)
+         && strstr((char *)json.at, "}]\n"), "%.80s", (char *)json.at);
+    bytes_free(&json);
+    /* texts of a folder, a line each */
+    file_write(SCRATCH "/all.csv", "", 0, &e);
+    Bytes tale = {0};
+    if (!file_read(SCRATCH "/tale.txt", &tale, &e) && !file_ready(SCRATCH "/texts/one.txt", &e))
+        file_write(SCRATCH "/texts/one.txt", tale.at, tale.size, &e);
+    file_write(SCRATCH "/texts/two.grammar", TALE, strlen(TALE), &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&tale);
+    if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
+                   " --csv " SCRATCH "/all.csv", &r)) return;
+    ran_free(&r);
+    static const char *const OF[] = {"--text " SCRATCH "/texts/one.txt",
+                                     "--text '' --grammar " SCRATCH "/texts/two.grammar"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command, "eval " SCRATCH "/a.ckpt --T 12 --n 9" TOKENIZER " --csv "
+                 SCRATCH "/one.csv %s", OF[i]);
+        if (!sink_does(t, command, &r)) return;
+        ran_free(&r);
+        within(t, csv_number(t, SCRATCH "/all.csv", i + 1, "loss"),
+               csv_number(t, SCRATCH "/one.csv", 1, "loss"), 0, "%s", OF[i]);
+    }
+    sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
+               "--ablate: expected one model");
+    sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
+               "--lengths 8,x: expected up to 32");
+    scratch_close();
+}
+
 /* =================================================================================================
  * The list */
 
@@ -1776,6 +1850,7 @@ static const TestEntry TESTS[] = {
     RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand),
     RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
     RUNS(sink__items), RUNS(sink__published), RUNS(sink__report),
+    RUNS(sink__survey),
 };
 
 int main(int argc, char **argv) {
