@@ -2786,7 +2786,8 @@ static void slow_experts(const Slow *s, int l, double *y, const double *x) {
 
 static const struct SlowOthers SLOW_OTHERS = {slow_mamba, slow_experts};
 
-/* Jamba's tensors in their order, each where the one before ends, and the pointers to them. */
+/* Block 1 of two is Mamba's and has experts: everything in its order, end to end, and pointers that
+ * lead there. C 12, F 7, I 5, M 3, J 4, R 2, X 2. */
 static void model_list__blocks(Test *t) {
     static const struct { const char *name; int rank, rows, columns; } ROWS[] = {
         {"l1.norm1", 1, 12, 1},  {"l1.m.in", 2, 12, 10},    {"l1.m.conv", 2, 4, 5},
