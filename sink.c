@@ -433,9 +433,9 @@ static int config_resolve(Config *c, Error *e) {
  * 2  Parameters: one table of tensors                            paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
- * is a matrix, and when it exists. The table alone knows the list. Allocation, initialisation,
- * AdamW, checkpoints, gradient checks and dumps walk what is made of it. A matrix is stored
- * [in, out], row-major, as the paper's y = x W writes it.
+ * is a matrix, and when it exists. model_list makes of it the list that allocation, initialisation,
+ * AdamW, checkpoints, gradient checks and dumps walk. A matrix is stored [in, out], row-major, as
+ * the paper's y = x W writes it.
  *
  * A shape has one letter a dimension. They are those of the masthead, and
  *
@@ -595,11 +595,13 @@ static int tensor_extent(const Config *c, char letter) {
     case 'D': return D;
     case 'F': return c->ffn;
     case 'b': return 32;
-    default:  return c->dim;
+    case 'C': return c->dim;
+    default:  return 0;          /* no such letter: test model_create__table finds it */
     }
 }
 
-static const PublishedParts PUBLISHED_PARTS;     /* nothing here; data/hf.c says what */
+/* What published models have in place of the paper's parts: data/hf.c says; in ./sink nothing. */
+static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
@@ -1508,15 +1510,15 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i - v+>, and so FlashAttention, which named it, computes it. A K bias has
- * da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0,
- * and so is all of dk*.
+ * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. A K bias has da_i* = 0
+ * and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0, and so is
+ * all of dk*.
  *
  * A row of scores is gone when its query is done. row_stat [B,H,N] is all that the forward leaves
  * of it, and the backward makes the scores again, with the same bits.
  *
- * Cost for a head and a sequence of N rows, causal: N (N + 1) / 2 pairs (i,j) of D multiply-adds,
- * twice forward and five times backward (scores again, da, dq, dk, dv).
+ * Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward and
+ * five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
  * chapter 7 has [E4] [T4] in closed form.
  */
@@ -1613,15 +1615,14 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
     real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
-        real *o_i = la->o + q0 + i * Qw;
-        /* z_i, then a_i = s/Z in its place */
+        real *o_i = la->o + q0 + i * Qw, *a_i = row;
+        /* z_i, then a_i = s/Z in its place; what is not visible has a = 0 */
         row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
         la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
         /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
         zero(o_i, D);
-        if (vstar) add_times(D, o_i, row[0], vstar);
-        for (idx j = 0; j < N; j++)
-            if (visible(c, l, i, j)) add_times(D, o_i, row[1 + j], v + j * Kw);
+        if (vstar) add_times(D, o_i, a_i[0], vstar);
+        for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);
         for (idx d = 0; d < D; d++) o_i[d] *= scale;
         if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
     }
@@ -1655,17 +1656,16 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     for (idx i = 0; i < N; i++) {
         const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
         real *dq_i = a->dq + q0 + i * Qw;
-        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z */
+        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z. All
+         * three are 0 where a key is not visible, and so is dz */
         row_scores(m, a, l, h, N, i, q_i, k, z);
         row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
         /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
         vec_add(D, dvplus, do_i);
-        zero(da, N + 1);
-        if (vstar) da[0] = scale * vec_dot(D, do_i, vstar);
+        da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
         add_times(D, dvstar, scale * a_i[0], do_i);
         for (idx j = 0; j < N; j++) {
-            if (!visible(c, l, i, j)) continue;
             da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
             add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
         }
@@ -1676,7 +1676,6 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
         /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
         zero(dq_i, D);
         for (idx j = 0; j < N; j++) {
-            if (!visible(c, l, i, j)) continue;
             add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
             add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
             if (dbias) dbias[j - i] += dz[1 + j];
@@ -3500,7 +3499,7 @@ static const Twin TWINS[] = {
     {"eq. 42", "  with lr' = a^2 lr",          "",        ".wo", 0.2,  0, 2, -1, -1, 1, 0, 1},
     {"eq. 42", "  from W^ = W",                "",        ".wo", 0.2,  0, 1, -1, -1, 0, 0, 1},
     {"beyond", "  clipped by the global norm", "",        ".wo", 0.2,  0, 1, -1, -1, 1, CLIPPED, 1},
-    {"beyond", "  clipped, g for g/a in the norm", "",   ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
+    {"beyond", "  clipped, g for g/a in the norm", "", ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
     {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
     {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
     {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1},
@@ -4338,9 +4337,9 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
- * text, so that two people seldom share a name. All forms of a remembered choice are told from the
- * same random numbers, in the head's order, so that what they share comes out the same. Blanks are
- * kept tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
+ * text: two people seldom share a name. All its forms are told from the same random numbers, so
+ * that what they share comes out the same. Blanks are kept tidy: one at a time, none before
+ * , . ; : ! ? or at either end of a line or an alternative.
  */
 
 enum {
@@ -4515,7 +4514,7 @@ static int scan_text(Scan *s, Phrase *p) {
 
 static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth);
 
-/* Reads what stands between a { and its }, a rule without a name. */
+/* Reads a group from its { on, a rule without a name. */
 static int scan_group(Scan *s, Phrase *p, int depth) {
     Grammar *g = s->g;
     if (depth >= GRAMMAR_NESTING)
@@ -4710,7 +4709,7 @@ static const Remembered *tell_recall(const Telling *t, const Phrase *p, int name
     return NULL;
 }
 
-/* The whole number that a variable remembers. Nine digits, so that every result fits 64 bits. */
+/* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
 static int tell_number(const Telling *t, const Phrase *p, int name, int64_t *number) {
     const Remembered *v = tell_recall(t, p, name);
     if (!v) return 1;
@@ -4837,14 +4836,7 @@ static int tell_reference(Telling *t, const Phrase *p, int inherited) {
     return t->e->status;
 }
 
-/* The alternative of r that one random number falls to: the first whose upto is above it. */
-static const Alternative *choose(Telling *t, const Rule *r) {
-    const Alternative *all = t->g->alternatives, *a = all + r->first;
-    const uint64_t x = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
-    while (a->upto <= x) a = all + a->next;
-    return a;
-}
-
+/* Refuses a document that goes on for ever. */
 static int endless(const Telling *t, const Rule *r) {
     return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
                 "%d rules or %d bytes. Try: an alternative that does not come back here",
@@ -4858,12 +4850,13 @@ static int tell_rule(Telling *t, int rule, int wanted) {
     if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
         return endless(t, r);
     const int form = r->head[0] < 0 ? 0 : form_index(r, wanted);
-    if (form < 0) wanted = -1;
-    const Alternative *a = choose(t, r);
-    int i = a->first[a->forms > 1 && form > 0 ? form : 0];
-    if (a->forms > 1) wanted = -1;
-    for (; i >= 0; i = g->phrases[i].next) {
-        const Phrase *p = &g->phrases[i];
+    const Alternative *a = &g->alternatives[r->first];
+    const uint64_t draw = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
+    while (a->upto <= draw) a = &g->alternatives[a->next];
+    if (form < 0 || a->forms > 1) wanted = -1;
+    const Phrase *p;
+    for (int i = a->first[a->forms > 1 && form > 0 ? form : 0]; i >= 0; i = p->next) {
+        p = &g->phrases[i];
         if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
             : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
         if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, r);
@@ -4977,18 +4970,16 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's text from byte `from` on, and turns a byte order mark into blanks, which the
- * start of a document drops. */
-static int text_check(Bytes *text, size_t from, const char *name, Error *e) {
-    unsigned char *t = text->at + from;
-    const size_t n = text->size - from, good = n ? utf8_length(t, n) : 0;
+/* Checks a file's n bytes of text. A byte order mark becomes blanks, which the start of a document
+ * drops. */
+static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
+    const size_t good = utf8_length(t, n);
     size_t line = 1;
-    for (size_t i = 0; i < good && good < n; i++) line += t[i] == '\n';
-    if (good < n)
-        return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
-                    "-f latin1 -t utf-8, or another file", name, t[good], line);
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
-    return 0;
+    if (good == n) return 0;
+    for (size_t i = 0; i < good; i++) line += t[i] == '\n';
+    return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
+                "-f latin1 -t utf-8, or another file", name, t[good], line);
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
@@ -5024,13 +5015,12 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
     files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
-        const size_t from = text->size;
         at += strlen(name) + 1;
         file.size = 0;
-        if (s->tokens[0]) {
-            if (!file_read(name, &file, e))
-                shard_read(file.at, file.size, name, free_ids, ids, e);
-        } else if (!file_read(name, text, e) && !text_check(text, from, name, e))
+        if (file_read(name, &file, e)) break;
+        if (s->tokens[0]) shard_read(file.at, file.size, name, free_ids, ids, e);
+        else if (!text_check(file.at, file.size, name, e) &&
+                 !bytes_add(text, file.at, file.size, e))
             bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
@@ -5148,12 +5138,10 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         d->end = s->end_token;
         d->bos = d->vocab - 2;
         d->fix = d->vocab - 1;
-        const bool spare = s->bos || s->fix_token;
-        const int below = spare ? d->bos : d->vocab;
-        if (d->end < below) return 0;
-        return fail(e, 2, "--end-token %d: expected an id below %d%s. Try: another one, or --vocab "
-                    "%d", d->end, below, spare ? ", free of --bos and --fix-token" : "",
-                    d->end + 3);
+        const int below = s->bos || s->fix_token ? d->bos : d->vocab;
+        return d->end < below ? 0
+             : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
+                    "Try: another one, or --vocab %d", d->end, below, d->end + 3);
     }
     Tokenizer *t = &d->tokenizer;
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
@@ -6071,12 +6059,6 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
     return result_add(r, name, &x, 1, e);
 }
 
-static const double *result_find(const Result *r, const char *name, int *n) {
-    for (int i = 0; i < r->lists; i++)
-        if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
-    return *n = 0, NULL;
-}
-
 static void result_free(Result *r) {
     free(r->list);
     free(r->value);
@@ -6389,12 +6371,6 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 }
 static const char *row_text(char text[32], const double *row, int k) {
     return cell_text(text, &ROW_COLUMNS[k], row[k]);
-}
-
-static double named_number(const Result *r, const char *name) {
-    int n;
-    const double *x = result_find(r, name, &n);
-    return x ? *x : NAN;
 }
 
 /* What is written of one measurement: its numbers, and in a table of several what they are of. */
@@ -9178,12 +9154,12 @@ static const Check CHECKS[] = {
 };
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
-static void checks_list(FILE *out) {
+void checks_list(FILE *out) {
     for (int n = 0; n < N_CHECKS; n++)
         fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
 }
 
-static int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+int checks_run(const char *name, FILE *out, bool colour, Error *e) {
     Page p = {.out = out, .colour = colour, .e = e};
     int ran = 0, threads = workers();
     set_workers(1);                                          /* toys are too small to share */
@@ -9345,139 +9321,6 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     bytes_free(&text);
 }
 
-/* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
- * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
- * measured is said and left out; --csv and --json have all that was, from the first line on. */
-typedef struct Survey {
-    Measured *row;
-    int rows, left_out;
-    const Settings *s;                                       /* as the command line has it */
-    int length[33];                                          /* 0 ends */
-} Survey;
-
-static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", NULL};
-static const Column SURVEY_COLUMNS[] = {
-    {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
-    {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
-    {"sink_1_at_0.4", "Sink 0.4", "",  "%.2f%%", 8, 100},
-    {"sink_star",     "Sink_*",   "",  "%.2f%%", 8, 100},
-    {"alpha_1",       "alpha_1",  "",  "%.4f",   8, 1},
-    {"times_even",    "x even",   "",  "%.2f",   6, 1},
-    {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
-    {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
-
-/* One line: the model of t and the text that is open, at one input and length. */
-static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
-                       const char *model, const char *text, Error *e) {
-    const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    enum { STEPS = (int)(sizeof eps / sizeof *eps) };
-    Sinks seen;
-    char cell[32];
-    int starts;
-    if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
-        return e->status;
-    Measured *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
-    if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
-    v->row = rows;
-    Measured *row = &rows[v->rows++];
-    *row = (Measured){.all = {.lists = 0}};
-    snprintf(row->label[0], PATH_ROOM, "%s", model);
-    snprintf(row->label[1], PATH_ROOM, "%s", text);
-    snprintf(row->label[2], PATH_ROOM, "%s", INPUTS[s->input]);
-    put(&row->all, e, (double)t->m.count, "parameters");
-    eval_numbers(&row->all, &seen, NULL, besides, s, e);
-    for (int i = 1; i < STEPS; i++)
-        put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
-            eps[i]);
-    if (v->rows == 1) {
-        printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
-        for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
-        for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
-        printf("\n");
-    }
-    size_t size = strlen(model);
-    printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
-           (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
-           s->eval_T);
-    for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-        printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
-    for (int i = 0; i < besides->lists; i++)
-        printf(" %9.4g", besides->value[besides->list[i].at]);
-    printf("\n");
-    fflush(stdout);
-    sinks_free(&seen);
-    return e->status ? e->status : rows_write(v->row, v->rows, SURVEY_LABELS, v->s, e);
-}
-
-static void survey_failed(Survey *v, Error *one) {
-    if (!one->status) return;
-    fprintf(stderr, "sink: %s\n", one->text);
-    v->left_out++;
-    *one = (Error){0};
-}
-
-/* The lines of one model and text, "" for the text that its settings name. */
-static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
-                        Error *e) {
-    Result besides = {0};
-    Bytes said = {0};
-    char name[64];
-    const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
-                     : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
-    if (path[0]) {
-        const char *dot = strrchr(path, '.');
-        bool told = dot && !strcmp(dot, ".grammar");
-        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
-        snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
-    }
-    for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
-    if (!*text) text = "story";                              /* the shipped grammar */
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
-    data_close(&t->data);
-    if (!open_data(&s, t, model, e) && s.program->measure)
-        s.program->measure(&besides, &said, &s, t, e);
-    for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
-        for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
-            if (i && !v->length[i]) break;
-            if (s.inputs) s.input = input;
-            if (v->length[0]) s.eval_T = v->length[i];
-            survey_line(v, &s, t, &besides, model, name, e);
-            survey_failed(v, e);
-        }
-    result_free(&besides);
-    bytes_free(&said);
-    survey_failed(v, e);
-}
-
-static int survey(const Settings *s, const char **words, int n, Error *e) {
-    Survey v = {.s = s};
-    Bytes names = {0};
-    const char *alone = s->ablate ? "ablate" : s->report[0] ? "report" : NULL;
-    if (alone)
-        return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
-                    alone, words[0], alone, s->ablate ? "key1" : s->report);
-    if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
-    if (s->domains[0]) files_list(s->domains, &names, e);
-    else bytes_add(&names, "", 1, e);
-    for (int i = 0; i < n && !e->status; i++) {
-        Settings one = *s;
-        Trainer t = {0};
-        Error of_model = {0};
-        if (!open_model(&one, words[i], 0, &t, &of_model))
-            for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
-                survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
-        survey_failed(&v, &of_model);
-        trainer_free(&t);
-    }
-    if (!e->status && v.left_out)
-        fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
-                   "those", v.rows, v.left_out);
-    for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
-    free(v.row);
-    bytes_free(&names);
-    return e->status;
-}
-
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ablated ablated, *cut = NULL;
@@ -9489,7 +9332,9 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     if (s->plain && s->ablate)
         return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
     if (results_ready(s, e)) return e->status;
-    if (n > 1 || s->inputs || s->domains[0] || s->lengths[0]) return survey(s, words, n, e);
+    if (n > 1 || s->inputs || s->domains[0] || s->lengths[0])
+        return s->program->survey ? s->program->survey(s, words, n, e)
+             : fail(e, 2, "eval: a table of several is paper's. Try: make paper, and ./paper eval");
     Outcome *o = grab(1, sizeof *o, e);
     if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e)
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
@@ -9502,7 +9347,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         eval_print(words[0], &t, o, s, starts, cut);
         fwrite(said.at, 1, said.size, stdout);
         if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e))
-            rows_write(&row, 1, &SURVEY_LABELS[LABELS], s, e);
+            rows_write(&row, 1, (const char *const[]){NULL}, s, e);
         if (s->report[0] && s->program && s->program->page)
             s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }

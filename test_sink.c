@@ -1166,6 +1166,27 @@ static bool sink_does(Test *t, const char *words, Ran *r) {
     return program_does(t, PROGRAM, words, r);
 }
 
+/* A CSV file's number in `row`, counted from 1, of the column so named; NaN if there is none. */
+static double csv_number(Test *t, const char *path, int row, const char *name) {
+    Bytes b = {0};
+    Error e = {0};
+    if (file_read(path, &b, &e)) { fact(t, false, "%s", e.text); return NAN; }
+    bytes_add(&b, "", 1, &e);
+    const char *head = (const char *)b.at, *line = head;
+    size_t n = strlen(name);
+    int column = 0;
+    double x = NAN;
+    for (; strncmp(head, name, n) || (head[n] != ',' && head[n] != '\n'); column++) {
+        head += strcspn(head, ",\n");
+        if (*head++ != ',') { column = -1; break; }
+    }
+    for (int i = 0; i < row && line; i++) line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+    for (int i = 0; i < column && line; i++) line = (line = strchr(line, ',')) ? line + 1 : NULL;
+    if (line && *line && column >= 0) x = strtod(line, NULL);
+    bytes_free(&b);
+    return x;
+}
+
 #define SMALL_SIZE                                                                                 \
     " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
 #define SMALL_RUN " --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
@@ -2731,7 +2752,7 @@ static void visible__pictures(Test *t) {
 }
 
 /* [E4] THE FORMULA for every similarity, normaliser, kernel and extra column, over 70 rows, so
- * that strips of 32 rows, windows, prefixes and x* cut across each other: every score, weight and
+ * that tiles of 32 rows, windows, prefixes and x* cut across each other: every score, weight and
  * metric. */
 static void attention__against_slow(Test *t) {
     static const char *const MASKS[] = {
@@ -2759,7 +2780,10 @@ static void attention__against_slow(Test *t) {
                     if (!pick_resolves(&p)) { refused++; continue; }
                     Lab b;
                     if (!lab_open(&b, t, 1, 70, all)) return;
-                    compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+                    for (int plain = 0; plain < 2; plain++) {
+                        b.m.plain = plain;                   /* 3.7's loops; chapter 14's tiles */
+                        compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+                    }
                     lab_close(&b);
                     n++;
                 }
@@ -3240,9 +3264,11 @@ static void model_forward__against_slow(Test *t) {
 }
 
 /* One pass by the loops of 3.7 and one in the tiles of chapter 14: every state, map, logit and
- * gradient of one must be the other's. bound is relative to the largest number of an array; of a
- * gradient, to the largest of its tensor or to a thousandth of the largest of all. */
-static void tiles_against_plain(Test *t, int B, int T, const char *flags, double bound) {
+ * gradient of one must be the other's, within 1e-12 in double and 2e-4 in float. That is relative to
+ * the largest number of an array; of a gradient, to the largest of its tensor or to a thousandth of
+ * the largest of all. */
+static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
+    const double bound = REAL_EPS > 1e-10 ? 2e-4 : 1e-12;
     Lab b[2];
     real *maps[2];
     if (!lab_open(&b[0], t, B, T, flags) || !lab_open(&b[1], t, B, T, flags)) return;
@@ -3300,14 +3326,13 @@ static void tiles__as_plain(Test *t) {
         "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
         "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
         "--extra-value ones --extra-norm 3"};
-    const double bound = REAL_EPS > 1e-10 ? 5e-5 : 1e-12;
     const Cover *v = covering(t);
     for (int i = 0; i < v->n; i++) {
         char flags[1024];
         pick_flags(&v->pick[i], flags, sizeof flags);
-        tiles_against_plain(t, 2, 7, flags, bound);
+        tiles_against_plain(t, 2, 7, flags);
     }
-    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i], bound);
+    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i]);
     note(t, "%d configurations", v->n + 7);
 }
 
@@ -3513,7 +3538,7 @@ static void model_forward__one_layer(Test *t) {
 /* One configuration through a key-value cache and as a whole. The last row's logits, and every row
  * made, must be equal to the bit: the sums of a row do not depend on which rows go with it. */
 /* Every row of every axis beside the defaults, and the covering array; windows and prefixes that
- * end inside and outside of a strip and of a prompt; and sizes at which a matrix multiply cuts its
+ * end inside and outside of a tile and of a prompt; and sizes at which a matrix multiply cuts its
  * sums, and a whole forward its bands of rows. */
 static void model_extend__as_whole(Test *t) {
     static const int SHORT[] = {1, 2, 26, 55, 0}, LONG[] = {250, 300, 0};
@@ -3802,6 +3827,7 @@ static void gradients__every_operation(Test *t) {
         if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, 1, flags);
         else check_length(t, &b, flags);
         lab_close(&b);
+        tiles_against_plain(t, 1, 6, flags);
         n++;
     }
     fact(t, n > 250, "%d operations", n);
@@ -3809,8 +3835,8 @@ static void gradients__every_operation(Test *t) {
     if (REAL_EPS < 1e-10) tell(t, &y);
 }
 
-/* Over 70 rows, where strips, windows, prefixes, x* and key heads cut across each other. */
-static void gradients__strips(Test *t) {
+/* Over 70 rows, where tiles, windows, prefixes, x* and key heads cut across each other. */
+static void gradients__tiles(Test *t) {
     static const char *const FLAGS[] = {
         "",
         "--window 5 --pos t5",
@@ -5635,7 +5661,7 @@ static void grammar__shipped(Test *t) {
         " a i", " an b", " an t", " the the ", "\t"};
     char *documents[DOCUMENTS], **words = calloc(WORDS, sizeof *words);
     int n_words = 0;
-    size_t least = SIZE_MAX, most = 0, total = 0;
+    size_t total = 0;
     Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
     if (!words || !g.rule_count) exit(1);
     for (int n = 0; n < DOCUMENTS; n++) {
@@ -5647,8 +5673,7 @@ static void grammar__shipped(Test *t) {
         }
         fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ', "document %d: %.20s .. %s", n, s,
              s + size - (size > 20 ? 20 : size));
-        least = size < least ? size : least;
-        most = size > most ? size : most;
+        fact(t, size > 149 && size < 11999, "document %d has %zu bytes", n, size);
         total += size;
     }
     fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "some documents are the same");
@@ -5657,9 +5682,7 @@ static void grammar__shipped(Test *t) {
             words[n_words++] = w;
     const int kinds = distinct_of(words, n_words);
     fact(t, kinds > 2500, "%d distinct words", kinds);
-    fact(t, least > 150 && most < 12000, "documents have %zu to %zu bytes", least, most);
-    note(t, "%d words, %d distinct; documents of %zu to %zu bytes, mean %zu", n_words, kinds, least,
-         most, total / DOCUMENTS);
+    note(t, "%d words, %d distinct; %zu bytes a document", n_words, kinds, total / DOCUMENTS);
     for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
     free(words);
     grammar_free(&g);
@@ -5914,7 +5937,7 @@ static void data_batch__orders(Test *t) {
     data_of(&same, &s, 0, T, FROM_TEXT);
     data_of(&other, &s, 1, T, FROM_TEXT);
     const idx blocks = d.blocks;
-    idx still = 0, *first = calloc((size_t)blocks, sizeof *first);
+    idx *first = calloc((size_t)blocks, sizeof *first);
     if (!first) exit(1);
     fact(t, blocks == (idx)d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
     for (int pass = 0; pass < 3; pass++) {               /* the third is seed 1's first */
@@ -5924,8 +5947,7 @@ static void data_batch__orders(Test *t) {
             const idx k = block_number(&d, T, ids, targets, seen);
             fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %td is block %td", pass, b, k);
             if (pass == 0) first[b] = k;
-            if (pass == 0) still += k == b;
-            moved[pass] += first[b] != k;
+            moved[pass] += (pass ? first[b] : b) != k;
             if (pass == 2) continue;
             data_batch(&same, &s.data, 1, T, ids + T, targets + T, &e);
             fact(t, !memcmp(ids, ids + T, sizeof(int) * T) &&
@@ -5934,9 +5956,8 @@ static void data_batch__orders(Test *t) {
         }
         free(seen);
     }
-    fact(t, still < blocks / 4, "%td of %td blocks are at their place", still, blocks);
-    fact(t, moved[1] > blocks * 3 / 4 && moved[2] > blocks * 3 / 4, "%d and %d of %td blocks moved",
-         moved[1], moved[2], blocks);
+    for (int pass = 0; pass < 3; pass++)
+        fact(t, moved[pass] > blocks * 3 / 4, "pass %d: %d blocks moved", pass, moved[pass]);
     note(t, "%td blocks", blocks);
     data_close(&same);
     data_of(&same, &s, 0, T, FROM_TEXT);
@@ -6286,7 +6307,7 @@ static void fix_token__two_places(Test *t) {
     Settings s, plain;
     if (!tale_open(t, &plain, FROM_TEXT)) return;
     for (int p = 1; p <= T + 2; p++) {
-        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T], changed = 0;
+        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T];
         Error e = {0};
         char flags[100];
         snprintf(flags, sizeof flags, FROM_TEXT "--fix-token %d", p);
@@ -6300,10 +6321,8 @@ static void fix_token__two_places(Test *t) {
                       aim = i % T + 2 == p ? TOKEN_FIX : targets0[i];
             fact(t, ids[i] == want && targets[i] == aim, "p %d, place %d: %d and %d", p, i % T + 1,
                  ids[i], targets[i]);
-            changed += (ids[i] != ids0[i]) + (targets[i] != targets0[i]);
+            fact(t, ids0[i] != TOKEN_FIX && targets0[i] != TOKEN_FIX, "a text has it");
         }
-        fact(t, changed == (p == 1 || p == T + 1 ? B : p <= T ? 2 * B : 0),
-             "p %d: %d tokens changed", p, changed);
         data_close(&d);
         data_close(&without);
     }
@@ -8770,101 +8789,6 @@ static void sink__wrong_files(Test *t) {
     scratch_close();
 }
 
-/* A CSV file's number in `row`, counted from 1, of the column so named; NaN if there is none. */
-static double csv_number(Test *t, const char *path, int row, const char *name) {
-    Bytes b = {0};
-    Error e = {0};
-    if (file_read(path, &b, &e)) { fact(t, false, "%s", e.text); return NAN; }
-    bytes_add(&b, "", 1, &e);
-    const char *head = (const char *)b.at, *line = head;
-    size_t n = strlen(name);
-    int column = 0;
-    double x = NAN;
-    for (; strncmp(head, name, n) || (head[n] != ',' && head[n] != '\n'); column++) {
-        head += strcspn(head, ",\n");
-        if (*head++ != ',') { column = -1; break; }
-    }
-    for (int i = 0; i < row && line; i++) line = (line = strchr(line, '\n')) ? line + 1 : NULL;
-    for (int i = 0; i < column && line; i++) line = (line = strchr(line, ',')) ? line + 1 : NULL;
-    if (line && *line && column >= 0) x = strtod(line, NULL);
-    bytes_free(&b);
-    return x;
-}
-
-/* A table of several models, inputs, texts and lengths has in each line the numbers of that one
- * evaluation; what cannot be read is said, and the rest stands. */
-#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
-static void sink__survey(Test *t) {
-    static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
-    static const char *const LINES[] = {
-        "a.ckpt --input natural --T 10", "a.ckpt --input natural --T 12",
-        "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
-        "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
-        "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
-    Settings s;
-    Error e = {0};
-    Ran r;
-    char command[600];
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    for (int m = 0; m < 2; m++) {
-        snprintf(command, sizeof command, "train --quiet --text " SCRATCH "/tale.txt --tokenizer "
-                 SCRATCH "/tale.tok --context 16 --layers 2 --dim 16 --ffn 20 --steps 8 --seed %d "
-                 "--out " SCRATCH "/%c.ckpt", m, 'a' + m);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-    }
-    r = sink("eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs --lengths "
-             "10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json");
-    fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ")
-         && strstr((char *)r.err.at, "12 lines were measured and 1 could not be"), "%d: %s",
-         r.status, (char *)r.err.at);
-    ran_free(&r);
-    for (int i = 0; i < 8; i++) {
-        snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
-                 "/one.csv",
-                 LINES[i]);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        for (int k = 0; k < 6; k++)
-            within(t, csv_number(t, SCRATCH "/all.csv", i + 1, NAMES[k]),
-                   csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", LINES[i], NAMES[k]);
-    }
-    fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
-            >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
-    Bytes json = {0};
-    file_read(SCRATCH "/all.json", &json, &e);
-    bytes_add(&json, "", 1, &e);
-    fact(t, !strncmp((char *)json.at, "[{\"model\": \"" SCRATCH "/a.ckpt\", \"text\": \"tale\"", 40)
-         && strstr((char *)json.at, "}]\n"), "%.80s", (char *)json.at);
-    bytes_free(&json);
-    /* texts of a folder, a line each */
-    file_write(SCRATCH "/all.csv", "", 0, &e);
-    Bytes tale = {0};
-    if (!file_read(SCRATCH "/tale.txt", &tale, &e) && !file_ready(SCRATCH "/texts/one.txt", &e))
-        file_write(SCRATCH "/texts/one.txt", tale.at, tale.size, &e);
-    file_write(SCRATCH "/texts/two.grammar", TALE, strlen(TALE), &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&tale);
-    if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
-                   " --csv " SCRATCH "/all.csv", &r)) return;
-    ran_free(&r);
-    static const char *const OF[] = {"--text " SCRATCH "/texts/one.txt",
-                                     "--text '' --grammar " SCRATCH "/texts/two.grammar"};
-    for (int i = 0; i < 2; i++) {
-        snprintf(command, sizeof command, "eval " SCRATCH "/a.ckpt --T 12 --n 9" TOKENIZER " --csv "
-                 SCRATCH "/one.csv %s", OF[i]);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        within(t, csv_number(t, SCRATCH "/all.csv", i + 1, "loss"),
-               csv_number(t, SCRATCH "/one.csv", 1, "loss"), 0, "%s", OF[i]);
-    }
-    sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
-               "--ablate: expected one model");
-    sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
-               "--lengths 8,x: expected up to 32");
-    scratch_close();
-}
-
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
  * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
 static void sink__sources(Test *t) {
@@ -9244,6 +9168,45 @@ static void sink__train_and_eval(Test *t) {
     scratch_close();
 }
 
+/* --plain from the command line: a training, an evaluation, a text and a dump by 3.7's loops print
+ * what the tiles print, on any number of threads. */
+static void sink__plain(Test *t) {
+    Settings s;
+    Error e = {0};
+    Bytes model[2] = {{0}};
+    Ran r[2];
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    static const char *const WORDS[] = {
+        "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt" SMALL_RUN,
+        "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "
+        SCRATCH "/tale.tok",
+        "generate " SCRATCH "/m.ckpt --n 9 --temperature 0 --tokenizer " SCRATCH "/tale.tok"};
+    char command[800];
+    for (int i = 0; i < 3; i++) {
+        for (int plain = 0; plain < 2; plain++) {
+            snprintf(command, sizeof command, "%s%s", WORDS[i], plain ? " --plain" : "");
+            if (!sink_does(t, command, &r[plain])) return;
+        }
+        fact(t, r[0].out.size > 1 && !strcmp((char *)r[0].out.at, (char *)r[1].out.at),
+             "%s: %s, and without it %s", command, (char *)r[1].out.at, (char *)r[0].out.at);
+        ran_free(&r[0]);
+        ran_free(&r[1]);
+    }
+    for (int threads = 1; threads < 4; threads += 2) {
+        snprintf(command, sizeof command, "%s --plain --threads %d", WORDS[0], threads);
+        if (!sink_does(t, command, &r[0])) return;
+        file_read(SCRATCH "/m.ckpt", &model[threads / 2], &e);
+        ran_free(&r[0]);
+    }
+    fact(t, model[0].size > 0 && model[0].size == model[1].size &&
+             !memcmp(model[0].at, model[1].at, model[0].size), "another model on three threads");
+    sink_fails(t, "eval " SCRATCH "/m.ckpt --plain --ablate key1", 2, "without --plain");
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&model[0]);
+    bytes_free(&model[1]);
+    scratch_close();
+}
+
 /* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
  * model trained further by --start, in one go and in two. */
 static void sink__edits_and_starts(Test *t) {
@@ -9441,7 +9404,7 @@ static const TestEntry TESTS[] = {
     {"model_extend__as_whole", model_extend__as_whole},
     {"gradients__every_pair", gradients__every_pair},
     {"gradients__every_operation", gradients__every_operation},
-    {"gradients__strips", gradients__strips},
+    {"gradients__tiles", gradients__tiles},
     {"gradients__wide", gradients__wide},
     {"gradients__at_zero", gradients__at_zero},
     {"gradients__t5_again", gradients__t5_again},
@@ -9558,11 +9521,11 @@ static const TestEntry TESTS[] = {
     {"sink__pages", sink__pages},
     {"sink__wrong_usage", sink__wrong_usage},
     {"sink__wrong_files", sink__wrong_files},
-    {"sink__survey", sink__survey},
     {"sink__sources", sink__sources},
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},
     {"sink__train_and_eval", sink__train_and_eval},
+    {"sink__plain", sink__plain},
     {"sink__edits_and_starts", sink__edits_and_starts},
     {"sink__generate", sink__generate},
 };

@@ -7,32 +7,28 @@
  *
  * SPDX-License-Identifier: MIT
  *
+ * It has all of sink's verbs: ./hf eval, generate, dump and check work on published models too.
+ *
  * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral and jamba becomes a model
- * file (sink.c, 10.4) that `sink eval` measures, with the numbers as they were published, copied or
- * linked to. Nothing that is read is trusted: JSON, headers, names and shapes are checked before
- * they are believed, every tensor is accounted for, and whatever would change the result and has no
- * counterpart in sink is refused by its name. The folder's tokenizer becomes MODEL.tok, the file of
- * section 9, where it is looked for beside the model; `hf tokenizer` makes one alone.
+ * file (2), with the numbers as they were published, copied or linked to. Nothing that is read is
+ * trusted: JSON, headers, names and shapes are checked before they are believed, every tensor is
+ * accounted for, and whatever would change the result and has no counterpart in sink is refused by
+ * its name. The folder's tokenizer becomes MODEL.tok (14), which is looked for beside the model.
  *
- * Export. A checkpoint is read by sink's own reader (10.1) and written as a folder of the llama
- * family:
+ * Export. A checkpoint is written as a folder of the llama family: the paper's default model with
+ * fields of its own. Rotary positions, RMSNorm before each half of a block, a gated feed-forward
+ * (silu, gelu or relu), softmax, and, where asked for, fewer key heads, wider heads, biases in
+ * linear maps but the last, tied embeddings, stretched angles. Variants of the paper that it has no
+ * words for are refused by the flag's name.
  *
- *   config.json              the shape, and the ids that begin and end a text
- *   generation_config.json   the same ids; the likeliest token, not a drawn one
- *   model.safetensors        the parameters, as 32-bit floats
- *   tokenizer.json, tokenizer_config.json        the tokenizer, where the model has one
- *
- * llama is the paper's default model with fields of its own: rotary positions, RMSNorm before each
- * half of a block, a gated feed-forward (silu, gelu or relu), softmax, and, where asked for, fewer
- * key heads, wider heads, biases in linear maps but the last, tied embeddings, stretched angles.
- * The paper's variants are what it has no words for: they are refused by the flag's name.
- *
- * Contents   1 What llama can express   2 config.json   3 model.safetensors   4 tokenizer.json
- *            5 The folder   6 JSON   7 safetensors, read   8 Families   9 Tokenizers at work
- *            10 Tokenizers, read   11 Import   12 HellaSwag   13 Command line
+ * Contents   1 Half floats   2 Model files   3 The Mamba mixer   4 Experts   5 What Model.published
+ *            leads to   6 What llama can express   7 config.json   8 model.safetensors
+ *            9 tokenizer.json   10 The folder   11 JSON   12 safetensors, read   13 Families
+ *            14 Tokenizers at work   15 Tokenizers, read   16 Import   17 Multiple choice
+ *            18 The statements on a model   19 Command line
  *
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
- * against sink's; the tests named hf__ in test_sink.c run this program and read its files back. */
+ * against sink's; data/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
 #include "../sink.c"
 #include "pages.c"
@@ -64,7 +60,6 @@ typedef struct HfOwn {
  * the lower first, whatever the machine's order; compilers make whole vectors of it. */
 enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
 
-
 /* Bytes of a number. */
 static size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }
 
@@ -87,8 +82,7 @@ WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), 
         memcpy(&f, &lifted, 4);
         f -= least;
         memcpy(&small, &f, 4);
-        uint32_t bits = rest < 1u << 23    ? small
-                        : rest >= 31u << 23 ? normal + (112u << 23)
+        uint32_t bits = rest < 1u << 23    ? small : rest >= 31u << 23 ? normal + (112u << 23)
                                             : normal;
         real_from(to + i, bits | (h & 0x8000) << 16);
     }
@@ -114,9 +108,8 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
     else widen_f32(n, to, from);
 }
 
-
 /* -------------------------------------------------------------------------------------------------
- * 2  Model files: published weights as they are, read matrix by matrix               section 3, [T8]
+ * 2  Model files: published weights as they are, read matrix by matrix           section 3, [T8]
  *
  * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
  * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
@@ -142,10 +135,9 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
  * is known again by its size and by the hash of its header, which says where its tensors are.
  *
  * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
- * weight is read once and then multiplies thousands of rows: of a LLaMA-2-7B, 100 sequences of 64
- * tokens are * 1200 operations for each 2 bytes. In memory are then the activations of one block
- * (take_all), the slab in hand, and whatever is not multiplied: gains, biases, positions.
- * Of the embedding only the rows of the tokens are read, and W_cls only when a loss is asked for.
+ * weight is read once and then multiplies thousands of rows. In memory are the activations of one
+ * block, the slab in hand, and what is not multiplied: gains, biases, positions. Of the embedding
+ * only the rows of the tokens are read, and W_cls only when a loss is asked for.
  */
 enum {
     MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, MODEL_ENTRY = 60, LINKS_MAX = 1000,
@@ -163,7 +155,7 @@ enum { IN_OUT, OUT_IN };
  * the next, the first at `at`. One run of all of them where they lie together. */
 typedef struct Extent { int file; uint64_t at, run, stride; } Extent;
 
-/* The checksum of a tensor's bytes, in the making (10.4). */
+/* The checksum of a tensor's bytes, in the making. */
 typedef struct Sums { uint64_t sum, of_sums; } Sums;
 
 /* A published file that a model file is made from: the number of its link, 0 where it is copied. */
@@ -265,8 +257,7 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
     if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
         return e->status;
     if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
-        bytes_free(&w->text);
-        model_free(&w->list);
+        bytes_free(&w->text); model_free(&w->list);
         return e->status;
     }
     writing_add(&w->w, start, MODEL_START);
@@ -276,7 +267,8 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
 
 /* Opens a published file whose first `header` bytes say what is in it; linked, its tensors stay
  * there. Returns its number, 1 .., or 0 and an Error. */
-static int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link, Error *e) {
+static int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link,
+                             Error *e) {
     ModelSource source = {.f = fopen(path, "rb")};
     char *whole = NULL;
     uint64_t hash = 0;
@@ -369,8 +361,8 @@ static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) 
 }
 
 /* The next tensor, from a source; the name must be that of w->list.tensor[w->next]. */
-static int model_file_copy(ModelWriter *w, const char *name, int dtype, int order, const Extent *from,
-                    Error *e) {
+static int model_file_copy(ModelWriter *w, const char *name, int dtype, int order,
+                           const Extent *from, Error *e) {
     enum { COPIED = 1 << 16 };
     const ModelSource *source = &w->source[from->file - 1];
     if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
@@ -418,8 +410,7 @@ static int model_file_end(ModelWriter *w, Error *e) {
     for (int i = 0; i < w->sources; i++) fclose(w->source[i].f);
     free(w->source);
     bytes_free(&head); bytes_free(&start);
-    bytes_free(&w->text); bytes_free(&w->links); bytes_free(&w->table);
-    model_free(&w->list);
+    bytes_free(&w->text); bytes_free(&w->links); bytes_free(&w->table); model_free(&w->list);
     return e->status;
 }
 
@@ -483,8 +474,7 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
     const unsigned char *at = rest_take(r, length);
     if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
         return fail(e, 1, "%s: expected %s, found %.*s. Try: the version of sink that wrote it",
-                    name, t->name,
-                    at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
+                    name, t->name, at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
     p->dtype = (int)rest_number(r, 1);
     int rank = (int)rest_number(r, 1);
     p->order = (int)rest_number(r, 1);
@@ -507,8 +497,7 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
                     "others. Try: the version of sink that wrote it", name, t->name);
     p->at.file = (int)file;
     p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
-    if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype),
-                     file ? h->link[file - 1].size : size))
+    if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), file ? h->link[file - 1].size : size))
         return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before "
                     "them. Try: an older copy", name, (unsigned long long)p->bytes, t->name);
     return 0;
@@ -516,9 +505,7 @@ static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, u
 
 static void model_head_free(ModelHead *h) {
     for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
-    free(h->link);
-    free(h->stored);
-    model_free(&h->list);
+    free(h->link); free(h->stored); model_free(&h->list);
     *h = (ModelHead){0};
 }
 
@@ -532,9 +519,8 @@ static int model_head_read(const unsigned char *p, size_t n, uint64_t size, cons
     uint64_t version = rest_number(&r, 4), links = rest_number(&r, 4), count = rest_number(&r, 4);
     h->tokenizer = rest_number(&r, 8);
     if (version != MODEL_VERSION)
-        return fail(e, 1,
-                    "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
-                    name, MODEL_VERSION, (unsigned long long)version);
+        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
+                    "wrote it", name, MODEL_VERSION, (unsigned long long)version);
     h->links = links <= LINKS_MAX ? (int)links : 0;
     if (links > LINKS_MAX) r.cut = true;
     if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
@@ -571,12 +557,8 @@ struct ModelFile {
 static void model_file_close(struct ModelFile *f) {
     if (!f) return;
     for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
-    free(f->file);
-    free(f->raw);
-    free(f->slab);
-    free(f->name);
-    model_head_free(&f->head);
-    free(f);
+    free(f->file); free(f->raw); free(f->slab); free(f->name);
+    model_head_free(&f->head); free(f);
 }
 
 /* The entry that a pointer of m->w stands for; NULL where it is memory. */
@@ -850,29 +832,24 @@ static void parts_end(const Model *m, const Error *e) {
  * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
  * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
  *
- * What the recurrence is. S' = A S + b a, held at one a for a time dt, has the solution S_t =
- * e^(dt A) S_(t-1) + (e^(dt A) - 1)/A b a, and (e^(dt A) - 1)/A is dt to first order: the form
- * above. dt depends on the row: dt -> 0 leaves S as it was and ignores the row; large dt forgets
- * all before it. Unrolled, with M = 1 and one channel,
+ * It is S' = A S + b a, held at one a for a time dt, to first order in dt. dt depends on the row:
+ * dt -> 0 leaves S as it was and ignores the row; a large dt forgets all before it. Unrolled, with
+ * M = 1 and one channel,
  *
  *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
  *
  * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
  * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
- * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. Rows
- * see no row ahead of them: the causal mask is the direction of the recurrence. There are no
- * positions. A window, a prefix, k* and whatever else belongs to scores have no part in it.
+ * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. The
+ * causal mask is the direction of the recurrence. There are no positions, windows, prefixes or k*.
  *
- * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double: no overflow, and e^v survives far
- * below 0. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by itself: with dt = 0.01
- * and A = -1 it halves in 69 rows. S is kept in real.
+ * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double, does not overflow. dt > 0 and A < 0
+ * keep e^(dt A) within 0..1, so S does not grow by itself.
  *
  * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
  * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
  * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
- * There is no backward: config_trains refuses. Tests: against plain loops in double, and for M = 1
- * against the sum written out above.
- */
+ * There is no backward: config_trains refuses. */
 typedef struct OtherBlock {
     /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
     real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
@@ -1026,19 +1003,14 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
  * the lower e is taken. Jamba: X = 16, top 2, in every other block.
  *
- * A row meets 2 of 16 ffns, which is the point: 16 times the weights at twice the cost. So rows are
- * gathered by expert, each ffn runs over its own rows, and its matrices are read once for all of
- * them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows are
- * beside it.
- *
- * Cost of a row: C X, and `top` times 3.9. There is no backward: config_trains refuses.
- * Tests: against plain loops in double; and X = 1 against the plain ffn.
- */
+ * A row meets 2 of 16 ffns: 16 times the weights at twice the cost. So rows are gathered by expert,
+ * each ffn runs over its own rows, and its matrices are read once for all of them, and not at all
+ * where no row takes it. A row's sum runs over rising e, whatever rows are beside it.
+ * There is no backward: config_trains refuses. */
 static const TensorRow ROUTER_TENSORS[] = {
     {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
     {NULL, 0, NULL, 0, false, NULL}
 };
-
 
 /* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
  * makes all of them NaN. */
@@ -1092,7 +1064,7 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
  * 5  Their tensors, and those that stay in their file: what Model.published leads to
  */
 
-/* The letters of chapter 2's shapes, and of these: channels, states, taps, rank, 2 I, R + 2 M, X. */
+/* The letters of chapter 2's shapes, and I, M, J, R, 2 I (x), R + 2 M (p), X. */
 static int other_extent(const Config *c, char letter) {
     switch (letter) {
     case 'I': return c->mamba_inner;
@@ -1345,14 +1317,13 @@ static int config_json(Bytes *out, const Trainer *t, Error *e) {
     bool ffn = c->linear_bias && c->bias_in != BIAS_ATTENTION;
     /* transformers' gelu is x Phi(x), the one of --act geglu */
     const char *act = c->act == ACT_SWIGLU ? "silu" : c->act == ACT_GEGLU ? "gelu" : "relu";
-    bytes_print(out, e,
-                "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": \"llama\",\n"
-                "  \"torch_dtype\": \"float32\",\n  \"vocab_size\": %d,\n"
-                "  \"hidden_size\": %d,\n  \"intermediate_size\": %d,\n"
-                "  \"num_hidden_layers\": %d,\n  \"num_attention_heads\": %d,\n"
-                "  \"num_key_value_heads\": %d,\n  \"head_dim\": %d,\n  \"hidden_act\": \"%s\",\n"
-                "  \"max_position_embeddings\": %d,\n", c->vocab, c->dim, c->ffn, c->layers,
-                c->heads, c->kv_heads, c->head_dim, act, c->context);
+    bytes_print(out, e, "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": "
+                "\"llama\",\n  \"torch_dtype\": \"float32\",\n  \"vocab_size\": %d,\n  "
+                "\"hidden_size\": %d,\n  \"intermediate_size\": %d,\n  \"num_hidden_layers\": "
+                "%d,\n  \"num_attention_heads\": %d,\n  \"num_key_value_heads\": %d,\n  "
+                "\"head_dim\": %d,\n  \"hidden_act\": \"%s\",\n  \"max_position_embeddings\": "
+                "%d,\n", c->vocab, c->dim, c->ffn, c->layers, c->heads, c->kv_heads, c->head_dim,
+                act, c->context);
     print_real(out, &t->s, "  \"rms_norm_eps\"", "norm-eps", e);
     bytes_print(out, e, ",\n");
     print_rope(out, &t->s, e);
@@ -1516,7 +1487,7 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 4  tokenizer.json: a byte-level BPE
+ * 9  tokenizer.json: a byte-level BPE
  *
  * There a token is spelt with a letter for each byte: a printable byte is its own letter in
  * Latin-1, and the other 68, in rising order, are U+0100, U+0101, .. (the alphabet of GPT-2). The
@@ -1606,28 +1577,23 @@ static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
         bytes_print(out, e, "%s\n{\"id\": %d, \"content\": \"%s\", \"single_word\": false, "
                             "\"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
                             "\"special\": true}", id ? "," : "", id, token_name(t, id, name));
-    bytes_print(out, e,
-                "],\n\"normalizer\": null,\n\"pre_tokenizer\": {\"type\": \"Sequence\", "
+    bytes_print(out, e, "],\n\"normalizer\": null,\n\"pre_tokenizer\": {\"type\": \"Sequence\", "
                 "\"pretokenizers\": [\n{\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
                 "\"trim_offsets\": true, \"use_regex\": false},\n{\"type\": \"Split\", "
-                "\"pattern\": {\"Regex\": \"%s\"}, \"behavior\": \"Isolated\", "
-                "\"invert\": false}]},\n", SPLIT);
+                "\"pattern\": {\"Regex\": \"%s\"}, \"behavior\": \"Isolated\", \"invert\": "
+                "false}]},\n", SPLIT);
     token_name(t, start, name);
-    bytes_print(out, e,
-                "\"post_processor\": {\"type\": \"TemplateProcessing\",\n"
-                "\"single\": [{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, "
-                "{\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}],\n"
-                "\"pair\": [{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, "
-                "{\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}, "
-                "{\"Sequence\": {\"id\": \"B\", \"type_id\": 1}}],\n"
-                "\"special_tokens\": {\"%s\": {\"id\": \"%s\", \"ids\": [%d], "
-                "\"tokens\": [\"%s\"]}}},\n", name, name, name, name, start, name);
-    bytes_print(out, e,
-                "\"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
-                "\"trim_offsets\": true, \"use_regex\": false},\n"
-                "\"model\": {\"type\": \"BPE\", \"dropout\": null, \"unk_token\": null, "
-                "\"continuing_subword_prefix\": null, \"end_of_word_suffix\": null, "
-                "\"fuse_unk\": false, \"byte_fallback\": false,\n\"vocab\": {");
+    bytes_print(out, e, "\"post_processor\": {\"type\": \"TemplateProcessing\",\n\"single\": "
+                "[{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, {\"Sequence\": {\"id\": "
+                "\"A\", \"type_id\": 0}}],\n\"pair\": [{\"SpecialToken\": {\"id\": \"%s\", "
+                "\"type_id\": 0}}, {\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}, {\"Sequence\": "
+                "{\"id\": \"B\", \"type_id\": 1}}],\n\"special_tokens\": {\"%s\": {\"id\": \"%s\", "
+                "\"ids\": [%d], \"tokens\": [\"%s\"]}}},\n", name, name, name, name, start, name);
+    bytes_print(out, e, "\"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
+                "\"trim_offsets\": true, \"use_regex\": false},\n\"model\": {\"type\": \"BPE\", "
+                "\"dropout\": null, \"unk_token\": null, \"continuing_subword_prefix\": null, "
+                "\"end_of_word_suffix\": null, \"fuse_unk\": false, \"byte_fallback\": "
+                "false,\n\"vocab\": {");
     for (int id = 0; id < t->vocab && !e->status; id++) {
         bytes_print(out, e, "%s\n\"", id ? "," : "");
         print_token(out, t, id, e);
@@ -1648,12 +1614,11 @@ static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
 static int tokenizer_config_json(Bytes *out, const Tokenizer *t, int start, int context, Error *e) {
     char bos[32], end[32];
     token_name(t, TOKEN_END, end);
-    return bytes_print(out, e,
-                       "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n"
-                       "  \"bos_token\": \"%s\",\n  \"eos_token\": \"%s\",\n"
-                       "  \"pad_token\": \"%s\",\n  \"clean_up_tokenization_spaces\": false,\n"
-                       "  \"model_input_names\": [\"input_ids\", \"attention_mask\"],\n"
-                       "  \"model_max_length\": %d\n}\n", token_name(t, start, bos), end, end,
+    return bytes_print(out, e, "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n  "
+                       "\"bos_token\": \"%s\",\n  \"eos_token\": \"%s\",\n  \"pad_token\": "
+                       "\"%s\",\n  \"clean_up_tokenization_spaces\": false,\n  "
+                       "\"model_input_names\": [\"input_ids\", \"attention_mask\"],\n  "
+                       "\"model_max_length\": %d\n}\n", token_name(t, start, bos), end, end,
                        context);
 }
 
@@ -1724,8 +1689,7 @@ static int export_folder(const char *model, const char *folder, const char *toke
                t.m.n_tensors, (long long)t.m.count, files[WEIGHTS].size, t.s.model.vocab,
                t.tokenizer_hash ? tokenizer : "none", folder);
     for (int i = 0; i < FILES; i++) bytes_free(&files[i]);
-    tokenizer_free(&words);
-    trainer_free(&t);
+    tokenizer_free(&words); trainer_free(&t);
     return e->status;
 }
 
@@ -1764,8 +1728,7 @@ typedef struct Json {
 } Json;
 
 static void json_free(Json *j) {
-    free(j->text);
-    free(j->at);
+    free(j->text); free(j->at);
     *j = (Json){0};
 }
 
@@ -2018,7 +1981,7 @@ static bool json_count(const Json *j, const JsonValue *v, uint64_t *n) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 12  safetensors, read: one file or many (the layout is chapter 3's)
+ * 12  safetensors, read: one file or many (the layout is 8's)
  *
  * The header is believed when it names every byte of the file: its tensors, sorted by where they
  * begin, have neither hole nor overlap and end with the file. Names, shapes and lengths are checked
@@ -2066,9 +2029,7 @@ typedef struct Folder {          /* all tensors of a published model, sorted by 
 
 static void folder_free(Folder *f) {
     for (int i = 0; i < f->shards; i++) json_free(&f->shard[i].header);
-    free(f->shard);
-    free(f->tensor);
-    free(f->names);
+    free(f->shard); free(f->tensor); free(f->names);
     *f = (Folder){0};
 }
 
@@ -2204,8 +2165,7 @@ static int shard_open(Folder *f, const char *path, Error *e) {
             fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
         else header_read(f, &s->header, head, 8 + (size_t)N, s->size, path, e);
     }
-    free(head);
-    fclose(in);
+    free(head); fclose(in);
     f->shards++;
     return e->status;
 }
@@ -3113,17 +3073,9 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const ch
 static void published_close(Tokenizer *k) {
     Published *t = k->published;
     if (!t) return;
-    pairs_free(&t->marks[0]);
-    pairs_free(&t->marks[1]);
-    pairs_free(&t->beside);
-    pairs_free(&t->joins);
-    free(t->made);
-    free(t->kind);
-    free(t->slot);
-    free(t->classes);
-    free(t->combining);
-    free(t->folds);
-    free(t);
+    pairs_free(&t->marks[0]); pairs_free(&t->marks[1]); pairs_free(&t->beside);
+    pairs_free(&t->joins); free(t->made); free(t->kind); free(t->slot);
+    free(t->classes); free(t->combining); free(t->folds); free(t);
 }
 
 /* A tokenizer of a file of version 2. Nothing is believed before it is checked. */
@@ -3301,8 +3253,7 @@ static int scratch_room(Scratch *c, size_t n, Error *e) {
     if (n > INT32_MAX)
         return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
                     (long)INT32_MAX, n);
-    free(c->link);
-    free(c->heap);
+    free(c->link); free(c->heap);
     c->link = grab((idx)room, sizeof *c->link, e);
     c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
     c->room = e->status ? 0 : room;
@@ -3450,12 +3401,8 @@ static int published_encode(Encoder *encoder, const unsigned char *text, size_t 
 /* Frees an encoder's scratch. */
 static void published_done(Encoder *encoder) {
     Scratch *c = encoder->scratch;
-    free(c->link);
-    free(c->heap);
-    bytes_free(&c->plain);
-    ids_free(&c->codes);
-    ids_free(&c->spare);
-    free(c);
+    free(c->link); free(c->heap); bytes_free(&c->plain); ids_free(&c->codes);
+    ids_free(&c->spare); free(c);
 }
 
 static const TokenizerKind PUBLISHED_TOKENIZERS = {
@@ -3472,9 +3419,9 @@ static const TokenizerKind PUBLISHED_TOKENIZERS = {
  *   vocab.json, merges.txt       GPT-2's algorithm: OPT has no other
  *   any .bin                     llama2.c's: pieces and scores
  *
- * becomes the published kind of sink's tokenizer file (9). Whatever would change
- * the ids of a text and has no counterpart there is refused by its name. tokenizer_config.json,
- * where the folder has it, says which tokens begin and end a text and whether one is put in front.
+ * becomes the file of 14. Whatever would change the ids of a text and has no counterpart there is
+ * refused by its name. tokenizer_config.json, where the folder has it, says which tokens begin and
+ * end a text and whether one is put in front.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
@@ -3509,10 +3456,7 @@ typedef struct Making {
 } Making;
 
 static void making_free(Making *m) {
-    free(m->entry);
-    free(m->sorted);
-    bytes_free(&m->join);
-    bytes_free(&m->names);
+    free(m->entry); free(m->sorted); bytes_free(&m->join); bytes_free(&m->names);
     bytes_free(&m->spelt);
     *m = (Making){0};
 }
@@ -3599,7 +3543,7 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
     return join_add(m, a, b, ab, -(float)m->joins, e);
 }
 
-/* The byte of a letter of GPT-2's alphabet (chapter 4), -1 for another character. */
+/* The byte of a letter of GPT-2's alphabet (9), -1 for another character. */
 static int byte_of(uint32_t letter) {
     for (int b = 0; b < 256; b++) if (letter_of(b) == (int)letter) return b;
     return -1;
@@ -3731,7 +3675,8 @@ static const JsonValue *sequence(const Json *j, const JsonValue *v, const char *
     return json_says(j, v, "type", "Sequence") && json_kind(list, JSON_ARRAY) ? list : NULL;
 }
 
-static int part_refuse(const Making *m, const Json *j, const char *part, const JsonValue *v, Error *e) {
+static int part_refuse(const Making *m, const Json *j, const char *part, const JsonValue *v,
+                       Error *e) {
     char what[160];
     snprintf(what, sizeof what, "%s \"%.60s\" with values of its own", part,
              json_text(j, json_get(j, v, "type")));
@@ -3885,7 +3830,7 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
     return merges_listed(m, j, json_get(j, model, "merges"), e);
 }
 
-/* ---- 15.2  tokenizer.model, llama2.c's file, merges.txt --------------------------------------- */
+/* ---- 15.2  tokenizer.model, llama2.c's file, merges.txt ------------------------------------ */
 
 /* Protocol buffers: fields of a number and a wire type; what is asked for is of types 0 (a number
  * of 7-bit groups), 2 (bytes) and 5 (4 bytes), and 1 (8 bytes) is passed over. */
@@ -4145,9 +4090,7 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
     const Bytes *const parts[] = {&tables, &tokens, &m->spelt, &merges};
     for (int i = 0; i < 4 && !e->status; i++) bytes_add(out, parts[i]->at, parts[i]->size, e);
     if (!e->status) bytes_number(out, hash64(0, out->at + from, out->size - from), 8, e);
-    bytes_free(&tables);
-    bytes_free(&tokens);
-    bytes_free(&merges);
+    bytes_free(&tables); bytes_free(&tokens); bytes_free(&merges);
     return e->status;
 }
 
@@ -4190,10 +4133,7 @@ static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error 
     }
     if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
         tokenizer_read(out->at, out->size, path, words, e);
-    making_free(&m);
-    json_free(&config);
-    json_free(&vocabulary);
-    bytes_free(&in);
+    making_free(&m); json_free(&config); json_free(&vocabulary); bytes_free(&in);
     return e->status;
 }
 
@@ -4214,8 +4154,7 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
         printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
                CUT_NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
                t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
-    tokenizer_free(&t);
-    bytes_free(&file);
+    tokenizer_free(&t); bytes_free(&file);
     return e->status;
 }
 
@@ -4225,7 +4164,7 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
  * Before a number is copied every tensor is accounted for: each that the family needs is there once
  * in its shape, and nothing is there that it does not know. Then they are copied, or only pointed
  * at (--link), in the order in which a forward reads them, with the bits that they were published
- * with. Nothing is turned or shuffled: the file says how a tensor lies (sink.c, 10.4). */
+ * with. Nothing is turned or shuffled: the file says how a tensor lies (2). */
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
@@ -4444,8 +4383,7 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
 
 /* Opens a folder, or a file of llama2.c (*one), as the resolved s->model and as f, which is to be
  * freed whatever comes back. */
-static const Family *published_open(Folder *f, Settings *s, const char *from, bool *one,
-                                    Error *e) {
+static const Family *published_open(Folder *f, Settings *s, const char *from, bool *one, Error *e) {
     unsigned char head[BIN_HEAD];
     char name[1024];
     uint64_t size = 0;
@@ -4499,9 +4437,7 @@ static int import_model(const char *from, const char *out, bool link, const char
                    family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
                    t.vocab ? words : "none", out);
     }
-    tokenizer_free(&t);
-    bytes_free(&file);
-    folder_free(&f);
+    tokenizer_free(&t); bytes_free(&file); folder_free(&f);
     return e->status;
 }
 
@@ -4531,8 +4467,7 @@ typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Q
 typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
 
 static void choices_free(Choices *c) {
-    free(c->text);
-    free(c->question);
+    free(c->text); free(c->question);
     *c = (Choices){0};
 }
 
@@ -4550,7 +4485,8 @@ static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n
 }
 
 /* 1 with the number of the line that is none; on failure nothing is held. */
-static int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out, Error *e) {
+static int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out,
+                        Error *e) {
     int lines = 1;
     *out = (Choices){0};
     for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
@@ -4619,8 +4555,7 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
             fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
                  "--bos", ending);
     }
-    ids_free(&alone);
-    bytes_free(&text);
+    ids_free(&alone); bytes_free(&text);
     return e->status;
 }
 
@@ -4658,8 +4593,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
         model_fault(m, e);
     }
     if (m->published) m->published->end(m, e);
-    acts_free(&a);
-    free(ids);
+    acts_free(&a); free(ids);
     return e->status;
 }
 
@@ -4707,10 +4641,7 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
     out->n = c.n;
     out->acc = c.n ? (double)right[0] / c.n : 0;
     out->acc_norm = c.n ? (double)right[1] / c.n : 0;
-    choices_free(&c);
-    ids_free(&ids);
-    free(choice);
-    free(log_p);
+    choices_free(&c); ids_free(&ids); free(choice); free(log_p);
     return e->status;
 }
 
@@ -4792,8 +4723,7 @@ static int import_choices(const char *path, const char *to, Error *e) {
         fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);
     if (!e->status && !file_write(to, out.at, out.size, e))
         printf("questions=%d out=%s\n", questions, to);
-    bytes_free(&file);
-    bytes_free(&out);
+    bytes_free(&file); bytes_free(&out);
     return e->status;
 }
 
@@ -5120,8 +5050,7 @@ static int verb_stream(Settings *s, const char **words, int n, Error *e) {
                    gflop / computed, gflop / computed / peak, gflop / cpu / peak, peak,
                    (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
     }
-    sinks_free(&x);
-    trainer_free(&t);
+    sinks_free(&x); trainer_free(&t);
     return e->status;
 }
 
@@ -5158,7 +5087,7 @@ static const Verb HF_VERBS[] = {
 int main(int argc, char **argv) {
     HfOwn own;
     const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                        .page = report_write, .measure = choices_measure};
+                        .page = report_write, .survey = survey, .measure = choices_measure};
     char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
     if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))

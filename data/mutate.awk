@@ -32,14 +32,12 @@ BEGIN {
     SKIP["(^|[^a-z_])(fail|grab|snprintf|memcpy|memset|free|qsort)\\("]  # errors and memory: Part IV
     SKIP["e->status|sizeof"]                                            # the same
     SKIP["^ *(typedef|enum|PARALLEL|#)|^WIDE|^}"]                         # no statement
-    SKIP["= *place\\(|used|strip_size"]      # sizes of scratch: too much of it changes no result
     SKIP["->threads|worker"]                 # any share of the work has the same bits
-    SKIP["enum \\{|(CHANNELS|SLICE|STRIP|PIECES)"]        # where work is cut: the same results
+    SKIP["enum \\{|(CHANNELS|SLICE|PIECES)"]              # where work is cut: the same results
     SKIP["\"[^\"]*\", *\"[^\"]*\""]          # the table of variants: text
     # Mutations that change no result, by a part of their line as it is printed, and why.
     EQUAL["-> if (distance <= 16) return"] = "16 is where the logarithm begins"
     EQUAL["-> if (l == 1 || (l >= 1 && largest"] = "l is 1 on the left already"
-    EQUAL[".lo = w && i0 - w + 2 > 0 ?"] = "at the new border it is 0 either way"
 }
 {
     text[NR] = $0
@@ -96,7 +94,7 @@ BEGIN {
                  BORDER[b] " ", " " BORDER[b] " ", " " BORDER[5 - b] " ")
     if (match(code, /if \([^()]*(\([^()]*\)[^()]*)*\)/))
         add("negated", RSTART, RLENGTH, "if (!" substr(code, RSTART + 3, RLENGTH - 3) ")")
-    if (code ~ / LAW_[A-Z]+,/) {                      # the table of tensors: decayed or not
+    if (code ~ / INITIAL_[A-Z]+,/) {                      # the table of tensors: decayed or not
         each("constant", ", +1, ", "1", "0")
         each("constant", ", +0, ", "0", "1")
     }
