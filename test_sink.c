@@ -2485,75 +2485,72 @@ static void row_by_formula(const Config *c, int n, const real *z, Scores *r) {
 
 /* [T15] [E43] Weights, row_stat, derivatives, dlogz, Z and metric of random rows of every length,
  * for every similarity and normaliser; a fifth of each row is masked. */
+static void row_as_formula(Test *t, const Config *c, int n, const real *z, Scores *want) {
+    static const char *const NAMES[] = {"weight", "weight made again", "derivative", "dlogz",
+                                        "metric"};
+    real a[400], spare[400], b[400], deriv[400], dlogz[400], m[400];
+    row_by_formula(c, n, z, want);
+    copy(a, z, n);
+    real row_stat = row_forward(c, n, a, spare);
+    row_backward(c, n, z, row_stat, b, deriv, dlogz);
+    row_metric(c, n, a, row_stat, m);
+    double bound = 4 * REAL_EPS * (8 + 2 * sqrt(n)) * fmax(1, c->pnorm);
+    within(t, (double)(row_normalizer(c, row_stat) / want->Z), 1, bound,
+           "Z of sim %d, normalizer %d, p %g", c->sim, c->normalizer, c->pnorm);
+    for (int j = 0; j < n; j++) {
+        const real got[] = {a[j], b[j], deriv[j], dlogz[j], m[j]};
+        const long double to[] = {want->a[j], want->a[j], want->deriv[j], want->dlogz[j],
+                                  want->m[j]};
+        for (int y = 0; y < 5; y++)
+            within(t, (double)got[y], (double)to[y], bound * fmax(0.1, fabs((double)to[y])),
+                   "%s of sim %d, normalizer %d, p %g, n %d", NAMES[y], c->sim, c->normalizer,
+                   c->pnorm, n);
+    }
+}
+
 static void row__every_operation(Test *t) {
-    static const struct {
-        int normalizer;
-        double p;
-    } NORMALIZERS[] = {{NORMALIZER_SUM, 0},     {NORMALIZER_ONE, 0},     {NORMALIZER_CLAMP, 0},
-                       {NORMALIZER_PNORM, 0.5}, {NORMALIZER_PNORM, 1.5}, {NORMALIZER_PNORM, 2},
-                       {NORMALIZER_PNORM, 3},   {NORMALIZER_PNORM, 7}};
+    static const struct { int normalizer; double p; } NORMALIZERS[] = {
+        {NORMALIZER_SUM, 0}, {NORMALIZER_ONE, 0}, {NORMALIZER_CLAMP, 0}, {NORMALIZER_PNORM, 0.5},
+        {NORMALIZER_PNORM, 1.5}, {NORMALIZER_PNORM, 2}, {NORMALIZER_PNORM, 3},
+        {NORMALIZER_PNORM, 7}};
     static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
     Scores want;
     Rng r = {17};
     int over = 0, under = 0;
-    for (int sim = 0; sim < SIM_ROWS; sim++)
-        for (int k = 0; k < 8; k++)
-            for (int x = 0; x < 70; x++) {
-                Config c = {.sim = sim,
-                            .normalizer = NORMALIZERS[k].normalizer,
-                            .pnorm = NORMALIZERS[k].p};
-                bool cancels = sim == SIM_IDENTITY &&
-                               (c.normalizer == NORMALIZER_SUM || c.pnorm == 0.5);
-                if (cancels) continue;                       /* refused at configuration */
-                int n = LENGTHS[x % 7];
-                real z[400], a[400], spare[400], b[400], deriv[400], dlogz[400], m[400];
-                double shift = x % 3 - 1.0,
-                       spread = c.normalizer == NORMALIZER_CLAMP && x % 2 ? 0.02 : 2;
-                for (int j = 0; j < n; j++) z[j] = (real)(spread * (shift + rng_normal(&r)));
-                for (int j = 1; j < n; j++) if (rng_below(&r, 5) == 0) z[j] = (real)-INFINITY;
-                row_by_formula(&c, n, z, &want);
-                copy(a, z, n);
-                real row_stat = row_forward(&c, n, a, spare);
-                row_backward(&c, n, z, row_stat, b, deriv, dlogz);
-                row_metric(&c, n, a, row_stat, m);
-                over += c.normalizer == NORMALIZER_CLAMP && want.Z > 1;
-                under += c.normalizer == NORMALIZER_CLAMP && want.Z == 1;
-                double eps = REAL_EPS * (8 + 2 * sqrt(n)) * fmax(1, c.pnorm);
-                within(t, (double)(row_normalizer(&c, row_stat) / want.Z), 1, 4 * eps,
-                       "Z of sim %d, normalizer %d, p %g", sim, c.normalizer, c.pnorm);
-                for (int j = 0; j < n; j++) {
-                    const double got[] = {(double)a[j], (double)b[j], (double)deriv[j],
-                                          (double)dlogz[j], (double)m[j]};
-                    const long double to[] = {want.a[j], want.a[j], want.deriv[j], want.dlogz[j],
-                                              want.m[j]};
-                    static const char *const NAMES[] = {"weight", "weight made again", "derivative",
-                                                        "dlogz", "metric"};
-                    for (int y = 0; y < 5; y++)
-                        within(t, got[y], (double)to[y], 4 * eps * fmax(0.1, fabs((double)to[y])),
-                               "%s of sim %d, normalizer %d, p %g, n %d", NAMES[y], sim,
-                               c.normalizer, c.pnorm, n);
-                }
-            }
+    for (int sim = 0; sim < SIM_ROWS; sim++) EACH(k, NORMALIZERS) for (int x = 0; x < 70; x++) {
+        const Config c = {.sim = sim, .normalizer = NORMALIZERS[k].normalizer,
+                          .pnorm = NORMALIZERS[k].p};
+        bool clamp = c.normalizer == NORMALIZER_CLAMP;
+        if (sim == SIM_IDENTITY && (c.normalizer == NORMALIZER_SUM || c.pnorm == 0.5))
+            continue;                                        /* refused at configuration */
+        int n = LENGTHS[x % 7];
+        real z[400];
+        double shift = x % 3 - 1.0, spread = clamp && x % 2 ? 0.02 : 2;
+        for (int j = 0; j < n; j++) z[j] = (real)(spread * (shift + rng_normal(&r)));
+        for (int j = 1; j < n; j++) if (rng_below(&r, 5) == 0) z[j] = (real)-INFINITY;
+        row_as_formula(t, &c, n, z, &want);
+        over += clamp && want.Z > 1;
+        under += clamp && want.Z == 1;
+    }
     fact(t, over > 20 && under > 20, "the clamp bound %d rows and left %d alone", over, under);
     note(t, "clamp %d rows over 1, %d not", over, under);
 }
 
-/* Every z of n the same; the row's results in a, deriv, dlogz, m. */
+/* The results of a row whose scores are all the same. */
 typedef struct Flat { real a[8], deriv[8], dlogz[8], m[8], row_stat; } Flat;
 
+/* A row of n scores z, made again as the backward does; NaN where that fails. */
 static Flat flat_row(int sim, int normalizer, double p, int n, double z) {
-    Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p};
+    const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p};
     Flat f;
-    real row[8], spare[8];
+    real row[8], spare[8], again[8];
     for (int j = 0; j < n; j++) row[j] = f.a[j] = (real)z;
     f.row_stat = row_forward(&c, n, f.a, spare);
     row_metric(&c, n, f.a, f.row_stat, f.m);
-    real again[8];
     row_backward(&c, n, row, f.row_stat, again, f.deriv, f.dlogz);
-    double error = fabs((double)again[0] - (double)f.a[0]),
-           least = REAL_EPS > 1e-10 ? 1e-37 : 1e-307;
-    if (!(error <= 1e-2 * fabs((double)f.a[0]) + least))
-        f.a[0] = (real)NAN; /* made again, but wrongly */
+    double error = fabs((double)again[0] - (double)f.a[0]);
+    double least = REAL_EPS > 1e-10 ? 1e-37 : 1e-307;
+    if (!(error <= 1e-2 * fabs((double)f.a[0]) + least)) f.a[0] = (real)NAN;
     return f;
 }
 
@@ -2561,27 +2558,24 @@ static Flat flat_row(int sim, int normalizer, double p, int n, double z) {
  * a row of hugely negative scores is uniform as it must be, not zero. */
 static void row_forward__extremes(Test *t) {
     static const double SIZES[] = {-1e5, -1e4, -745, -104, 0, 89, 710, 1e4, 1e5};
-    for (int i = 0; i < 9; i++)
-        for (int n = 1; n <= 8; n += 7) {
-            Flat f = flat_row(SIM_EXP, NORMALIZER_SUM, 0, n, SIZES[i]);
-            double tight = fmax(4 * REAL_EPS, fabs(SIZES[i]) * REAL_EPS);
-            within(t, (double)f.a[0], 1.0 / n, 4 * REAL_EPS, "softmax of %d scores of %g", n,
-                   SIZES[i]);
-            within(t, (double)f.deriv[0], 1.0 / n, tight, "its derivative at %g", SIZES[i]);
-            within(t, (double)f.m[0], 1.0 / n, 4 * REAL_EPS, "its metric at %g", SIZES[i]);
-            for (double p = 0.5; p < 5; p *= 2) {
-                if (p == 1) continue;
-                f = flat_row(SIM_EXP, NORMALIZER_PNORM, p, n, SIZES[i]);
-                within(t, (double)f.a[0], pow(n, -1 / p), 16 * REAL_EPS,
-                       "p-norm %g of %d scores of %g", p, n, SIZES[i]);
-                within(t, (double)f.dlogz[0], 1.0 / n, 4 * tight, "its dlogz at %g", SIZES[i]);
-            }
-            f = flat_row(SIM_EXP, NORMALIZER_CLAMP, 0, n, SIZES[i]);
-            within(t, (double)f.a[0], fmin(exp(SIZES[i]), 1.0 / n), tight, "clamped exp at %g",
-                   SIZES[i]);
-            within(t, (double)f.dlogz[0], SIZES[i] > 0 || (n > 1 && SIZES[i] == 0) ? 1.0 / n : 0,
-                   tight, "its dlogz at %g", SIZES[i]);
+    EACH(i, SIZES) for (int n = 1; n <= 8; n += 7) {
+        double z = SIZES[i], tight = fmax(4 * REAL_EPS, fabs(z) * REAL_EPS);
+        Flat f = flat_row(SIM_EXP, NORMALIZER_SUM, 0, n, z);
+        within(t, (double)f.a[0], 1.0 / n, 4 * REAL_EPS, "softmax of %d scores of %g", n, z);
+        within(t, (double)f.deriv[0], 1.0 / n, tight, "its derivative at %g", z);
+        within(t, (double)f.m[0], 1.0 / n, 4 * REAL_EPS, "its metric at %g", z);
+        for (double p = 0.5; p < 5; p *= 2) {
+            if (p == 1) continue;
+            f = flat_row(SIM_EXP, NORMALIZER_PNORM, p, n, z);
+            within(t, (double)f.a[0], pow(n, -1 / p), 16 * REAL_EPS,
+                   "p-norm %g of %d scores of %g", p, n, z);
+            within(t, (double)f.dlogz[0], 1.0 / n, 4 * tight, "its dlogz at %g", z);
         }
+        f = flat_row(SIM_EXP, NORMALIZER_CLAMP, 0, n, z);
+        within(t, (double)f.a[0], fmin(exp(z), 1.0 / n), tight, "clamped exp at %g", z);
+        within(t, (double)f.dlogz[0], z > 0 || (n > 1 && z == 0) ? 1.0 / n : 0, tight,
+               "its dlogz at %g", z);
+    }
     fact(t, isinf((double)flat_row(SIM_EXP, NORMALIZER_ONE, 0, 2, 1e4).a[1]),
          "exp with Z = 1 hides its overflow");
 }
@@ -2589,19 +2583,17 @@ static void row_forward__extremes(Test *t) {
 /* sigmoid / (sigmoid + 1e-8): at z = -18.42 the two are equal, and further down nothing is left. */
 static void row_forward__tiny_sigmoids(Test *t) {
     static const double Z[] = {-17, -18, -18.420680743952367, -20, -25, -40, -80};
-    for (int i = 0; i < 7; i++) {
-        double s = 1 / (1 + exp(-(double)(real)Z[i])), e = (double)(real)1e-8;
+    EACH(i, Z) {
+        double s = 1 / (1 + exp(-(double)(real)Z[i])), e = (double)(real)1e-8, share = s / (s + e);
         Flat f = flat_row(SIM_SIGMOID, NORMALIZER_SUM, 0, 1, Z[i]);
-        within(t, (double)f.a[0] / (s / (s + e)), 1, 32 * REAL_EPS,
-               "sigmoid/(sigmoid + 1e-8) at %g", Z[i]);
-        within(t, (double)f.m[0] / (s / (s + e)), 1, 32 * REAL_EPS, "its metric at %g", Z[i]);
-        f = flat_row(SIM_SIGMOID, NORMALIZER_ONE, 0, 1, Z[i]);
-        within(t, (double)f.a[0] / s, 1, 32 * REAL_EPS, "sigmoid at %g", Z[i]);
-        within(t, (double)f.m[0] / (s / (s + e)), 1, 32 * REAL_EPS, "metric of Z = 1 at %g", Z[i]);
-        fact(t, f.dlogz[0] == 0, "Z = 1 has a gradient");
+        Flat g = flat_row(SIM_SIGMOID, NORMALIZER_ONE, 0, 1, Z[i]);
+        within(t, (double)f.a[0] / share, 1, 32 * REAL_EPS, "sigmoid/(sigmoid + 1e-8) at %g", Z[i]);
+        within(t, (double)f.m[0] / share, 1, 32 * REAL_EPS, "its metric at %g", Z[i]);
+        within(t, (double)g.a[0] / s, 1, 32 * REAL_EPS, "sigmoid at %g", Z[i]);
+        within(t, (double)g.m[0] / share, 1, 32 * REAL_EPS, "metric of Z = 1 at %g", Z[i]);
+        fact(t, g.dlogz[0] == 0, "Z = 1 has a gradient");
+        if (i == 2) within(t, (double)f.a[0], 0.5, 1e-6, "half");
     }
-    within(t, (double)flat_row(SIM_SIGMOID, NORMALIZER_SUM, 0, 1, -18.420680743952367).a[0], 0.5,
-           1e-6, "half");
 }
 
 /* [E43] The p-norm's traps: a row of zeros has weights, metric, derivatives and dlogz 0. A sigmoid
@@ -2610,45 +2602,39 @@ static void row_forward__tiny_sigmoids(Test *t) {
 static void row_forward__pnorm_traps(Test *t) {
     const double deep = REAL_EPS > 1e-10 ? -80 : -700, denormal = REAL_EPS > 1e-10 ? -95 : -730;
     for (double p = 1.5; p < 5; p *= 1.5) {
+        double weight = pow(5, -1 / p);
         Flat f = flat_row(SIM_IDENTITY, NORMALIZER_PNORM, p, 5, 0);
         for (int j = 0; j < 5; j++)
             fact(t, f.a[j] == 0 && f.m[j] == 0 && f.deriv[j] == 0 && f.dlogz[j] == 0,
-                 "a row of zeros at p %g: a %g m %g "
-                 "deriv %g dlogz %g",
-                 p, (double)f.a[j], (double)f.m[j], (double)f.deriv[j], (double)f.dlogz[j]);
-        f = flat_row(SIM_SIGMOID, NORMALIZER_PNORM, p, 5, deep);
-        within(t, (double)f.a[0], pow(5, -1 / p), 64 * REAL_EPS, "weight at %g, p %g", deep, p);
-        within(t, (double)f.deriv[0], pow(5, -1 / p), 64 * REAL_EPS, "derivative at %g, p %g",
-               deep, p);
-        within(t, (double)f.dlogz[0], 0.2, 64 * REAL_EPS, "dlogz at %g, p %g", deep, p);
-        f = flat_row(SIM_SIGMOID, NORMALIZER_PNORM, p, 5, denormal);
-        within(t, (double)f.a[0], pow(5, -1 / p), 1e-2, "weight at %g, p %g", denormal, p);
-        within(t, (double)f.deriv[0], pow(5, -1 / p), 1e-2, "derivative at %g, p %g", denormal, p);
-        within(t, (double)f.dlogz[0], 0.2, 1e-2, "dlogz at %g, p %g", denormal, p);
+                 "a row of zeros at p %g: a %g m %g deriv %g dlogz %g", p, (double)f.a[j],
+                 (double)f.m[j], (double)f.deriv[j], (double)f.dlogz[j]);
+        for (int k = 0; k < 2; k++) {
+            double z = k ? denormal : deep, bound = k ? 1e-2 : 64 * REAL_EPS;
+            f = flat_row(SIM_SIGMOID, NORMALIZER_PNORM, p, 5, z);
+            within(t, (double)f.a[0], weight, bound, "weight at %g, p %g", z, p);
+            within(t, (double)f.deriv[0], weight, bound, "derivative at %g, p %g", z, p);
+            within(t, (double)f.dlogz[0], 0.2, bound, "dlogz at %g, p %g", z, p);
+        }
         f = flat_row(SIM_IDENTITY, NORMALIZER_PNORM, p, 5, -3);
-        within(t, (double)f.a[0], -pow(5, -1 / p), 16 * REAL_EPS, "weight of negative scores, p %g",
-               p);
+        within(t, (double)f.a[0], -weight, 16 * REAL_EPS, "weight of negative scores, p %g", p);
         within(t, (double)f.dlogz[0], -1.0 / 15, 16 * REAL_EPS, "their dlogz, p %g", p);
     }
 }
 
-/* max(|sum|, 1): the sum's sign is dropped in Z and kept in dlogz; at |sum| = 1 exactly nothing
- * binds. */
+/* max(|sum|, 1) on four equal scores of the identity: the sum's sign is dropped in Z and kept in
+ * dlogz; at |sum| = 1 exactly nothing binds. */
 static void row_forward__clamp_branches(Test *t) {
-    static const struct {
-        double z, a, deriv, dlogz, m;
-    } ROWS[] = {
-        /* four equal scores of the identity */
+    static const struct { double z, a, deriv, dlogz, m; } ROWS[] = {
         {2, 0.25, 0.125, 0.125, 0.25}, {-2, -0.25, 0.125, -0.125, 0.25}, {0.25, 0.25, 1, 0, 0.25},
         {-0.25, -0.25, 1, 0, 0.25},    {0.0625, 0.0625, 1, 0, 0.25},     {0, 0, 1, 0, 0},
     };
-    for (int i = 0; i < 6; i++) {
-        Flat f = flat_row(SIM_IDENTITY, NORMALIZER_CLAMP, 0, 4, ROWS[i].z);
-        within(t, (double)f.a[1], ROWS[i].a, 2 * REAL_EPS, "weight at %g", ROWS[i].z);
-        within(t, (double)f.deriv[1], ROWS[i].deriv, 2 * REAL_EPS, "derivative at %g", ROWS[i].z);
-        within(t, (double)f.dlogz[1], ROWS[i].dlogz, 2 * REAL_EPS, "dlogz at %g", ROWS[i].z);
-        within(t, (double)f.m[1], ROWS[i].m, 4e-8 / fmax(0.0625, fabs(ROWS[i].z)), "metric at %g",
-               ROWS[i].z);
+    EACH(i, ROWS) {
+        double z = ROWS[i].z;
+        Flat f = flat_row(SIM_IDENTITY, NORMALIZER_CLAMP, 0, 4, z);
+        within(t, (double)f.a[1], ROWS[i].a, 2 * REAL_EPS, "weight at %g", z);
+        within(t, (double)f.deriv[1], ROWS[i].deriv, 2 * REAL_EPS, "derivative at %g", z);
+        within(t, (double)f.dlogz[1], ROWS[i].dlogz, 2 * REAL_EPS, "dlogz at %g", z);
+        within(t, (double)f.m[1], ROWS[i].m, 4e-8 / fmax(0.0625, fabs(z)), "metric at %g", z);
     }
 }
 
@@ -2657,62 +2643,38 @@ static void row_forward__clamp_branches(Test *t) {
 static void row_forward__masked(Test *t) {
     for (int sim = 0; sim < SIM_ROWS; sim++)
         for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++) {
-            Config c = {.sim = sim,
-                        .normalizer = normalizer,
-                        .pnorm = normalizer == NORMALIZER_PNORM ? 2 : 0};
+            const Config c = {.sim = sim, .normalizer = normalizer,
+                              .pnorm = normalizer == NORMALIZER_PNORM ? 2 : 0};
             if (sim == SIM_IDENTITY && normalizer == NORMALIZER_SUM) continue;
-            real inf = (real)INFINITY, z[] = {-inf, 1, -inf, -2, (real)0.5, -inf},
-                 few[] = {1, -2, (real)0.5};
-            real a[6], b[6], deriv[6], dlogz[6], m[6], spare[6], a3[3];
+            real inf = (real)INFINITY, z[] = {-inf, 1, -inf, -2, (real)0.5, -inf};
+            real few[] = {1, -2, (real)0.5}, a[6], b[6], deriv[6], dlogz[6], m[6], spare[6];
             copy(a, z, 6);
-            copy(a3, few, 3);
-            real row_stat = row_forward(&c, 6, a, spare), row_stat3 = row_forward(&c, 3, a3, spare);
+            real row_stat = row_forward(&c, 6, a, spare), of_few = row_forward(&c, 3, few, spare);
             row_backward(&c, 6, z, row_stat, b, deriv, dlogz);
             row_metric(&c, 6, a, row_stat, m);
-            for (int j = 0; j < 6; j++) {
-                bool masked = j == 0 || j == 2 || j == 5;
-                bool none = a[j] == 0 && b[j] == 0 && deriv[j] == 0 && dlogz[j] == 0 && m[j] == 0;
-                fact(t, !masked || none,
+            for (int j = 0; j < 6; j += j == 2 ? 3 : 2)      /* 0, 2 and 5 */
+                fact(t, a[j] == 0 && b[j] == 0 && deriv[j] == 0 && dlogz[j] == 0 && m[j] == 0,
                      "sim %d, normalizer %d: column %d leaks", sim, normalizer, j);
-            }
-            within(t, (double)row_stat, (double)row_stat3, 8 * REAL_EPS,
+            within(t, (double)row_stat, (double)of_few, 8 * REAL_EPS,
                    "row_stat, sim %d, normalizer %d", sim, normalizer);
-            within(t, (double)a[1], (double)a3[0], 8 * REAL_EPS, "weight, sim %d, normalizer %d",
+            within(t, (double)a[1], (double)few[0], 8 * REAL_EPS, "weight, sim %d, normalizer %d",
                    sim, normalizer);
         }
 }
 
-/* A score that is not a number makes weights that are not, whatever the similarity and normaliser.
- * */
+/* A score that is not a number makes weights that are not, whatever the similarity and normaliser. */
 static void row_forward__nan(Test *t) {
     for (int sim = 0; sim < SIM_ROWS; sim++)
         for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++)
             for (int at = 0; at < 3; at++) {
-                Config c = {.sim = sim, .normalizer = normalizer, .pnorm = 2};
+                const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = 2};
                 real z[] = {1, -2, (real)0.5}, spare[3], m[3];
                 z[at] = (real)NAN;
-                real row_stat = row_forward(&c, 3, z, spare);
-                row_metric(&c, 3, z, row_stat, m);
+                row_metric(&c, 3, z, row_forward(&c, 3, z, spare), m);
                 fact(t, isnan((double)z[at]) && isnan((double)m[at]),
                      "sim %d, normalizer %d: weight %g, metric %g", sim, normalizer, (double)z[at],
                      (double)m[at]);
             }
-}
-
-/* [E44] exp(z) / (sum exp(p z))^(1/p) = softmax(p z)^(1/p): p is a temperature and an exponent. */
-static void row_forward__pnorm_temperature(Test *t) {
-    Rng r = {3};
-    for (int k = 0; k < 5; k++) {
-        double p = (double[]){0.25, 0.5, 1.5, 2, 4}[k], sum = 0;
-        Config c = {.normalizer = NORMALIZER_PNORM, .pnorm = p};
-        real z[20], a[20], spare[20];
-        for (int j = 0; j < 20; j++) z[j] = a[j] = (real)(2 * rng_normal(&r));
-        row_forward(&c, 20, a, spare);
-        for (int j = 0; j < 20; j++) sum += exp(p * (double)z[j]);
-        for (int j = 0; j < 20; j++)
-            within(t, (double)a[j], pow(exp(p * (double)z[j]) / sum, 1 / p), 64 * REAL_EPS, "p %g",
-                   p);
-    }
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2731,22 +2693,17 @@ static void visible__pictures(Test *t) {
         {"--sink-token", 4, {"1...", "11..", "111.", "1111"}},
         {"--sink-token --window 2", 5, {"1....", "11...", ".11..", "..11.", "...11"}},
         {"--sink-token --prefix 2", 5, {"111..", "111..", "111..", "1111.", "11111"}},
-        {"--sink-token --prefix 2 --window 2",
-         6,
+        {"--sink-token --prefix 2 --window 2", 6,
          {"111...", "111...", ".11...", ".111..", ".1111.", ".11.11"}},
     };
     EACH(p, PICTURES) {
-        Config c;
-        Error e = {0};
-        fact(t, !config_from_flags(&c, PICTURES[p].flags, &e), "%s", e.text);
+        const Config c = config_of(t, "%s", PICTURES[p].flags);
         for (int i = 0; i < PICTURES[p].N; i++)
             for (int j = 0; j < PICTURES[p].N; j++)
                 fact(t, visible(&c, 0, i, j) == (PICTURES[p].rows[i][j] == '1'),
                      "%s: row %d, key %d", PICTURES[p].flags, i, j);
     }
-    Config c;
-    Error e = {0};
-    config_from_flags(&c, "--window 2 --window-period 2 --window-offset 1", &e);
+    const Config c = config_of(t, "--window 2 --window-period 2 --window-offset 1");
     for (int l = 0; l < 4; l++)
         fact(t, visible(&c, l, 3, 0) == (l % 2 == 0), "layer %d's window", l);
 }
@@ -2756,63 +2713,46 @@ static void visible__pictures(Test *t) {
  * metric. */
 static void attention__against_slow(Test *t) {
     static const char *const MASKS[] = {
-        "",
-        "--window 5 --pos none",
-        "--prefix 40 --pos t5",
+        "", "--window 5 --pos none", "--prefix 40 --pos t5",
         "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
         "--sink-token --window 20 --pos alibi",
         "--sink-token --prefix 35 --kv-heads 1 --scale 0.7 --vbias --extra-shared",
         "--window 32 --combine add"};
-    int n = 0, refused = 0;
-    for (int kernel = 0; kernel < 3; kernel++)
-        for (int sim = 0; sim < 4; sim++)
-            for (int normalizer = 0; normalizer < 6; normalizer++)
-                for (int extra = 0; extra < 5; extra++) {
-                    const int row[] = {kernel, sim, normalizer, extra};
-                    static const char *const NAMES[] = {"kernel", "sim", "normalizer", "extra"};
-                    Pick p = {{0}};
-                    for (int a = 0; a < N_AXES; a++)
-                        for (int x = 0; x < 4; x++)
-                            if (!strcmp(AXES[a].name, NAMES[x])) p.row[a] = row[x];
-                    char flags[400], all[700];
-                    pick_flags(&p, flags, sizeof flags);
-                    snprintf(all, sizeof all, "%s --layers 1 %s", MASKS[n % 7], flags);
-                    if (!pick_resolves(&p)) { refused++; continue; }
-                    Lab b;
-                    if (!lab_open(&b, t, 1, 70, all)) return;
-                    for (int plain = 0; plain < 2; plain++) {
-                        b.m.plain = plain;                   /* 3.7's loops; chapter 14's tiles */
-                        compare_with_slow(t, &b, 1000 * REAL_EPS, all);
-                    }
-                    lab_close(&b);
-                    n++;
-                }
-    fact(t, n + refused == 360 && n > 250, "%d operations", n);
-    note(t, "%d operations, %d refused", n, refused);
+    static const char *const NAMES[] = {"kernel", "sim", "normalizer", "extra"};
+    int n = 0, refused_here = 0;
+    for (int k = 0; k < 3 * 4 * 6 * 5; k++) {
+        const int row[] = {k / 120, k / 30 % 4, k / 5 % 6, k % 5};
+        char flags[400], all[700];
+        Pick p = {{0}};
+        for (int a = 0; a < N_AXES; a++)
+            EACH(x, NAMES) if (!strcmp(AXES[a].name, NAMES[x])) p.row[a] = row[x];
+        pick_flags(&p, flags, sizeof flags);
+        snprintf(all, sizeof all, "%s --layers 1 %s", MASKS[n % 7], flags);
+        if (!pick_resolves(&p)) { refused_here++; continue; }
+        LABS(b, 1, 70, all) compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+        n++;
+    }
+    fact(t, n + refused_here == 360 && n > 250, "%d operations", n);
+    note(t, "%d operations, %d refused", n, refused_here);
 }
 
-/* A logit near 0 hides in a row of many keys: at +20 the extra column takes all, at -20 nothing
+/* A logit near 0 hides in a row of many keys: at +20 the extra column takes all, at -60 nothing
  * [T4]. */
 static void attention__logit(Test *t) {
-    Lab b, none;
-    if (!lab_open(&b, t, 1, 40, "--extra logit --layers 1") ||
-        !lab_open(&none, t, 1, 40, "--layers 1"))
-        return;
-    lab_fill(&b, "l0.logit", 20);
-    compare_with_slow(t, &b, 1000 * REAL_EPS, "a logit of 20");
-    fact(t, biggest(40 * 12, b.a.layer[0].o) < 1e-5, "o is %g", biggest(40 * 12, b.a.layer[0].o));
-    lab_fill(&b, "l0.logit", 0);
-    compare_with_slow(t, &b, 1000 * REAL_EPS, "a logit of 0");
-    lab_fill(&b, "l0.logit", -60);
-    lab_forward(&b);
-    lab_forward(&none);
-    within(t, distance(40 * 12, none.a.layer[0].o, b.a.layer[0].o), 0, 16 * REAL_EPS,
-           "a logit of -60");
-    lab_close(&b);
-    lab_close(&none);
+    LABS(b, 1, 40, "--extra logit --layers 1") LABS(none, 1, 40, "--layers 1") {
+        lab_fill(&b, "l0.logit", 20);
+        compare_with_slow(t, &b, 1000 * REAL_EPS, "a logit of 20");
+        double most = biggest(40 * 12, b.a.layer[0].o);
+        fact(t, most < 1e-5, "o is %g", most);
+        lab_fill(&b, "l0.logit", -60);
+        lab_forward(&b);
+        lab_forward(&none);
+        within(t, distance(40 * 12, none.a.layer[0].o, b.a.layer[0].o), 0, 16 * REAL_EPS,
+               "a logit of -60");
+    }
 }
 
-/* Layer 0's outputs of two labs that agree in their parameters, relative to the first's. */
+/* How far the last states of two labs lie apart, relative to the first's. */
 static double outputs_apart(Lab *a, Lab *b) {
     lab_forward(a);
     lab_forward(b);
@@ -2824,38 +2764,28 @@ static double outputs_apart(Lab *a, Lab *b) {
  * second. */
 static void same_model(Test *t, const char *one, const char *other, double bound,
                        void (*set)(Lab *, Lab *)) {
-    Lab a, b;
-    if (!lab_open(&a, t, 2, 40, one)) return;
-    if (lab_open(&b, t, 2, 40, other)) {
+    LABS(a, 2, 40, one) LABS(b, 2, 40, other) {
         lab_share(&b, &a);
         if (set) set(&a, &b);
         within(t, outputs_apart(&a, &b), 0, bound, "%s as %s", other, one);
         fact(t, biggest(40 * 12, a.a.nf) > 0.1, "%s is nearly 0", one);
-        lab_close(&b);
     }
-    lab_close(&a);
 }
 
 /* The model of `other` must differ from that of `one`, by more than rounding. */
 static void other_model(Test *t, const char *one, const char *other) {
-    Lab a, b;
-    if (!lab_open(&a, t, 2, 40, one)) return;
-    if (lab_open(&b, t, 2, 40, other)) {
+    LABS(a, 2, 40, one) LABS(b, 2, 40, other) {
         lab_share(&b, &a);
         double d = outputs_apart(&a, &b);
         fact(t, d > 1e-3, "%s differs from %s by %g only", other, one, d);
-        lab_close(&b);
     }
-    lab_close(&a);
 }
 
 static void key_of_zero(Lab *a, Lab *b) {
+    static const char *const NAMES[] = {"l0.kstar", "l0.vstar", "l0.logit", "l1.kstar", "l1.vstar",
+                                        "l1.logit"};
     (void)a;
-    for (int l = 0; l < 2; l++) {
-        lab_fill(b, l ? "l1.kstar" : "l0.kstar", 0);
-        lab_fill(b, l ? "l1.vstar" : "l0.vstar", 0);
-        lab_fill(b, l ? "l1.logit" : "l0.logit", 0);
-    }
+    EACH(i, NAMES) lab_fill(b, NAMES[i], 0);
 }
 
 /* The per-head k* and v* of b become copies of a's shared ones. */
@@ -2879,13 +2809,10 @@ static void spread_keys(Lab *a, Lab *b) {
 
 /* Biases beyond those of q, k and v become 0. */
 static void no_other_biases(Lab *a, Lab *b) {
+    static const char *const NAMES[] = {"l0.bo", "l0.b1", "l0.b2", "l0.b3", "l1.bo", "l1.b1",
+                                        "l1.b2", "l1.b3"};
     (void)a;
-    static const char *const NAMES[] = {"bo", "b1", "b2", "b3"};
-    for (int i = 0; i < 8; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "l%d.%s", i / 4, NAMES[i % 4]);
-        lab_fill(b, name, 0);
-    }
+    EACH(i, NAMES) lab_fill(b, NAMES[i], 0);
 }
 
 /* [E29] [T14] The scale of a's weights goes into b's W_O. */
@@ -2896,40 +2823,65 @@ static void scale_into_wo(Lab *a, Lab *b) {
 
 /* Rows of the axes that must come to the same: neutral elements and equivalences. Exactly (bound
  * 0) where the same operations run. */
+/* Rows of the axes that must come to the same: neutral elements and equivalences, exactly (bound
+ * 0) where the same operations run; and [T4] rows that must not. */
 static void attention__equivalences(Test *t) {
     const double tight = 2000 * REAL_EPS;
-    same_model(t, "", "--window 40", 0, NULL);
-    same_model(t, "--sim sigmoid", "--sim sigmoid --window 40", 0, NULL);
-    same_model(t, "", "--prefix 1", 0, NULL);
-    same_model(t, "", "--window-period 2", 0, NULL);
-    same_model(t, "--window 5", "--window 5 --window-period 1", 0, NULL);
-    same_model(t, "--pos none", "--rope-scaling linear --rope-factor 1e6", 1e-4, NULL);
-    same_model(t, "--extra zero", "--extra kv", tight, key_of_zero);
-    same_model(t, "--extra zero", "--extra k", tight, key_of_zero);
-    same_model(t, "--extra zero", "--extra logit", tight, key_of_zero);
-    same_model(t, "--extra k", "--extra k --extra-value ones --extra-norm 0", tight, NULL);
-    same_model(t, "--extra kv --extra-shared", "--extra kv", 0, spread_shared);
-    same_model(t, "--kv-heads 1", "--kv-heads 2", 0, spread_keys);
-    same_model(t, "--heads 1", "--heads 1 --combine add", 0, NULL);
-    same_model(t, "--layers 1", "--layers 1 --score-by-layer", 0, NULL);
-    same_model(t, "--linear-bias --bias-in qkv", "--linear-bias", 0, no_other_biases);
-    same_model(t, "", "--attention-period 1", 0, NULL);
-    same_model(t, "", "--expert-period 2 --mamba-inner 5", 0, NULL);
-    other_model(t, "", "--score-by-layer");
-    same_model(t, "--heads 1 --kernel mlp --sim sigmoid",
-               "--heads 1 --combine add --kernel mlp --sim sigmoid", 0, NULL);
-    same_model(t, "--scale 0.3", "", tight, scale_into_wo);
-    same_model(t, "--scale -2 --sim elu --normalizer one", "--sim elu --normalizer one", tight,
-               scale_into_wo);
-    same_model(t, "--sim sigmoid --normalizer pnorm --pnorm 1", "--sim sigmoid", 0, NULL);
-    same_model(t, "--normalizer pnorm --pnorm 1.0000001", "", 1e-4, NULL);
-    other_model(t, "", "--window 5");
-    other_model(t, "", "--prefix 3");
-    other_model(t, "", "--extra zero");
-    other_model(t, "", "--extra k");
-    other_model(t, "--extra k", "--extra k --extra-value e1");
-    other_model(t, "", "--vbias");
-    other_model(t, "", "--pos none");
+    const struct { const char *one, *other; double bound; void (*set)(Lab *, Lab *); } SAME[] = {
+        {"", "--window 40", 0, NULL},
+        {"--sim sigmoid", "--sim sigmoid --window 40", 0, NULL},
+        {"", "--prefix 1", 0, NULL},
+        {"", "--window-period 2", 0, NULL},
+        {"--window 5", "--window 5 --window-period 1", 0, NULL},
+        {"--pos none", "--rope-scaling linear --rope-factor 1e6", 1e-4, NULL},
+        {"--extra zero", "--extra kv", tight, key_of_zero},
+        {"--extra zero", "--extra k", tight, key_of_zero},
+        {"--extra zero", "--extra logit", tight, key_of_zero},
+        {"--extra k", "--extra k --extra-value ones --extra-norm 0", tight, NULL},
+        {"--extra kv --extra-shared", "--extra kv", 0, spread_shared},
+        {"--kv-heads 1", "--kv-heads 2", 0, spread_keys},
+        {"--heads 1", "--heads 1 --combine add", 0, NULL},
+        {"--layers 1", "--layers 1 --score-by-layer", 0, NULL},
+        {"--linear-bias --bias-in qkv", "--linear-bias", 0, no_other_biases},
+        {"", "--attention-period 1", 0, NULL},
+        {"", "--expert-period 2 --mamba-inner 5", 0, NULL},
+        {"--heads 1 --kernel mlp --sim sigmoid",
+         "--heads 1 --combine add --kernel mlp --sim sigmoid", 0, NULL},
+        {"--scale 0.3", "", tight, scale_into_wo},
+        {"--scale -2 --sim elu --normalizer one", "--sim elu --normalizer one", tight,
+         scale_into_wo},
+        {"--sim sigmoid --normalizer pnorm --pnorm 1", "--sim sigmoid", 0, NULL},
+        {"--normalizer pnorm --pnorm 1.0000001", "", 1e-4, NULL},
+    };
+    static const struct { const char *one, *other; } APART_FROM[] = {
+        {"", "--score-by-layer"}, {"", "--window 5"}, {"", "--prefix 3"}, {"", "--extra zero"},
+        {"", "--extra k"}, {"--extra k", "--extra k --extra-value e1"}, {"", "--vbias"},
+        {"", "--pos none"}, {"--sim sigmoid", "--sim sigmoid --extra k"}};
+    EACH(i, SAME) same_model(t, SAME[i].one, SAME[i].other, SAME[i].bound, SAME[i].set);
+    EACH(i, APART_FROM) other_model(t, APART_FROM[i].one, APART_FROM[i].other);
+}
+
+/* One ablation of two sequences' columns: as the slow model has it; rows up to the column's own
+ * stay; something after them changes, but not by v* = 0, which only a mean is missed from, and not
+ * by the last column. */
+static void ablation_is_right(Test *t, Lab *b, Lab *plain, const Ablation *cut) {
+    const Config *c = &b->m.c;
+    idx N = b->a.N, C = c->dim;
+    b->a.ablation = cut;
+    compare_with_slow(t, b, 1000 * REAL_EPS, b->flags);
+    lab_forward(plain);
+    for (int seq = 0; seq < 2; seq++) {
+        int j = cut->column[seq];
+        const real *with = b->a.nf + seq * N * C, *without = plain->a.nf + seq * N * C;
+        fact(t, c->prefix || j < 0 || same_numbers((j + 1) * C, with, without),
+             "%s: row %d or before has changed", b->flags, j);
+        bool inert = cut->what == ABLATE_VALUE && j == -1 && !b->m.w.layer[0].vstar &&
+                     c->extra_value == VALUE_ZERO;
+        double by = distance(N * C, with, without);
+        fact(t, j == 69 || (by > 1e-6) != inert, "%s: ablation %d of %d changes %g", b->flags,
+             cut->what, j, by);
+    }
+    b->a.ablation = NULL;
 }
 
 /* Ablations in every mask, scoring and extra column against the slow model, another column in each
@@ -2945,39 +2897,16 @@ static void attention__ablations(Test *t) {
         "--sim sigmoid --normalizer pnorm --pnorm 2",
         "--kernel mlp --sim identity --normalizer clamp", "--extra zero --place post"};
     int n = 0;
-    EACH(f, FLAGS)
+    EACH(f, FLAGS) LABS(b, 2, 70, FLAGS[f]) LABS(plain, 2, 70, FLAGS[f]) {
+        int first = b.m.c.sink_token, has_star = b.m.c.extra != EXTRA_NONE || first;
+        const int columns[][2] = {{first, 34}, {has_star ? first - 1 : 30, first},
+                                  {50, b.m.c.extra ? -1 : 69}};
         for (int what = ABLATE_KEY; what <= ABLATE_MEAN; what++) {
-            Lab b, plain;
-            if (!lab_open(&b, t, 2, 70, FLAGS[f]) || !lab_open(&plain, t, 2, 70, FLAGS[f])) return;
-            int first = b.m.c.sink_token, has_star = b.m.c.extra != EXTRA_NONE || first;
-            const int columns[][2] = {{first, 34},
-                                      {has_star ? first - 1 : 30, first},
-                                      {50, b.m.c.extra ? -1 : 69}};
-            for (int k = 0; k < 3; k++, n++) {
-                const Ablation cut = {what, columns[k]};
-                b.a.ablation = &cut;
-                compare_with_slow(t, &b, 1000 * REAL_EPS, FLAGS[f]);
-                lab_forward(&plain);
-                idx N = b.a.N, C = b.m.c.dim;
-                for (int seq = 0; seq < 2; seq++) {          /* rows up to the column's own stay */
-                    int j = columns[k][seq];
-                    const real *with = b.a.nf + seq * N * C, *without = plain.a.nf + seq * N * C;
-                    bool ahead = b.m.c.prefix || j < 0;
-                    fact(t, ahead || !memcmp(with, without, (size_t)((j + 1) * C) * sizeof(real)),
-                         "%s: row %d or before has changed", FLAGS[f], j);
-                    /* v* = 0 counts for nothing; only under the mean is there something to lose */
-                    bool inert = what == ABLATE_VALUE && j == -1 && !b.m.w.layer[0].vstar &&
-                                 b.m.c.extra_value == VALUE_ZERO;
-                    fact(t, j == 69 || (distance(N * C, with, without) > 1e-6) != inert,
-                         "%s: ablation %d of %d changes %g", FLAGS[f], what, j,
-                         distance(N * C, with, without));
-                }
-            }
-            b.a.ablation = NULL;
+            EACH(k, columns) ablation_is_right(t, &b, &plain, &(Ablation){what, columns[k]});
             within(t, outputs_apart(&b, &plain), 0, 0, "%s: after the ablation", FLAGS[f]);
-            lab_close(&b);
-            lab_close(&plain);
+            n += 3;
         }
+    }
     note(t, "%d ablations", n);
 }
 
@@ -2987,152 +2916,106 @@ static void attention__ablations_inert(Test *t) {
     const int star[] = {-1}, first[] = {0};
     const Ablation no_star = {ABLATE_KEY, star}, no_key = {ABLATE_KEY, first},
                    no_value = {ABLATE_VALUE, first};
-    Lab b, cut;
-    if (!lab_open(&b, t, 1, 40, "--extra logit --layers 1") ||
-        !lab_open(&cut, t, 1, 40, "--extra logit --layers 1"))
-        return;
-    cut.a.ablation = &no_star;
-    fact(t, outputs_apart(&b, &cut) > 1e-3, "a logit of order 1 is missed by nobody");
-    lab_fill(&b, "l0.logit", -60);
-    lab_fill(&cut, "l0.logit", -60);
-    within(t, outputs_apart(&b, &cut), 0, 16 * REAL_EPS, "a column of weight e^-60");
-    lab_close(&b);
-    lab_close(&cut);
-    if (!lab_open(&b, t, 1, 40, "--layers 1") || !lab_open(&cut, t, 1, 40, "--layers 1")) return;
-    cut.a.ablation = &no_value;
-    fact(t, outputs_apart(&b, &cut) > 1e-3, "a value is missed by nobody");
-    for (int id = 0; id < 2; id++) {                         /* a row of 0 has key and value 0 */
-        Lab *x = id ? &cut : &b;
-        x->ids[0] = 10;                                      /* fed nowhere else */
-        zero(lab_at(x, "wte") + 10 * 12, 12);
+    LABS(b, 1, 40, "--extra logit --layers 1") LABS(cut, 1, 40, "--extra logit --layers 1") {
+        cut.a.ablation = &no_star;
+        fact(t, outputs_apart(&b, &cut) > 1e-3, "a logit of order 1 is missed by nobody");
+        lab_fill(&b, "l0.logit", -60);
+        lab_fill(&cut, "l0.logit", -60);
+        within(t, outputs_apart(&b, &cut), 0, 16 * REAL_EPS, "a column of weight e^-60");
     }
-    within(t, outputs_apart(&b, &cut), 0, 0, "v_1 = 0 set to 0");
-    cut.a.ablation = &no_key;
-    fact(t, outputs_apart(&b, &cut) > 1e-3, "its key is missed by nobody");
-    lab_close(&b);
-    lab_close(&cut);
-    Acts cache = {0};
-    Error e = {0};
-    if (!lab_open(&b, t, 1, 70, "--kv-heads 1") ||
-        acts_create(&cache, &b.m, 1, 70, ACTS_KEYS, &e))
-        return;
-    for (int what = ABLATE_KEY; what <= ABLATE_VALUE; what++) {
+    LABS(b, 1, 40, "--layers 1") LABS(cut, 1, 40, "--layers 1") {
+        cut.a.ablation = &no_value;
+        fact(t, outputs_apart(&b, &cut) > 1e-3, "a value is missed by nobody");
+        b.ids[0] = cut.ids[0] = 10;                          /* fed nowhere else */
+        zero(lab_at(&b, "wte") + 10 * 12, 12);               /* so key and value are 0 */
+        zero(lab_at(&cut, "wte") + 10 * 12, 12);
+        within(t, outputs_apart(&b, &cut), 0, 0, "v_1 = 0 set to 0");
+        cut.a.ablation = &no_key;
+        fact(t, outputs_apart(&b, &cut) > 1e-3, "its key is missed by nobody");
+    }
+    LABS(b, 1, 70, "--kv-heads 1") for (int what = ABLATE_KEY; what <= ABLATE_VALUE; what++) {
         const Ablation x = {what, first};
+        Acts cache;
+        if (acts_create(&cache, &b.m, 1, 70, ACTS_KEYS, fresh(t))) exit(1);
         b.a.ablation = cache.ablation = &x;
         lab_forward(&b);
         model_extend(&b.m, &cache, b.ids, 37, 0);
         int R = model_extend(&b.m, &cache, b.ids, 70, 37);
-        fact(t, R == 33 && !memcmp(cache.nf, b.a.nf + 37 * 12, 33 * 12 * sizeof(real)),
+        fact(t, R == 33 && same_numbers(33 * 12, cache.nf, b.a.nf + 37 * 12),
              "ablation %d from a cache", what);
+        acts_free(&cache);
     }
-    acts_free(&cache);
-    lab_close(&b);
-}
-
-/* Table 4 [T4]: a K bias is inert where nothing normalises, to the bit, though the metric sees it;
- * under a clamp it is not, since it moves the sum. */
-static void attention__k_bias_inert(Test *t) {
-    same_model(t, "--sim sigmoid --normalizer one", "--sim sigmoid --normalizer one --extra k", 0,
-               NULL);
-    same_model(t, "--sim elu --normalizer one", "--sim elu --normalizer one --extra logit", 0,
-               NULL);
-    same_model(t, "--sim identity --normalizer one", "--sim identity --normalizer one --extra k", 0,
-               NULL);
-    other_model(t, "--sim identity --normalizer clamp",
-                "--sim identity --normalizer clamp --extra k");
-    other_model(t, "--sim sigmoid", "--sim sigmoid --extra k");
-    other_model(t, "--sim sigmoid --normalizer one", "--sim sigmoid --normalizer one --extra kv");
 }
 
 /* Table 4's sink token [T4] is an input row: x* gives what a token with the embedding x* gives
  * when it is put before the text. */
 static void sink_token__is_a_row(Test *t) {
-    static const char *const FLAGS[] = {"",
-                                        "--pos learned",
-                                        "--pos absolute --window 4",
-                                        "--pos alibi --norm layer",
-                                        "--pos t5 --extra kv --place post",
-                                        "--kernel elu --sim identity --pos none"};
-    for (int f = 0; f < 6; f++) {
-        Lab a, b;
+    static const char *const FLAGS[] = {
+        "", "--pos learned", "--pos absolute --window 4", "--pos alibi --norm layer",
+        "--pos t5 --extra kv --place post", "--kernel elu --sim identity --pos none"};
+    EACH(f, FLAGS) {
         char flags[200];
         snprintf(flags, sizeof flags, "%s --sink-token --context 79", FLAGS[f]);
-        if (!lab_open(&a, t, 1, 9, flags) || !lab_open(&b, t, 1, 10, FLAGS[f])) return;
-        lab_share(&b, &a);
-        copy(lab_at(&b, "wte") + 10 * 12, lab_at(&a, "xstar"), 12);
-        b.ids[0] = 10;
-        memcpy(b.ids + 1, a.ids, 9 * sizeof(int));
-        lab_forward(&a);
-        lab_forward(&b);
-        within(t, distance(10 * 12, b.a.nf, a.a.nf), 0, 0, "states, %s", flags);
-        lab_close(&a);
-        lab_close(&b);
+        LABS(a, 1, 9, flags) LABS(b, 1, 10, FLAGS[f]) {
+            lab_share(&b, &a);
+            copy(lab_at(&b, "wte") + 10 * 12, lab_at(&a, "xstar"), 12);
+            b.ids[0] = 10;
+            memcpy(b.ids + 1, a.ids, 9 * sizeof(int));
+            lab_forward(&a);
+            lab_forward(&b);
+            within(t, distance(10 * 12, b.a.nf, a.a.nf), 0, 0, "states, %s", flags);
+        }
     }
 }
 
 /* [T12] Added heads: the sum of the heads' outputs goes through one W_O [D,C]. */
 static void combine__added(Test *t) {
-    Lab b;
-    if (!lab_open(&b, t, 2, 6, "--combine add --heads 4 --pos none")) return;
-    lab_forward(&b);
-    const LayerActs *a = &b.a.layer[0];
-    fact(t, model_tensor(&b.m, "l0.wo")->shape[0] == 3, "W_O has %d rows",
-         model_tensor(&b.m, "l0.wo")->shape[0]);
-    for (int n = 0; n < 12; n++)
-        for (int ch = 0; ch < 12; ch++) {
-            double want = (double)a->x[n * 12 + ch];
-            for (int x = 0; x < 12; x++)
-                want += (double)a->o[n * 12 + x] * (double)b.m.w.layer[0].wo[x % 3 * 12 + ch];
-            within(t, (double)a->s1[n * 12 + ch], want, 128 * REAL_EPS, "x + (sum of heads) W_O");
-        }
-    lab_close(&b);
+    LABS(b, 2, 6, "--combine add --heads 4 --pos none") {
+        const LayerActs *a = &b.a.layer[0];
+        lab_forward(&b);
+        fact(t, model_tensor(&b.m, "l0.wo")->shape[0] == 3, "W_O has %d rows",
+             model_tensor(&b.m, "l0.wo")->shape[0]);
+        for (int n = 0; n < 12; n++)
+            for (int ch = 0; ch < 12; ch++) {
+                double want = (double)a->x[n * 12 + ch];
+                for (int x = 0; x < 12; x++)
+                    want += (double)a->o[n * 12 + x] * (double)b.m.w.layer[0].wo[x % 3 * 12 + ch];
+                within(t, (double)a->s1[n * 12 + ch], want, 128 * REAL_EPS,
+                       "x + (sum of heads) W_O");
+            }
+    }
 }
 
 /* Table 12 right [T12]: with shared keys every head scores the same k*, [1,D]. */
 static void extra__shared(Test *t) {
-    Lab b;
-    if (!lab_open(&b, t, 1, 6, "--extra k --extra-shared --pos none")) return;
-    real *z = scores(&b);
-    const real *q = b.a.layer[0].q, *k = b.m.w.layer[0].kstar;
-    for (int h = 0; h < 2; h++)
-        for (int i = 0; i < 6; i++) {
-            double dot = 0;
-            for (int d = 0; d < 6; d++) dot += (double)q[(i * 2 + h) * 6 + d] * (double)k[d];
-            within(t, (double)z[(h * 6 + i) * 7], dot / sqrt(6), 64 * REAL_EPS, "z_* of head %d",
-                   h);
-        }
-    free(z);
-    lab_close(&b);
+    LABS(b, 1, 6, "--extra k --extra-shared --pos none") {
+        const real *z = scores(&b), *q = b.a.layer[0].q, *k = b.m.w.layer[0].kstar;
+        for (int h = 0; h < 2; h++)
+            for (int i = 0; i < 6; i++) {
+                double dot = 0;
+                for (int d = 0; d < 6; d++) dot += (double)q[(i * 2 + h) * 6 + d] * (double)k[d];
+                within(t, (double)z[(h * 6 + i) * 7], dot / sqrt(6), 64 * REAL_EPS,
+                       "z_* of head %d", h);
+            }
+    }
 }
 
 /* Table 5 [T5]: v* = m e_1 or m (1, .., 1)/sqrt(D), so that o_i gains a_i* times that; both of
  * length m. */
 static void extra__fixed_values(Test *t) {
-    for (int value = 1; value < 3; value++) {
-        Lab b, zero;
-        if (!lab_open(&zero, t, 1, 6, "--extra k --layers 1")) return;
-        if (!lab_open(&b, t, 1, 6,
-                      value == VALUE_E1 ? "--extra k --layers 1 --extra-value e1 --extra-norm 5"
-                                        : "--extra k --layers 1 --extra-value ones --extra-norm 5"))
-            return;
-        Probe probe = {.weight = calloc(2 * 6 * 7, sizeof(real))};
-        b.a.probe = &probe;
-        lab_forward(&b);
-        b.a.probe = NULL;
-        lab_forward(&zero);
-        for (int i = 0; i < 6; i++)
-            for (int h = 0; h < 2; h++)
-                for (int d = 0; d < 6; d++) {
-                    double gain = (double)b.a.layer[0].o[(i * 2 + h) * 6 + d]
-                                - (double)zero.a.layer[0].o[(i * 2 + h) * 6 + d];
-                    double v = value == VALUE_E1 ? (d == 0) * 5 : 5 / sqrt(6);
-                    within(t, gain, (double)probe.weight[(h * 6 + i) * 7] * v, 64 * REAL_EPS,
-                           "value %d", value);
-                }
-        free(probe.weight);
-        lab_close(&b);
-        lab_close(&zero);
-    }
+    LABS(none, 1, 6, "--extra k --layers 1")
+        LABS(b, 1, 6, "--extra k --layers 1 --extra-value e1 --extra-norm 5",
+             "--extra k --layers 1 --extra-value ones --extra-norm 5") {
+            lab_forward(&none);
+            lab_maps(&b);
+            lab_forward(&b);
+            for (int i = 0; i < 6 * 2 * 6; i++) {            /* row, head, dim */
+                double a = (double)b.probe[0].weight[(i / 6 % 2 * 6 + i / 12) * 7];
+                double gain = (double)b.a.layer[0].o[i] - (double)none.a.layer[0].o[i];
+                double v = b.m.c.extra_value == VALUE_E1 ? (i % 6 == 0) * 5 : 5 / sqrt(6);
+                within(t, gain, a * v, 64 * REAL_EPS, "%s", b.flags);
+            }
+        }
 }
 
 /* The families of published models at tiny sizes, each with what sets it apart. In FAMILIES 13.1's
@@ -3158,50 +3041,45 @@ static void published__families(Test *t) {
                   "--norm-eps 1e-6 --linear-bias --bias-in qkv --tied"},
         {"mistral", "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --window 5"}};
     EACH(i, ROWS)
-        for (int T = 1; T <= 24; T += 23) {
-            Lab b;
-            if (!lab_open(&b, t, 1, T, ROWS[i].flags)) return;
-            compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
-            lab_close(&b);
-        }
+        for (int T = 1; T <= 24; T += 23)
+            LABS(b, 1, T, ROWS[i].flags) compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
 }
 
 /* OPT-350m from the outside in: H^0 = wte W_in + p, the stack ends in the last block's norm, and
  * the logits are wte (norm W_out)^T, with no other norm and no bias. */
 static void published__opt_350m(Test *t) {
     enum { T = 6, C = 12, E = 5, V = 11 };
-    Lab b;
-    if (!lab_open(&b, t, 1, T, "--pos learned --norm layer --act relu --linear-bias --tied "
-                               "--place post --embed-dim 5")) return;
-    const Weights *w = &b.m.w;
-    real logits[T * V];
-    lab_forward(&b);
-    model_logits(&b.m, &b.a, b.a.nf, T, logits);
-    fact(t, !w->normf && !w->wcls && w->win && w->wout, "a final norm, or a head of its own");
-    for (int n = 0; n < T; n++) {
-        double mean = 0, square = 0;
-        for (int i = 0; i < C; i++) {
-            double h = (double)w->wpe[n * C + i];
-            for (int e = 0; e < E; e++)
-                h += (double)w->wte[b.ids[n] * E + e] * (double)w->win[e * C + i];
-            within(t, (double)b.a.h0[n * C + i], h, 32 * REAL_EPS, "H^0 of row %d", n + 1);
-            double out = ((double)b.a.nf[n * C + i] - (double)w->layer[1].norm2b[i])
-                       / (double)w->layer[1].norm2[i];
-            mean += out / C;
-            square += out * out / C;
-        }
-        within(t, mean, 0, 1e4 * REAL_EPS, "mean of the last block's norm, row %d", n + 1);
-        within(t, square, 1, 1e-3, "its square");
-        for (int v = 0; v < V; v++) {
-            double y = 0;
-            for (int e = 0; e < E; e++)
-                for (int i = 0; i < C; i++)
-                    y += (double)b.a.nf[n * C + i] * (double)w->wout[i * E + e]
-                       * (double)w->wte[v * E + e];
-            within(t, (double)logits[n * V + v], y, 200 * REAL_EPS * (1 + fabs(y)), "logit %d", v);
+    LABS(b, 1, T, "--pos learned --norm layer --act relu --linear-bias --tied --place post "
+                  "--embed-dim 5") {
+        const Weights *w = &b.m.w;
+        real logits[T * V];
+        lab_forward(&b);
+        model_logits(&b.m, &b.a, b.a.nf, T, logits);
+        fact(t, !w->normf && !w->wcls && w->win && w->wout, "a final norm, or a head of its own");
+        for (int n = 0; n < T; n++) {
+            const real *nf = b.a.nf + n * C;
+            double mean = 0, square = 0;
+            for (int i = 0; i < C; i++) {
+                double h = (double)w->wpe[n * C + i];
+                for (int e = 0; e < E; e++)
+                    h += (double)w->wte[b.ids[n] * E + e] * (double)w->win[e * C + i];
+                within(t, (double)b.a.h0[n * C + i], h, 32 * REAL_EPS, "H^0 of row %d", n + 1);
+                double out = ((double)nf[i] - (double)w->layer[1].norm2b[i])
+                           / (double)w->layer[1].norm2[i];
+                mean += out / C;
+                square += out * out / C;
+            }
+            within(t, mean, 0, 1e4 * REAL_EPS, "mean of the last block's norm, row %d", n + 1);
+            within(t, square, 1, 1e-3, "its square");
+            for (int v = 0; v < V; v++) {
+                double y = 0;
+                for (int i = 0; i < C * E; i++)
+                    y += (double)nf[i / E] * (double)w->wout[i] * (double)w->wte[v * E + i % E];
+                within(t, (double)logits[n * V + v], y, 200 * REAL_EPS * (1 + fabs(y)), "logit %d",
+                       v);
+            }
         }
     }
-    lab_close(&b);
 }
 
 /* =================================================================================================
@@ -9378,14 +9256,12 @@ static const TestEntry TESTS[] = {
     {"row_forward__clamp_branches", row_forward__clamp_branches},
     {"row_forward__masked", row_forward__masked},
     {"row_forward__nan", row_forward__nan},
-    {"row_forward__pnorm_temperature", row_forward__pnorm_temperature},
     {"visible__pictures", visible__pictures},
     {"attention__against_slow", attention__against_slow},
     {"attention__logit", attention__logit},
     {"attention__equivalences", attention__equivalences},
     {"attention__ablations", attention__ablations},
     {"attention__ablations_inert", attention__ablations_inert},
-    {"attention__k_bias_inert", attention__k_bias_inert},
     {"sink_token__is_a_row", sink_token__is_a_row},
     {"combine__added", combine__added},
     {"extra__shared", extra__shared},
