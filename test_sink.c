@@ -3087,109 +3087,78 @@ static void published__opt_350m(Test *t) {
 
 /* [E2] [E3] [FIG1] The placements, sum by sum: what the norms read, and where the stack ends. */
 static void block_forward__placements(Test *t) {
-    static const char *const FLAGS[] = {"", "--place post", "--place parallel",
-                                        "--place post --norm layer"};
-    for (int f = 0; f < 4; f++) {
-        Lab b;
-        if (!lab_open(&b, t, 1, 6, FLAGS[f])) return;
-        lab_forward(&b);
+    LABS(b, 1, 6, "", "--place post", "--place parallel", "--place post --norm layer") {
         const Config *c = &b.m.c;
+        bool post = c->place == PLACE_POST;
+        lab_forward(&b);
         for (int l = 0; l < 2; l++) {
             const LayerActs *a = &b.a.layer[l];
             const Layer *w = &b.m.w.layer[l];
-            bool post = c->place == PLACE_POST;
             const real *read2 = post ? a->s2 : c->place == PLACE_PARALLEL ? a->x : a->s1;
-            const real *out = l == 1 ? b.a.h : b.a.layer[1].x;
-            for (int n = 0; n < 6; n++) {
+            for (int at = 0; at < 6 * 12; at += 12) {
                 double x[12], want[12];
-                for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->s1 : a->x)[n * 12 + i];
+                for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->s1 : a->x)[at + i];
                 slow_norm(c, want, x, w->norm1, w->norm1b);
-                within(t, slow_distance(12, a->n1 + n * 12, want), 0, 64 * REAL_EPS, "norm 1, %s",
-                       FLAGS[f]);
-                for (int i = 0; i < 12; i++) x[i] = (double)read2[n * 12 + i];
+                within(t, slow_distance(12, a->n1 + at, want), 0, 64 * REAL_EPS, "norm 1, %s",
+                       b.flags);
+                for (int i = 0; i < 12; i++) x[i] = (double)read2[at + i];
                 slow_norm(c, want, x, w->norm2, w->norm2b);
-                within(t, slow_distance(12, a->n2 + n * 12, want), 0, 64 * REAL_EPS, "norm 2, %s",
-                       FLAGS[f]);
-                for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->n1 : a->n2)[n * 12 + i];
+                within(t, slow_distance(12, a->n2 + at, want), 0, 64 * REAL_EPS, "norm 2, %s",
+                       b.flags);
+                for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->n1 : a->n2)[at + i];
                 slow_ffn(c, w, want, x);
-                for (int i = 0; i < 12; i++) want[i] += (double)(post ? a->n1 : a->s1)[n * 12 + i];
-                within(t, slow_distance(12, a->s2 + n * 12, want), 0, 256 * REAL_EPS, "sum 2, %s",
-                       FLAGS[f]);
+                for (int i = 0; i < 12; i++) want[i] += (double)(post ? a->n1 : a->s1)[at + i];
+                within(t, slow_distance(12, a->s2 + at, want), 0, 256 * REAL_EPS, "sum 2, %s",
+                       b.flags);
             }
-            within(t, distance(72, post ? a->n2 : a->s2, out), 0, 0, "output of block %d, %s", l,
-                   FLAGS[f]);
+            within(t, distance(72, post ? a->n2 : a->s2, l == 1 ? b.a.h : b.a.layer[1].x), 0, 0,
+                   "output of block %d, %s", l, b.flags);
         }
-        fact(t, !model_tensor(&b.m, "normf") == (c->place == PLACE_POST), "a final norm, %s",
-             FLAGS[f]);
-        fact(t, (b.a.nf == b.a.h) == (c->place == PLACE_POST), "nf under %s", FLAGS[f]);
-        lab_close(&b);
+        fact(t, !model_tensor(&b.m, "normf") == post, "a final norm, %s", b.flags);
+        fact(t, (b.a.nf == b.a.h) == post, "nf under %s", b.flags);
     }
 }
 
 /* Every axis at once: the whole model against the slow one, for each configuration of the covering
  * array, in two sequences of 7 tokens. */
 static void model_forward__against_slow(Test *t) {
-    const Cover *v = covering(t);
-    for (int i = 0; i < v->n; i++) {
-        char flags[1024];
-        Lab b;
-        pick_flags(&v->pick[i], flags, sizeof flags);
-        if (!lab_open(&b, t, 2, 7, flags)) return;
-        compare_with_slow(t, &b, 1000 * REAL_EPS, flags);
-        lab_close(&b);
-    }
-    note(t, "%d configurations", v->n);
+    LABS_OF_COVER(b, 2, 7) compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
+    note(t, "%d configurations", covering(t)->n);
 }
 
 /* One pass by the loops of 3.7 and one in the tiles of chapter 14: every state, map, logit and
- * gradient of one must be the other's, within 1e-12 in double and 2e-4 in float. That is relative to
- * the largest number of an array; of a gradient, to the largest of its tensor or to a thousandth of
- * the largest of all. */
-static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
-    const double bound = REAL_EPS > 1e-10 ? 2e-4 : 1e-12;
-    Lab b[2];
-    real *maps[2];
-    if (!lab_open(&b[0], t, B, T, flags) || !lab_open(&b[1], t, B, T, flags)) return;
-    const Config *c = &b[0].m.c;
-    idx N = config_rows(c, T), S = config_columns(c, T), map = B * c->heads * N * S, L = c->layers;
-    Probe probe[2][8] = {{{0}}};
-    double loss[2];
-    for (int plain = 0; plain < 2; plain++) {
-        maps[plain] = calloc((size_t)(3 * L * map), sizeof(real));
-        if (!maps[plain] || L > 8) exit(1);
-        for (int l = 0; l < L; l++) {
-            real *at = maps[plain] + 3 * l * map;
-            probe[plain][l] = (Probe){at, at + map, at + 2 * map};
+ * gradient of one must be the other's. bound is relative to the largest number of an array; of a
+ * gradient, to the largest of its tensor or to a thousandth of the largest of all. */
+static void tiles_against_plain(Test *t, int B, int T, const char *flags, double bound) {
+    LABS(b, B, T, flags) LABS(plain, B, T, flags) {
+        const Config *c = &b.m.c;
+        idx N = config_rows(c, T), map = B * c->heads * N * config_columns(c, T), rows = B * N;
+        plain.m.plain = true;
+        lab_maps(&b);
+        lab_maps(&plain);
+        double loss = lab_gradients(&b), loss2 = lab_gradients(&plain);
+        within(t, loss2, loss, bound * fabs(loss), "loss, %s", flags);
+        within(t, distance(rows * c->dim, b.a.nf, plain.a.nf), 0, bound, "states, %s", flags);
+        for (int l = 0; l < c->layers; l++) {
+            const LayerActs *x = &b.a.layer[l], *y = &plain.a.layer[l];
+            const real *z = b.probe[l].z, *z2 = plain.probe[l].z;
+            within(t, distance(rows * c->heads * c->head_dim, x->o, y->o), 0, bound,
+                   "o of layer %d, %s", l, flags);
+            within(t, distance(rows * c->heads, x->row_stat, y->row_stat), 0, bound,
+                   "row_stat of layer %d, %s", l, flags);
+            for (int k = 0; k < 3; k++)
+                within(t, distance(map, z + k * map, z2 + k * map), 0, bound,
+                       "map %d of layer %d, %s", k, l, flags);
         }
-        b[plain].m.plain = plain;
-        b[plain].a.probe = probe[plain];
-        model_zero_grads(&b[plain].m);
-        loss[plain] = lab_backward(&b[plain], 1);
-    }
-    within(t, loss[1], loss[0], bound * fabs(loss[0]), "loss, %s", flags);
-    idx rows = B * N, Q = rows * c->heads * c->head_dim;
-    within(t, apart(rows * c->dim, b[0].a.nf, b[1].a.nf), 0, bound, "states, %s", flags);
-    for (int l = 0; l < L; l++) {
-        const LayerActs *x = &b[0].a.layer[l], *y = &b[1].a.layer[l];
-        within(t, apart(Q, x->o, y->o), 0, bound, "o of layer %d, %s", l, flags);
-        within(t, apart(rows * c->heads, x->row_stat, y->row_stat), 0, bound,
-               "row_stat of layer %d, %s", l, flags);
-        for (int k = 0; k < 3; k++)
-            within(t, apart(map, maps[0] + (3 * l + k) * map, maps[1] + (3 * l + k) * map), 0,
-                   bound, "map %d of layer %d, %s", k, l, flags);
-    }
-    double all = biggest(b[0].m.count, b[0].m.grads);
-    for (int n = 0; n < b[0].m.n_tensors; n++) {
-        const Tensor *x = &b[0].m.tensor[n];
-        const real *from = b[0].m.grads + x->at, *to = b[1].m.grads + x->at;
-        double size = fmax(biggest(x->count, from), all / 1000), most = 0;
-        for (idx i = 0; i < x->count; i++)
-            most = fmax(most, fabs((double)from[i] - (double)to[i]) / size);
-        within(t, most, 0, bound, "gradient of %s, %s", x->name, flags);
-    }
-    for (int plain = 0; plain < 2; plain++) {
-        free(maps[plain]);
-        lab_close(&b[plain]);
+        double all = biggest(b.m.count, b.m.grads);
+        for (int n = 0; n < b.m.n_tensors; n++) {
+            const Tensor *x = &b.m.tensor[n];
+            const real *from = b.m.grads + x->at, *to = plain.m.grads + x->at;
+            double size = biggest(x->count, from), most = distance(x->count, from, to);
+            if (size > 0) most *= size;                      /* absolute */
+            within(t, most / fmax(size, all / 1000), 0, bound, "gradient of %s, %s", x->name,
+                   flags);
+        }
     }
 }
 
@@ -3204,118 +3173,84 @@ static void tiles__as_plain(Test *t) {
         "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
         "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
         "--extra-value ones --extra-norm 3"};
+    const double bound = REAL_EPS > 1e-10 ? 5e-5 : 1e-12;
     const Cover *v = covering(t);
-    for (int i = 0; i < v->n; i++) {
-        char flags[1024];
-        pick_flags(&v->pick[i], flags, sizeof flags);
-        tiles_against_plain(t, 2, 7, flags);
-    }
-    for (int i = 0; i < 7; i++) tiles_against_plain(t, 1, 70, LONG[i]);
+    for (int i = 0; i < v->n; i++) tiles_against_plain(t, 2, 7, v->flags[i], bound);
+    EACH(i, LONG) tiles_against_plain(t, 1, 70, LONG[i], bound);
     note(t, "%d configurations", v->n + 7);
 }
 
 /* The maps that an evaluation measures are --plain's own: a look through both, number by number. */
 static void tiles__sinks_plain(Test *t) {
-    static const char *const FLAGS[] = {"", "--extra kv --scale 0.5", "--sink-token --prefix 3",
-                                        "--sim sigmoid --normalizer one --window 9 --kv-heads 1"};
     const double eps = 0.3;
-    for (int f = 0; f < 4; f++) {
-        Lab b;
+    LABS(b, 3, 40, "", "--extra kv --scale 0.5", "--sink-token --prefix 3",
+         "--sim sigmoid --normalizer one --window 9 --kv-heads 1") {
         Sinks s[2];
-        Error e = {0};
-        if (!lab_open(&b, t, 3, 40, FLAGS[f])) return;
         for (int plain = 0; plain < 2; plain++) {
             b.m.plain = plain;
-            if (sinks_create(&s[plain], &b.m.c, 40, 3, &eps, 1, &e)) exit(1);
-            sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &e);
+            if (sinks_create(&s[plain], &b.m.c, 40, 3, &eps, 1, fresh(t))) exit(1);
+            sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &t->e);
             sinks_finish(&s[plain]);
+            fact(t, !t->e.status, "%s", t->e.text);
         }
-        fact(t, !e.status && sinks_alpha(&s[1], config_column_first(&b.m.c)) > 0, "no sink at all");
-        within(t, s[1].loss, s[0].loss, 1000 * REAL_EPS, "loss, %s", FLAGS[f]);
+        fact(t, sinks_alpha(&s[1], config_column_first(&b.m.c)) > 0, "no sink at all");
+        within(t, s[1].loss, s[0].loss, 1000 * REAL_EPS, "loss, %s", b.flags);
         for (idx i = 0; i < s[0].n_sums; i++)
             within(t, s[1].sums[i], s[0].sums[i], 1000 * REAL_EPS * (1 + fabs(s[0].sums[i])),
-                   "sum %td, %s", i, FLAGS[f]);
+                   "sum %td, %s", i, b.flags);
         for (int plain = 0; plain < 2; plain++) sinks_free(&s[plain]);
-        lab_close(&b);
     }
 }
 
 /* The same over 70 tokens, in tiles, for every row of every axis beside the defaults. */
 static void model_forward__long(Test *t) {
-    for (int a = 0; a < N_AXES; a++)
-        for (int i = a > 0; i < axis_rows(a); i++) {
-            Pick p = {{0}};
-            char flags[300];
-            Lab b;
-            p.row[a] = i;
-            if (!pick_resolves(&p)) continue;
-            pick_flags(&p, flags, sizeof flags);
-            if (!lab_open(&b, t, 1, 70, flags)) return;
-            compare_with_slow(t, &b, 1000 * REAL_EPS, flags);
-            lab_close(&b);
-        }
+    LABS_OF(b, 1, 70, (const char *const *)covering(t)->axis)
+        compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
 }
 
 /* Changing token t changes nothing before t, to the bit, and something at t; a prefix sees to its
  * end. */
 static void model_forward__causal(Test *t) {
-    const Cover *v = covering(t);
-    for (int k = 0; k < v->n; k++) {
-        char flags[1024];
-        Lab b;
-        pick_flags(&v->pick[k], flags, sizeof flags);
-        if (!lab_open(&b, t, 1, 7, flags)) return;
+    LABS_OF_COVER(b, 1, 7) {
         const Config *c = &b.m.c;
         int N = config_rows(c, 7), C = c->dim;
-        real *before = calloc((size_t)(N * C), sizeof(real));
-        if (!before) exit(1);
+        real *before = reals(N * C);
         for (int changed = 0; changed < 7; changed++) {
+            int own = changed + N - 7, first = changed < c->prefix ? 0 : own;    /* may change */
             lab_draw(&b, 5);
             lab_forward(&b);
             copy(before, b.a.nf, N * C);
             b.ids[changed] = (b.ids[changed] + 1) % 10;
             lab_forward(&b);
-            int first = changed < c->prefix ? 0 : changed + N - 7;       /* rows that may change */
-            fact(t, !memcmp(before, b.a.nf, (size_t)(first * C) * sizeof(real)),
-                 "token %d changes an earlier row, %s", changed + 1, flags);
-            int own = changed + N - 7;
-            fact(t, memcmp(before + own * C, b.a.nf + own * C, (size_t)C * sizeof(real)) != 0,
-                 "token %d does not change its own row, %s", changed + 1, flags);
+            fact(t, same_numbers(first * C, before, b.a.nf),
+                 "token %d changes an earlier row, %s", changed + 1, b.flags);
+            fact(t, !same_numbers(C, before + own * C, b.a.nf + own * C),
+                 "token %d does not change its own row, %s", changed + 1, b.flags);
         }
         free(before);
-        lab_close(&b);
     }
 }
 
 /* A sequence's states do not depend on its neighbours in the batch, on the room of the Acts, or on
  * what the Acts held before. */
 static void model_forward__batches(Test *t) {
-    static const char *const FLAGS[] = {"", "--pos t5 --sink-token --extra kv",
-                                        "--pos alibi --window 3 --prefix 2",
-                                        "--pos absolute --combine add --kernel mlp",
-                                        "--embed-dim 5 --pos learned"};
-    for (int f = 0; f < 5; f++) {
-        Lab all;
-        if (!lab_open(&all, t, 3, 9, FLAGS[f])) return;
-        int N = config_rows(&all.m.c, 9), rows = N * 12;
-        real *whole = calloc((size_t)(3 * rows), sizeof(real));
-        if (!whole) exit(1);
-        lab_forward(&all);
-        copy(whole, all.a.nf, 3 * rows);
-        double mean = lab_loss(&all), sum = 0;
+    LABS(b, 3, 9, "", "--pos t5 --sink-token --extra kv", "--pos alibi --window 3 --prefix 2",
+         "--pos absolute --combine add --kernel mlp", "--embed-dim 5 --pos learned") {
+        int N = config_rows(&b.m.c, 9), rows = N * 12;
+        real *whole = reals(3 * rows);
+        double mean = lab_loss(&b), sum = 0;
+        copy(whole, b.a.nf, 3 * rows);
         for (int s = 0; s < 3; s++) {
-            model_forward(&all.m, &all.a, all.ids + s * 9, 1, 9);
-            fact(t, !memcmp(whole + s * rows, all.a.nf, (size_t)rows * sizeof(real)),
-                 "sequence %d alone, %s", s, FLAGS[f]);
-            sum += model_loss(&all.m, &all.a, all.targets + s * 9, 1, 9, false, 1) / 3;
+            model_forward(&b.m, &b.a, b.ids + s * 9, 1, 9);
+            fact(t, same_numbers(rows, whole + s * rows, b.a.nf), "sequence %d alone, %s", s,
+                 b.flags);
+            sum += model_loss(&b.m, &b.a, b.targets + s * 9, 1, 9, false, 1) / 3;
         }
-        within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", FLAGS[f]);
-        model_forward(&all.m, &all.a, all.ids, 1, 4); /* fewer tokens than room */
-        if (!all.m.c.prefix)
-            fact(t, !memcmp(whole, all.a.nf, (size_t)((N - 5) * 12) * sizeof(real)),
-                 "4 of 9 tokens, %s", FLAGS[f]);
+        within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b.flags);
+        model_forward(&b.m, &b.a, b.ids, 1, 4);              /* fewer tokens than room */
+        fact(t, b.m.c.prefix || same_numbers((N - 5) * 12, whole, b.a.nf), "4 of 9 tokens, %s",
+             b.flags);
         free(whole);
-        lab_close(&all);
     }
 }
 
@@ -3358,66 +3293,52 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
 /* No operator writes beyond its array. Sizes are rounded up to 16 numbers (acts_create), so most
  * arrays of these odd models end in room that nobody owns: a mark there outlives a whole step. */
 static void acts__stay_within(Test *t) {
-    const Cover *v = covering(t);
     const real mark = (real)12345.5;
     idx marks = 0;
-    for (int i = 0; i < v->n; i++) {
-        char flags[1024];
-        Lab b;
+    LABS_OF_COVER(b, 1, 9) {
         ActsArray at[100];
-        pick_flags(&v->pick[i], flags, sizeof flags);
-        if (!lab_open(&b, t, 1, 9, flags)) return;
         int n = acts_arrays(&b, at);
         for (int pass = 0; pass < 2; pass++) {
             for (int k = 0; k < n; k++)
                 for (idx j = at[k].n; at[k].at && j % 16; j++) {
-                    fact(t, at[k].at[j] == (pass ? mark : 0), "%s: %s[%td] of %td is %g, %s", flags,
-                         at[k].name, j, at[k].n, (double)at[k].at[j],
+                    fact(t, at[k].at[j] == (pass ? mark : 0), "%s: %s[%td] of %td is %g, %s",
+                         b.flags, at[k].name, j, at[k].n, (double)at[k].at[j],
                          pass ? "written beyond the end" : "a part of another array");
                     at[k].at[j] = mark;
                     marks += pass;
                 }
             if (!pass) lab_backward(&b, 1);
         }
-        lab_close(&b);
     }
-    note(t, "%d configurations, %td marks", v->n, marks);
+    note(t, "%d configurations, %td marks", covering(t)->n, marks);
 }
 
 /* With the memory of one block for all of them a forward has the same bits, again and again. */
 static void model_forward__one_layer(Test *t) {
-    const Cover *v = covering(t);
-    for (int i = 0; i < v->n; i++) {
-        char flags[1024];
-        Lab b;
+    LABS_OF_COVER(b, 2, 7) {
         Acts one;
-        Error e = {0};
-        pick_flags(&v->pick[i], flags, sizeof flags);
-        if (!lab_open(&b, t, 2, 7, flags)) return;
-        if (acts_create(&one, &b.m, 2, 7, ACTS_ONE, &e)) { fact(t, false, "%s", e.text); return; }
+        if (acts_create(&one, &b.m, 2, 7, ACTS_ONE, fresh(t))) exit(1);
         idx n = 2 * (idx)config_rows(&b.m.c, 7) * 12;
         double loss = lab_loss(&b);
         for (int again = 0; again < 2; again++) {
             model_forward(&b.m, &one, b.ids, 2, 7);
-            within(t, distance(n, b.a.h, one.h), 0, 0, "h^L, %s", flags);
-            within(t, distance(n, b.a.nf, one.nf), 0, 0, "nf, %s", flags);
+            within(t, distance(n, b.a.h, one.h), 0, 0, "h^L, %s", b.flags);
+            within(t, distance(n, b.a.nf, one.nf), 0, 0, "nf, %s", b.flags);
             within(t, model_loss(&b.m, &one, b.targets, 2, 7, false, 1), loss, 0, "loss, %s",
-                   flags);
+                   b.flags);
         }
         fact(t, one.layer[1].s2 == one.layer[0].s2 && one.layer[1].fa == one.layer[0].fa &&
                  b.a.layer[1].s2 != b.a.layer[0].s2,
-             "layers have memory of their own, %s", flags);
+             "layers have memory of their own, %s", b.flags);
         acts_free(&one);
-        lab_close(&b);
     }
-    note(t, "%d configurations", v->n);
+    note(t, "%d configurations", covering(t)->n);
 }
 
-/* One configuration through a key-value cache and as a whole. The last row's logits, and every row
- * made, must be equal to the bit: the sums of a row do not depend on which rows go with it. */
-/* Every row of every axis beside the defaults, and the covering array; windows and prefixes that
- * end inside and outside of a tile and of a prompt; and sizes at which a matrix multiply cuts its
- * sums, and a whole forward its bands of rows. */
+/* Through a key-value cache and as a whole (extend_one): every row of every axis beside the
+ * defaults, and the covering array; windows and prefixes that end inside and outside of a tile and
+ * of a prompt; and sizes at which a matrix multiply cuts its sums, and a whole forward its bands of
+ * rows. */
 static void model_extend__as_whole(Test *t) {
     static const int SHORT[] = {1, 2, 26, 55, 0}, LONG[] = {250, 300, 0};
     static const char *const MORE[] = {
@@ -3430,23 +3351,10 @@ static void model_extend__as_whole(Test *t) {
         "--embed-dim 48 --kernel mlp --normalizer one --pos relative"};
     const Cover *v = covering(t);
     int count = 0;
-    for (int a = 0; a < N_AXES; a++)
-        for (int i = a > 0; i < axis_rows(a); i++) {
-            Pick p = {{0}};
-            char flags[300];
-            p.row[a] = i;
-            if (!pick_resolves(&p)) continue;
-            pick_flags(&p, flags, sizeof flags);
-            if (!extend_one(t, flags, SHORT, 75)) return;
-            count++;
-        }
-    for (int i = 0; i < v->n; i++, count++) {
-        char flags[1024];
-        pick_flags(&v->pick[i], flags, sizeof flags);
-        if (!extend_one(t, flags, SHORT, 75)) return;
-    }
-    for (int i = 0; i < 4; i++, count++) if (!extend_one(t, MORE[i], SHORT, 75)) return;
-    for (int i = 0; i < 2; i++, count++) if (!extend_one(t, LARGE[i], LONG, 320)) return;
+    for (int i = 0; v->axis[i]; i++) count += extend_one(t, v->axis[i], SHORT, 75);
+    for (int i = 0; v->flags[i]; i++) count += extend_one(t, v->flags[i], SHORT, 75);
+    EACH(i, MORE) count += extend_one(t, MORE[i], SHORT, 75);
+    EACH(i, LARGE) count += extend_one(t, LARGE[i], LONG, 320);
     note(t, "%d configurations", count);
 }
 
@@ -3465,8 +3373,8 @@ static const double GRADIENT_BOUND = 1e-6;
 
 typedef struct Tally {
     long checked, skipped;       /* difference quotients */
-    int zeros, over,
-        under; /* tensors that must have gradient 0; rows that the clamp binds, or not */
+    int zeros;                   /* tensors that must have gradient 0 */
+    int over, under;             /* rows that the clamp binds, or not */
     double worst;
     char where[300];
 } Tally;
@@ -3489,8 +3397,7 @@ static double difference(Lab *b, const Tensor *x, const double *along, const rea
 static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *along, double size,
                   const char *flags) {
     static const double STEPS[] = {3e-4, 6e-5, 1e-5, 2e-6, 2e-3};
-    real *kept = calloc((size_t)x->count, sizeof(real));
-    if (!kept) exit(1);
+    real *kept = reals(x->count);
     copy(kept, b->m.params + x->at, x->count);
     double want = 0, found[5], error = INFINITY;
     for (idx i = 0; i < x->count; i++) want += along[i] * (double)b->m.grads[x->at + i];
@@ -3512,16 +3419,16 @@ static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *alon
          want, found[0], error, flags);
 }
 
-/* How many rows of layer l the clamp binds, of all of them in *rows; [B,H,N] numbers kept by the
- * forward. */
+/* How many rows of layer l the clamp binds, of all of them in *rows; by the row_stat of the
+ * forward, [B,H,N]. */
 static int rows_bound(const Lab *b, int l, int *rows) {
     const Config *c = &b->m.c;
-    int n = b->B * c->heads * config_rows(c, b->T), over = 0;
-    for (int i = 0; i < n; i++) {
-        double keep = (double)b->a.layer[l].row_stat[i];
-        over += c->sim == SIM_EXP ? keep > 0 : fabs(keep) > 1;
+    int over = 0;
+    *rows = b->B * c->heads * config_rows(c, b->T);
+    for (int i = 0; i < *rows; i++) {
+        double row_stat = (double)b->a.layer[l].row_stat[i];
+        over += c->sim == SIM_EXP ? row_stat > 0 : fabs(row_stat) > 1;
     }
-    *rows = n;
     return over;
 }
 
@@ -3568,12 +3475,35 @@ static bool unreached(const Lab *b, const Tensor *x, idx i) {
     return frozen(&b->m, x, i);
 }
 
+/* In float a difference of losses has few digits, and only one quotient is worth having: along the
+ * whole gradient, where it must be the gradient's length, at the best of three steps. */
+static void check_length(Test *t, Lab *b) {
+    static const double STEPS[] = {0.02, 0.004, 0.001};
+    lab_gradients(b);
+    double square = 0, error = INFINITY;
+    for (idx i = 0; i < b->m.count; i++) square += (double)b->m.grads[i] * (double)b->m.grads[i];
+    real *kept = reals(b->m.count);
+    copy(kept, b->m.params, b->m.count);
+    for (int s = 0; s < 3; s++) {
+        double f[2], h = STEPS[s] / fmax(1, sqrt(square));
+        for (int side = 0; side < 2; side++) {
+            double by = (side ? -h : h) / sqrt(square);
+            for (idx i = 0; i < b->m.count; i++)
+                b->m.params[i] = (real)((double)kept[i] + by * (double)b->m.grads[i]);
+            f[side] = lab_loss(b);
+        }
+        error = fmin(error, fabs((f[0] - f[1]) / (2 * h * sqrt(square)) - 1));
+    }
+    free(kept);
+    within(t, error, 0, 0.02, "%s", b->flags);
+}
+
 /* Every tensor of the lab: its zeros, one quotient along a random direction, and `samples` single
- * ones. */
-static void check_gradients(Test *t, Tally *y, Lab *b, int samples, const char *flags) {
+ * ones. In float a difference has too few digits for that: check_length. */
+static void check_gradients(Test *t, Tally *y, Lab *b, int samples) {
     Rng r = {31};
-    model_zero_grads(&b->m);
-    lab_backward(b, 1);
+    if (REAL_EPS > 1e-10) { check_length(t, b); return; }
+    lab_gradients(b);
     double largest = biggest(b->m.count, b->m.grads);
     for (int l = 0; l < b->m.c.layers && b->m.c.normalizer == NORMALIZER_CLAMP; l++) {
         int rows, over = rows_bound(b, l, &rows);
@@ -3588,56 +3518,32 @@ static void check_gradients(Test *t, Tally *y, Lab *b, int samples, const char *
         y->zeros += zero;
         if (zero)
             fact(t, size <= (exactly ? 0 : 1e-12 * largest), "%s must be 0 and is %g; %s", x->name,
-                 size, flags);
+                 size, b->flags);
         else
             fact(t, size > 1e-9 * largest, "%s is %g, the largest of all %g; %s", x->name, size,
-                 largest, flags);
+                 largest, b->flags);
         for (idx i = 0; i < x->count; i++) {
             bool out = unreached(b, x, i);
             along[i] = out ? 0 : rng_below(&r, 2) ? 1 : -1;
             fact(t, !out || g[i] == 0, "%s[%td] is not reached and has gradient %g; %s", x->name, i,
-                 (double)g[i], flags);
+                 (double)g[i], b->flags);
         }
         double unit = size > 1e-9 * largest ? size : largest;
-        judge(t, y, b, x, along, unit * sqrt((double)x->count), flags);
+        judge(t, y, b, x, along, unit * sqrt((double)x->count), b->flags);
         memset(along, 0, (size_t)x->count * sizeof *along);
         for (int s = 0; s < samples; s++) {
             idx i = (idx)rng_below(&r, (uint64_t)x->count);
             if (frozen(&b->m, x, i)) continue;
             along[i] = 1;
-            judge(t, y, b, x, along, unit, flags);
+            judge(t, y, b, x, along, unit, b->flags);
             along[i] = 0;
         }
         free(along);
     }
 }
 
-/* In float a difference of losses has few digits, and only one quotient is worth having: along the
- * whole gradient, where it must be the gradient's length, at the best of three steps. */
-static void check_length(Test *t, Lab *b, const char *flags) {
-    static const double STEPS[] = {0.02, 0.004, 0.001};
-    model_zero_grads(&b->m);
-    lab_backward(b, 1);
-    double square = 0, error = INFINITY;
-    for (idx i = 0; i < b->m.count; i++) square += (double)b->m.grads[i] * (double)b->m.grads[i];
-    real *kept = calloc((size_t)b->m.count, sizeof(real));
-    if (!kept) exit(1);
-    copy(kept, b->m.params, b->m.count);
-    for (int s = 0; s < 3; s++) {
-        double f[2], h = STEPS[s] / fmax(1, sqrt(square));
-        for (int side = 0; side < 2; side++) {
-            for (idx i = 0; i < b->m.count; i++)
-                b->m.params[i] = (real)((double)kept[i]
-                                        + (side ? -h : h) * (double)b->m.grads[i] / sqrt(square));
-            f[side] = lab_loss(b);
-        }
-        error = fmin(error, fabs((f[0] - f[1]) / (2 * h * sqrt(square)) - 1));
-    }
-    free(kept);
-    within(t, error, 0, 0.02, "%s", flags);
-}
-
 static void tell(Test *t, const Tally *y) {
+    if (REAL_EPS > 1e-10) return;
     note(t, "%ld quotients, %ld skipped, %d zeros as expected", y->checked, y->skipped, y->zeros);
     fact(t, y->skipped * 200 <= y->checked, "%ld quotients skipped, %ld checked", y->skipped,
          y->checked);
@@ -3651,23 +3557,15 @@ static void tell(Test *t, const Tally *y) {
 static void gradients__every_pair(Test *t) {
     const Cover *v = covering(t);
     Tally y = {0};
-    for (int k = 0; k < v->n; k++) {
-        char flags[1024];
-        Lab b;
-        pick_flags(&v->pick[k], flags, sizeof flags);
-        if (!lab_open(&b, t, 2, 7, flags)) return;
-        if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, SAMPLES, flags);
-        else check_length(t, &b, flags);
-        lab_close(&b);
-    }
+    LABS_OF_COVER(b, 2, 7) check_gradients(t, &y, &b, SAMPLES);
     fact(t, v->pairs == v->refused + v->covered, "%d pairs: %d refused, %d checked", v->pairs,
          v->refused, v->covered);
     fact(t, v->refused == 8,
          "%d pairs refused: v* fixed beside another extra column than k makes 8", v->refused);
     note(t, "%d pairs = %d refused + %d checked, %d configurations; ", v->pairs, v->refused,
          v->covered, v->n);
-    if (REAL_EPS > 1e-10) return;
     tell(t, &y);
+    if (REAL_EPS > 1e-10) return;
     fact(t, y.over > 50 && y.under > 50, "the clamp bound %d rows and left %d", y.over, y.under);
     note(t, "; clamp %d over 1, %d not", y.over, y.under);
 }
@@ -3676,232 +3574,178 @@ static void gradients__every_pair(Test *t) {
  * out. */
 static void gradients__every_operation(Test *t) {
     static const char *const REST[] = {
-        "--pos none --linear-bias",
-        "",
+        "--pos none --linear-bias", "",
         "--sink-token --vbias --heads 4 --kv-heads 2 --rotary-dims 2",
         "--pos t5 --prefix 3 --extra-shared",
         "--window 3 --linear-bias --extra-dims 2 --extra-order lowfreq",
-        "--scale 0.7 --pos alibi --linear-bias",
-        "--extra-dims 3 --extra-order last"};
+        "--scale 0.7 --pos alibi --linear-bias", "--extra-dims 3 --extra-order last"};
     static const char *const KERNELS[] = {"identity", "elu", "mlp"},
-                             *const SIM_NAMES[] = {"exp", "sigmoid", "elu", "identity"},
-                             *const NORMALIZERS[] = {"sum", "one", "clamp", "pnorm --pnorm 0.5",
-                                                     "pnorm --pnorm 2"},
-                             *const EXTRAS[] = {"none", "k",     "kv",
-                                                "zero", "logit", "k --extra-value e1"};
+        *const SIM_NAMES[] = {"exp", "sigmoid", "elu", "identity"},
+        *const NORMALIZERS[] = {"sum", "one", "clamp", "pnorm --pnorm 0.5", "pnorm --pnorm 2"},
+        *const EXTRAS[] = {"none", "k", "kv", "zero", "logit", "k --extra-value e1"};
     Tally y = {0};
     int n = 0;
     for (int i = 0; i < 3 * 4 * 5 * 6; i++) {
         char flags[400], all[600];
         Config c;
-        Error e = {0};
-        Lab b;
         snprintf(flags, sizeof flags, "%s --kernel %s --sim %s --normalizer %s --extra %s",
                  REST[i % 7], KERNELS[i % 3], SIM_NAMES[i / 3 % 4], NORMALIZERS[i / 12 % 5],
                  EXTRAS[i / 60]);
         snprintf(all, sizeof all, "%s%s", BASE, flags);
-        if (config_from_flags(&c, all, &e)) continue;
-        if (!lab_open(&b, t, 1, 6, flags)) return;
-        if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, 1, flags);
-        else check_length(t, &b, flags);
-        lab_close(&b);
-        tiles_against_plain(t, 1, 6, flags);
+        if (config_from_flags(&c, all, fresh(t))) continue;
+        LABS(b, 1, 6, flags) check_gradients(t, &y, &b, 1);
         n++;
     }
     fact(t, n > 250, "%d operations", n);
     note(t, "%d operations; ", n);
-    if (REAL_EPS < 1e-10) tell(t, &y);
+    tell(t, &y);
 }
 
 /* Over 70 rows, where tiles, windows, prefixes, x* and key heads cut across each other. */
 static void gradients__tiles(Test *t) {
-    static const char *const FLAGS[] = {
-        "",
-        "--window 5 --pos t5",
-        "--prefix 40 --extra kv --linear-bias",
-        "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
-        "--sink-token --window 20 --sim sigmoid --extra logit",
-        "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
-        "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5",
-        "--pos relative --kernel elu --sim identity --window 40"};
     Tally y = {0};
     if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
-    for (int f = 0; f < 8; f++) {
-        Lab b;
-        if (!lab_open(&b, t, 1, 70, FLAGS[f])) return;
-        check_gradients(t, &y, &b, 0, FLAGS[f]);
-        lab_close(&b);
-    }
+    LABS(b, 1, 70, "", "--window 5 --pos t5", "--prefix 40 --extra kv --linear-bias",
+         "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
+         "--sink-token --window 20 --sim sigmoid --extra logit",
+         "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
+         "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5",
+         "--pos relative --kernel elu --sim identity --window 40")
+        check_gradients(t, &y, &b, 0);
     tell(t, &y);
 }
 
 /* Rows wider than the pieces of 64 and 256 numbers that sums over them go in, with odd ends; an
  * embedding wider than the model; and the same models forward. */
 static void gradients__wide(Test *t) {
-    static const char *const FLAGS[] = {
-        "--dim 300 --ffn 270 --heads 3 --head-dim 70 --embed-dim 20 --norm layer --linear-bias",
-        "--dim 20 --ffn 390 --embed-dim 333 --tied --act relu --linear-bias --vocab 70",
-        ("--dim 266 --heads 2 --head-dim 130 --kernel mlp --sim elu --extra kv --vbias "
-         "--sink-token --pos learned --act gelu --place post")};
     Tally y = {0};
-    for (int f = 0; f < 3; f++) {
-        Lab b;
-        char flags[300];
-        snprintf(flags, sizeof flags, "--layers 1 %s", FLAGS[f]);
-        if (!lab_open(&b, t, 2, 9, flags)) return;
+    LABS(b, 2, 9,
+         "--layers 1 --dim 300 --ffn 270 --heads 3 --head-dim 70 --embed-dim 20 --norm layer "
+         "--linear-bias",
+         "--layers 1 --dim 20 --ffn 390 --embed-dim 333 --tied --act relu --linear-bias --vocab 70",
+         "--layers 1 --dim 266 --heads 2 --head-dim 130 --kernel mlp --sim elu --extra kv --vbias "
+         "--sink-token --pos learned --act gelu --place post") {
         for (idx i = 0; i < b.m.count; i++) b.m.params[i] /= 4;              /* z of order 1 */
-        compare_with_slow(t, &b, 1000 * REAL_EPS, flags);
-        if (REAL_EPS < 1e-10) check_gradients(t, &y, &b, 1, flags);
-        else check_length(t, &b, flags);
-        lab_close(&b);
+        compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
+        check_gradients(t, &y, &b, 1);
     }
-    if (REAL_EPS < 1e-10) tell(t, &y);
+    tell(t, &y);
 }
 
-/* At 0 exactly ReLU has slope 0, in the ffn and in the mlp kernel: nothing comes through zeros. */
+/* At 0 exactly ReLU's derivative is 0, in the ffn and in the mlp kernel: nothing comes through
+ * zeros. */
 static void gradients__at_zero(Test *t) {
     static const struct { const char *flags, *zeros, *below; } ROWS[] = {
         {"--act relu", "l1.w1", "l1.w1"}, {"--act reglu", "l1.w1", "l1.w1"},
         {"--kernel mlp", "l1.phi1", "l1.wq"}};
-    for (int f = 0; f < 3; f++) {
-        Lab b;
-        if (!lab_open(&b, t, 1, 7, ROWS[f].flags)) return;
-        lab_fill(&b, ROWS[f].zeros, 0);
-        model_zero_grads(&b.m);
-        lab_backward(&b, 1);
+    EACH(f, ROWS) LABS(b, 1, 7, ROWS[f].flags) {
         const Tensor *x = model_tensor(&b.m, ROWS[f].zeros), *y = model_tensor(&b.m, ROWS[f].below);
-        within(t, biggest(x->count, b.m.grads + x->at), 0, 0, "d%s, %s", x->name, ROWS[f].flags);
-        within(t, biggest(y->count, b.m.grads + y->at), 0, 0, "d%s, %s", y->name, ROWS[f].flags);
-        fact(t, biggest(b.m.count, b.m.grads) > 1e-3, "no gradient at all, %s", ROWS[f].flags);
-        lab_close(&b);
+        lab_fill(&b, ROWS[f].zeros, 0);
+        lab_gradients(&b);
+        within(t, biggest(x->count, b.m.grads + x->at), 0, 0, "d%s, %s", x->name, b.flags);
+        within(t, biggest(y->count, b.m.grads + y->at), 0, 0, "d%s, %s", y->name, b.flags);
+        fact(t, biggest(b.m.count, b.m.grads) > 1e-3, "no gradient at all, %s", b.flags);
     }
 }
 
 /* T5's table with a sink token, more heads and sequences than rows: nothing of one backward's sums
  * by distance, of the T+1 rows of every head and sequence, is there in the next. */
 static void gradients__t5_again(Test *t) {
-    Lab b;
-    if (!lab_open(&b, t, 5, 2, "--pos t5 --sink-token --heads 4")) return;
-    const Tensor *x = model_tensor(&b.m, "rel");
-    real *once = calloc((size_t)x->count, sizeof(real));
-    if (!once) exit(1);
-    for (int n = 0; n < 3; n++) {
-        model_zero_grads(&b.m);
-        lab_backward(&b, 1);
-        if (!n) copy(once, b.m.grads + x->at, x->count);
-        fact(t, biggest(x->count, once) > 0
-                && !memcmp(once, b.m.grads + x->at, (size_t)x->count * sizeof(real)),
-             "backward %d: rel off by %g", n, distance(x->count, once, b.m.grads + x->at));
+    LABS(b, 5, 2, "--pos t5 --sink-token --heads 4") {
+        const Tensor *x = model_tensor(&b.m, "rel");
+        real *once = reals(x->count);
+        for (int n = 0; n < 3; n++) {
+            lab_gradients(&b);
+            if (!n) copy(once, b.m.grads + x->at, x->count);
+            fact(t, biggest(x->count, once) > 0
+                    && same_numbers(x->count, once, b.m.grads + x->at),
+                 "backward %d: rel off by %g", n, distance(x->count, once, b.m.grads + x->at));
+        }
+        free(once);
     }
-    free(once);
-    lab_close(&b);
 }
 
 /* Gradients are added to what is there: twice is double, and a share is a share. The input's own
  * gradient a.dh is not kept from one backward to the next. */
 static void gradients__accumulate(Test *t) {
     const Cover *v = covering(t);
-    for (int k = 0; k < v->n; k += 3) {
-        char flags[1024];
-        Lab b;
-        pick_flags(&v->pick[k], flags, sizeof flags);
-        if (!lab_open(&b, t, 2, 7, flags)) return;
-        real *once = calloc((size_t)b.m.count, sizeof(real)),
-             *half = calloc((size_t)b.m.count, sizeof(real));
-        if (!once || !half) exit(1);
-        model_zero_grads(&b.m);
+    for (int k = 0; k < v->n; k += 3) LABS(b, 2, 7, v->flags[k]) {
+        idx n = b.m.count;
+        real *once = reals(n), *half = reals(n);
+        lab_gradients(&b);
+        copy(once, b.m.grads, n);
         lab_backward(&b, 1);
-        copy(once, b.m.grads, b.m.count);
-        lab_backward(&b, 1);
-        for (idx i = 0; i < b.m.count; i++) half[i] = b.m.grads[i] / 2;
-        for (int n = 0; n < b.m.n_tensors; n++) {
-            const Tensor *x = &b.m.tensor[n];
-            double size = biggest(x->count, once + x->at), all = biggest(b.m.count, once);
-            if (size > 1e-9 * all)
+        for (idx i = 0; i < n; i++) half[i] = b.m.grads[i] / 2;
+        for (int i = 0; i < b.m.n_tensors; i++) {
+            const Tensor *x = &b.m.tensor[i];
+            if (biggest(x->count, once + x->at) > 1e-9 * biggest(n, once))
                 within(t, distance(x->count, once + x->at, half + x->at), 0, 64 * REAL_EPS,
-                       "%s twice, %s", x->name, flags);
+                       "%s twice, %s", x->name, b.flags);
         }
         model_zero_grads(&b.m);
         lab_backward(&b, 0.5);
-        for (idx i = 0; i < b.m.count; i++) half[i] = b.m.grads[i] * 2;
-        fact(t,
-             !memcmp(once, half, (size_t)b.m.count * sizeof(real)) ||
-                 distance(b.m.count, once, half) < 64 * REAL_EPS,
-             "half a share is off by %g, %s", distance(b.m.count, once, half), flags);
+        for (idx i = 0; i < n; i++) half[i] = b.m.grads[i] * 2;
+        fact(t, same_numbers(n, once, half) || distance(n, once, half) < 64 * REAL_EPS,
+             "half a share is off by %g, %s", distance(n, once, half), b.flags);
         free(once);
         free(half);
-        lab_close(&b);
     }
 }
 
 /* [T10] A batch's gradient is the mean of its sequences' (each with its share), whatever the
  * accumulation. */
 static void gradients__of_a_batch(Test *t) {
-    Lab b;
-    if (!lab_open(&b, t, 3, 7, "--extra kv --vbias --pos t5 --sink-token --linear-bias")) return;
-    real *whole = calloc((size_t)b.m.count, sizeof(real));
-    if (!whole) exit(1);
-    model_zero_grads(&b.m);
-    lab_backward(&b, 1);
-    copy(whole, b.m.grads, b.m.count);
-    model_zero_grads(&b.m);
-    for (int s = 0; s < 3; s++) {
-        model_forward(&b.m, &b.a, b.ids + s * 7, 1, 7);
-        model_loss(&b.m, &b.a, b.targets + s * 7, 1, 7, true, 1.0 / 3);
-        model_backward(&b.m, &b.a, b.ids + s * 7, 1, 7);
+    LABS(b, 3, 7, "--extra kv --vbias --pos t5 --sink-token --linear-bias") {
+        real *whole = reals(b.m.count);
+        lab_gradients(&b);
+        copy(whole, b.m.grads, b.m.count);
+        model_zero_grads(&b.m);
+        for (int s = 0; s < 3; s++) {
+            model_forward(&b.m, &b.a, b.ids + s * 7, 1, 7);
+            model_loss(&b.m, &b.a, b.targets + s * 7, 1, 7, true, 1.0 / 3);
+            model_backward(&b.m, &b.a, b.ids + s * 7, 1, 7);
+        }
+        for (int k = 0; k < b.m.n_tensors; k++) {
+            const Tensor *x = &b.m.tensor[k];
+            within(t, distance(x->count, whole + x->at, b.m.grads + x->at), 0, 512 * REAL_EPS, "%s",
+                   x->name);
+        }
+        free(whole);
     }
-    for (int k = 0; k < b.m.n_tensors; k++) {
-        const Tensor *x = &b.m.tensor[k];
-        within(t, distance(x->count, whole + x->at, b.m.grads + x->at), 0, 512 * REAL_EPS, "%s",
-               x->name);
-    }
-    free(whole);
-    lab_close(&b);
 }
 
 /* [T13] Frozen dims of k* are 0 at the start, have gradient 0 and stay 0 under AdamW and decay;
  * the learned ones move. */
 static void gradients__frozen_dims(Test *t) {
-    static const char *const FLAGS[] = {
-        "--extra k --extra-dims 1", "--extra kv --extra-dims 2 --extra-order last",
-        "--extra k --extra-dims 3 --extra-order lowfreq --extra-shared",
-        ("--extra k --extra-dims 4 --rotary-dims 2 --extra-order lowfreq --rope-pairing "
-         "interleaved")};
-    for (int f = 0; f < 4; f++) {
-        Lab b;
-        if (!lab_open(&b, t, 1, 8, FLAGS[f])) return;
+    LABS(b, 1, 8, "--extra k --extra-dims 1", "--extra kv --extra-dims 2 --extra-order last",
+         "--extra k --extra-dims 3 --extra-order lowfreq --extra-shared",
+         "--extra k --extra-dims 4 --rotary-dims 2 --extra-order lowfreq --rope-pairing "
+         "interleaved") {
         model_init(&b.m, INIT_TORCH, 5);
         const Tensor *x = model_tensor(&b.m, "l1.kstar");
         real *w = b.m.params + x->at, *g = b.m.grads + x->at, moment[64] = {0}, second[64] = {0};
         for (int step = 1; step <= 3; step++) {
             Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step, 1};
-            model_zero_grads(&b.m);
-            lab_backward(&b, 1);
+            lab_gradients(&b);
             for (idx i = 0; i < x->count; i++)
                 fact(t, frozen(&b.m, x, i) ? w[i] == 0 && g[i] == 0 : w[i] != 0 && g[i] != 0,
-                     "k*[%td] is %g, its "
-                     "gradient %g, %s",
-                     i, (double)w[i], (double)g[i], FLAGS[f]);
+                     "k*[%td] is %g, its gradient %g, %s", i, (double)w[i], (double)g[i], b.flags);
             optimizer_step(&s, x->count, w, g, moment, second);
         }
-        lab_close(&b);
     }
 }
 
-/* One whole training of n steps with this many threads: loss and final parameters. */
+/* One whole training of n steps with this many threads; its last loss. */
 static double train(Lab *b, int threads, int n) {
     double loss = 0;
     int before = workers();
     const Tensor *bad;
-    real *moment = calloc((size_t)b->m.count, sizeof(real)),
-         *second = calloc((size_t)b->m.count, sizeof(real));
-    if (!moment || !second) exit(1);
+    real *moment = reals(b->m.count), *second = reals(b->m.count);
     set_workers(threads);
     model_init(&b->m, INIT_TORCH, 21);
     for (int step = 1; step <= n; step++) {
         Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step, 1};
-        model_zero_grads(&b->m);
-        loss = lab_backward(b, 1);
+        loss = lab_gradients(b);
         real clip = (real)fmin(1, 1 / gradient_norm(&b->m, &bad));
         for (idx i = 0; i < b->m.count; i++) b->m.grads[i] *= clip;
         optimizer_step(&s, b->m.count, b->m.params, b->m.grads, moment, second);
@@ -3912,60 +3756,50 @@ static double train(Lab *b, int threads, int n) {
     return loss;
 }
 
-/* The same bits on 1, 2 and 16 threads: three steps of models large enough for threads to share
- * their products, then one step of every configuration of the covering array, so that each
- * operator that reduces over rows, heads or sequences is there in each of its forms. */
+/* The same bits on 1, 2 and 16 threads. */
+static void same_on_threads(Test *t, const char *flags, int steps) {
+    LABS(one, 3, 50, flags) LABS(b, 3, 50, flags, flags) {
+        int threads = b.n == 1 ? 2 : 16;
+        double loss = train(&one, 1, steps);
+        within(t, train(&b, threads, steps), loss, 0, "loss on 1 and %d threads, %s", threads,
+               flags);
+        fact(t, same_numbers(b.m.count, b.m.params, one.m.params) &&
+                    same_numbers(b.m.count, b.m.grads, one.m.grads),
+             "parameters or gradients on 1 and %d threads, %s", threads, flags);
+    }
+}
+
+/* Three steps of models large enough for threads to share their products, then one step of every
+ * configuration of the covering array, so that each operator that reduces over rows, heads or
+ * sequences is there in each of its forms. */
 static void threads__same_bits(Test *t) {
     static const char *const FLAGS[] = {
         "", "--kv-heads 1 --extra kv --vbias --pos t5 --sink-token --linear-bias",
         "--kernel mlp --combine add --norm layer --embed-dim 5",
         "--dim 72 --heads 4 --ffn 300 --place post --pos learned --linear-bias --window 20",
-        ("--dim 64 --ffn 520 --vocab 400 --tied --sim elu --extra logit --normalizer pnorm "
-         "--place parallel")};
-    enum { FEW = sizeof FLAGS / sizeof *FLAGS };
+        "--dim 64 --ffn 520 --vocab 400 --tied --sim elu --extra logit --normalizer pnorm "
+        "--place parallel"};
     int most = workers();
     if (set_workers(16)) { t->skip = "one thread in this build"; return; }
     const Cover *v = covering(t);
-    for (int f = 0; f < FEW + v->n; f++) {
-        static const int THREADS[] = {1, 2, 16};
-        char flags[1024];
-        Lab b[3];
-        double loss[3];
-        if (f < FEW) snprintf(flags, sizeof flags, "%s", FLAGS[f]);
-        else pick_flags(&v->pick[f - FEW], flags, sizeof flags);
-        for (int k = 0; k < 3; k++) {
-            if (!lab_open(&b[k], t, 3, 50, flags)) return;
-            loss[k] = train(&b[k], THREADS[k], f < FEW ? 3 : 1);
-            if (k)
-                within(t, loss[k], loss[0], 0, "loss on 1 and %d threads, %s", THREADS[k], flags);
-            fact(t, !memcmp(b[k].m.params, b[0].m.params, (size_t)b->m.count * sizeof(real)) &&
-                        !memcmp(b[k].m.grads, b[0].m.grads, (size_t)b->m.count * sizeof(real)),
-                 "parameters or gradients on 1 and %d threads, %s", THREADS[k], flags);
-        }
-        for (int k = 0; k < 3; k++) lab_close(&b[k]);
-    }
-    note(t, "%d configurations", FEW + v->n);
+    EACH(f, FLAGS) same_on_threads(t, FLAGS[f], 3);
+    for (int f = 0; f < v->n; f++) same_on_threads(t, v->flags[f], 1);
+    note(t, "%d configurations", 5 + v->n);
     set_workers(most);
 }
 
 /* All of it together: a fixed batch is learned by heart. */
 static void train__learns_by_heart(Test *t) {
-    static const char *const FLAGS[] = {"", "--sim sigmoid --normalizer one",
-                                        "--place post --extra kv",
-                                        "--pos learned --sink-token --act relu --tied"};
-    for (int f = 0; f < 4; f++) {
-        Lab b;
-        char flags[200];
-        snprintf(flags, sizeof flags, "--dim 24 --ffn 32 %s", FLAGS[f]);
-        if (!lab_open(&b, t, 2, 8, flags)) return;
+    LABS(b, 2, 8, "--dim 24 --ffn 32", "--dim 24 --ffn 32 --sim sigmoid --normalizer one",
+         "--dim 24 --ffn 32 --place post --extra kv",
+         "--dim 24 --ffn 32 --pos learned --sink-token --act relu --tied") {
         for (int i = 0; i < 8; i++) {
             b.ids[i] = i;
             b.ids[8 + i] = 9 - i;
         }
         double start = train(&b, 1, 1);
-        fact(t, start > 1 && start < 20, "loss at the start %g, %s", start, FLAGS[f]);
-        within(t, train(&b, 1, 150), 0, 0.05, "loss after 150 steps, %s", FLAGS[f]);
-        lab_close(&b);
+        fact(t, start > 1 && start < 20, "loss at the start %g, %s", start, b.flags);
+        within(t, train(&b, 1, 150), 0, 0.05, "loss after 150 steps, %s", b.flags);
     }
 }
 
