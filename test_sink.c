@@ -1625,7 +1625,8 @@ static void config_resolve__near_misses(Test *t) {
 static void variants__resolve(Test *t) {
     int n = 0, operations = 0;
     for (const Variant *v = VARIANTS; v->name; v++, n++) {
-        const Config c = config_of(t, "%s", v->flags), named = config_of(t, "--variant %s", v->name);
+        const Config c = config_of(t, "%s", v->flags);
+        const Config named = config_of(t, "--variant %s", v->name);
         fact(t, c.sim == named.sim && c.normalizer == named.normalizer && c.extra == named.extra &&
                  c.pos == named.pos && c.act == named.act && c.scale == named.scale &&
                  c.kernel == named.kernel && c.extra_norm == named.extra_norm &&
@@ -1687,8 +1688,8 @@ static void config_learned_dim__orders(Test *t) {
     }
     for (int D = 1; D <= 9; D++)             /* whatever the order, d_a dims are learned */
         for (int n = 1; n <= D; n++) {
-            const Config c = config_of(t, "--pos none --extra k --head-dim %d --extra-order lowfreq "
-                                          "--extra-dims %d", D, n);
+            const Config c = config_of(t, "--pos none --extra k --extra-order lowfreq "
+                                          "--head-dim %d --extra-dims %d", D, n);
             int learned = 0;
             for (int d = 0; d < D; d++) learned += config_learned_dim(&c, d);
             fact(t, learned == n, "%d of %d dims: %d are learned", n, D, learned);
@@ -1821,7 +1822,7 @@ static void model_create__counts(Test *t) {
         fact(t, !m.grads, "a model that only evaluates has gradients");
         model_free(&m);
     }
-    if (!model_of(t, &m, "--layers 1 --heads 16 --dim 2048 --ffn 5632 --vocab 1", "", false)) return;
+    if (!model_of(t, &m, "--layers 1 ", "--heads 16 --dim 2048 --ffn 5632 --vocab 1", false)) return;
     double blocks = 22 * (double)counted(&m, 0) + (double)model_tensor(&m, "normf")->count;
     within(t, blocks, 1130457088, 0, "the 1B model without embeddings");
     within(t, blocks + 2.0 * 2048 * 50432, 1337026560, 0, "the 1B model");
@@ -1830,7 +1831,9 @@ static void model_create__counts(Test *t) {
 
 /* Names, shapes and the mark of --decay matrices. C 12, H 4, D 3, K 2, F 7, V 11, E 5. */
 static void model_create__table(Test *t) {
-    static const struct { const char *flags, *name; int rank, rows, columns; bool matrix; } ROWS[] = {
+    static const struct {
+        const char *flags, *name; int rank, rows, columns; bool matrix;
+    } ROWS[] = {
         {"", "wte", 2, 11, 5, true},
         {"", "win", 2, 5, 12, true},
         {"", "l0.norm1", 1, 12, 1, false},
@@ -2014,7 +2017,7 @@ static void start_is(Test *t, Lab *b, const char *name, int init, Start want) {
         fact(t, most > 2.5 * sigma, "%s is not normal: at most %g sigma", name, most / sigma);
 }
 
-/* What every tensor starts as under --init torch, authors, gpt2. C 64, H 4, D 16, F 96, V 400, L 3. */
+/* What tensors start as under --init torch, authors, gpt2. C 64, H 4, D 16, F 96, V 400, L 3. */
 static void model_init__laws(Test *t) {
     const double narrow = 0.02 / sqrt(6), swiglu = 1 / (sqrt(96) * 3), a = sqrt(0.4);
     const double f = 1 / sqrt(96), g = a / sqrt(96);
@@ -2662,7 +2665,7 @@ static void row_forward__masked(Test *t) {
         }
 }
 
-/* A score that is not a number makes weights that are not, whatever the similarity and normaliser. */
+/* A score that is not a number makes weights that are not, in every operation. */
 static void row_forward__nan(Test *t) {
     for (int sim = 0; sim < SIM_ROWS; sim++)
         for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++)
@@ -3809,24 +3812,14 @@ static void train__learns_by_heart(Test *t) {
 /* [E1] The mean cross-entropy of every target; tied, projected, with a sink token, under post-
  * norm. */
 static void model_loss__direct(Test *t) {
-    static const char *const FLAGS[] = {"",
-                                        "--tied",
-                                        "--embed-dim 5",
-                                        "--embed-dim 5 --tied",
-                                        "--sink-token",
-                                        "--place post",
-                                        "--norm layer --extra kv",
-                                        "--vocab 300"};
-    for (int f = 0; f < 8; f++) {
-        Lab b;
-        if (!lab_open(&b, t, 3, 9, FLAGS[f])) return;
+    LABS(b, 3, 9, "", "--tied", "--embed-dim 5", "--embed-dim 5 --tied", "--sink-token",
+         "--place post", "--norm layer --extra kv", "--vocab 300") {
         double loss = lab_loss(&b), sum = 0;
-        within(t, loss, slow_loss(&b, 0), 2000 * REAL_EPS, "loss, %s", FLAGS[f]);
+        within(t, loss, slow_loss(&b, 0), 2000 * REAL_EPS, "loss, %s", b.flags);
         for (int i = 0; i < 27; i++) sum += b.a.loss_row[i] / 27;
-        within(t, sum, loss, 1e-14 * loss, "mean of loss_row, %s", FLAGS[f]);
+        within(t, sum, loss, 1e-14 * loss, "mean of loss_row, %s", b.flags);
         within(t, model_loss(&b.m, &b.a, b.targets, 3, 9, true, 1), loss, 0, "with gradients, %s",
-               FLAGS[f]);
-        lab_close(&b);
+               b.flags);
     }
 }
 
@@ -3834,48 +3827,45 @@ static void model_loss__direct(Test *t) {
  * not scored: loss_row is -1 there, their targets do not matter, and p = 1 scores everything. */
 static void model_loss__prefix(Test *t) {
     for (int p = 0; p <= 9; p++) {
-        Lab b;
         char flags[60];
         snprintf(flags, sizeof flags, "--prefix %d", p);
-        if (!lab_open(&b, t, 2, 9, flags)) return;
-        int from = p > 1 ? p - 1 : 0;
-        double loss = lab_loss(&b);
-        within(t, loss, slow_loss(&b, from), 2000 * REAL_EPS, "loss with a prefix of %d", p);
-        for (int i = 0; i < 18; i++)
-            fact(t, (b.a.loss_row[i] == -1) == (i % 9 < from), "loss_row[%d] is %g, prefix %d", i,
-                 b.a.loss_row[i], p);
-        for (int i = 0; i < 18; i++) if (i % 9 < from) b.targets[i] = 0;
-        within(t, lab_loss(&b), loss, 0, "with other targets inside the prefix of %d", p);
-        lab_close(&b);
+        LABS(b, 2, 9, flags) {
+            int from = p > 1 ? p - 1 : 0;
+            double loss = lab_loss(&b);
+            within(t, loss, slow_loss(&b, from), 2000 * REAL_EPS, "loss with a prefix of %d", p);
+            for (int i = 0; i < 18; i++)
+                fact(t, (b.a.loss_row[i] == -1) == (i % 9 < from), "loss_row[%d] is %g, prefix %d",
+                     i, b.a.loss_row[i], p);
+            for (int i = 0; i < 18; i++) if (i % 9 < from) b.targets[i] = 0;
+            within(t, lab_loss(&b), loss, 0, "with other targets inside the prefix of %d", p);
+        }
     }
-    Lab b;                                                   /* nothing is left to score */
-    if (!lab_open(&b, t, 1, 3, "--prefix 9")) return;
-    within(t, lab_backward(&b, 1), 0, 0, "loss when the prefix is all");
-    within(t, biggest(b.m.count, b.m.grads), 0, 0, "gradient when the prefix is all");
-    lab_close(&b);
+    LABS(b, 1, 3, "--prefix 9") {                            /* nothing is left to score */
+        within(t, lab_backward(&b, 1), 0, 0, "loss when the prefix is all");
+        within(t, biggest(b.m.count, b.m.grads), 0, 0, "gradient when the prefix is all");
+    }
 }
 
 /* SLICE rows of logits exist at a time: batches just below, at and above its multiples, with the
  * closed forms dy = (softmax - 1[target]) / n, dW_cls = nf^T dy and dnf = dy W_cls^T in double. */
 static void model_loss__slices(Test *t) {
-    static const int SIZES[][2] = {{1, 255}, {1, 256}, {1, 257}, {2, 128},
-                                   {3, 171}, {7, 80},  {1, 1}};
-    for (int k = 0; k < 7; k++) {
-        int B = SIZES[k][0], T = SIZES[k][1], V = 11, C = 12;
-        Lab b;
-        if (!lab_open(&b, t, B, T, "--layers 1 --context 300")) return;
+    static const int SIZES[][2] = {{1, 255}, {1, 256}, {1, 257}, {2, 128}, {3, 171}, {7, 80},
+                                   {1, 1}};
+    enum { V = 11, C = 12 };
+    EACH(k, SIZES) LABS(b, SIZES[k][0], SIZES[k][1], "--layers 1 --context 300") {
+        int rows = b.B * b.T;
+        double dw[C * V] = {0}, *dnf = room(rows * C), loss = 0;
         lab_forward(&b);
-        double *dw = room(C * V), *dnf = room((idx)B * T * C), loss = 0;
-        for (int n = 0; n < B * T; n++) {
-            double y[11] = {0}, total = 0;
+        for (int n = 0; n < rows; n++) {
+            double y[V] = {0}, total = 0;
             const real *nf = b.a.nf + n * C;
             for (int v = 0; v < V; v++) {
                 for (int i = 0; i < C; i++) y[v] += (double)nf[i] * (double)b.m.w.wcls[i * V + v];
                 total += exp(y[v]);
             }
-            loss += (log(total) - y[b.targets[n]]) / (B * T);
+            loss += (log(total) - y[b.targets[n]]) / rows;
             for (int v = 0; v < V; v++) {
-                double dy = (exp(y[v]) / total - (v == b.targets[n])) / (B * T);
+                double dy = (exp(y[v]) / total - (v == b.targets[n])) / rows;
                 for (int i = 0; i < C; i++) {
                     dw[i * V + v] += (double)nf[i] * dy;
                     dnf[n * C + i] += (double)b.m.w.wcls[i * V + v] * dy;
@@ -3883,38 +3873,35 @@ static void model_loss__slices(Test *t) {
             }
         }
         model_zero_grads(&b.m);
-        within(t, model_loss(&b.m, &b.a, b.targets, B, T, true, 1), loss, 500 * REAL_EPS,
-               "loss of %d x %d", B, T);
-        within(t, slow_distance(C * V, b.m.d.wcls, dw), 0, 500 * REAL_EPS, "dW_cls of %d x %d", B, T);
-        within(t, slow_distance((idx)B * T * C, b.a.dh, dnf), 0, 500 * REAL_EPS, "dnf of %d x %d", B,
-               T);
-        free(dw);
+        within(t, model_loss(&b.m, &b.a, b.targets, b.B, b.T, true, 1), loss, 500 * REAL_EPS,
+               "loss of %d x %d", b.B, b.T);
+        within(t, slow_distance(C * V, b.m.d.wcls, dw), 0, 500 * REAL_EPS, "dW_cls of %d x %d",
+               b.B, b.T);
+        within(t, slow_distance(rows * C, b.a.dh, dnf), 0, 500 * REAL_EPS, "dnf of %d x %d", b.B,
+               b.T);
         free(dnf);
-        lab_close(&b);
     }
 }
 
 /* log V when nothing is known; no overflow at logits of +-1e4; gradients of one row of logits sum
  * to 0. */
 static void model_loss__extremes(Test *t) {
-    Lab b;
-    if (!lab_open(&b, t, 1, 5, "")) return;
-    lab_fill(&b, "wcls", 0);
-    within(t, lab_loss(&b), log(11), 4 * REAL_EPS, "loss of equal logits");
-    lab_forward(&b);
-    for (int i = 0; i < 12 * 11; i++) b.m.w.wcls[i] = (real)(i % 11 == 4 ? 1e4 : -1e4);
-    for (int i = 0; i < 5; i++) b.targets[i] = 4;
-    for (int i = 0; i < 12; i++) lab_at(&b, "normf")[i] = 0;
-    lab_at(&b, "normf")[0] = 1;
-    for (int i = 0; i < 10; i++) lab_at(&b, "wte")[i * 12] = 50;
-    double low = lab_backward(&b, 1);
-    fact(t, b.a.nf[0] > 0.1, "the state is %g", (double)b.a.nf[0]);
-    within(t, low, 0, 0, "loss of a target at +1e4");
-    for (int i = 0; i < 5; i++) b.targets[i] = 3;
-    double high = lab_backward(&b, 1);
-    fact(t, high > 1e3 && high < 1e6, "loss of a target at -1e4 is %g", high);
-    fact(t, isfinite(biggest(b.m.count, b.m.grads)), "gradients at +-1e4");
-    lab_close(&b);
+    LABS(b, 1, 5, "") {
+        lab_fill(&b, "wcls", 0);
+        within(t, lab_loss(&b), log(11), 4 * REAL_EPS, "loss of equal logits");
+        for (int i = 0; i < 12 * 11; i++) b.m.w.wcls[i] = (real)(i % 11 == 4 ? 1e4 : -1e4);
+        for (int i = 0; i < 5; i++) b.targets[i] = 4;
+        lab_fill(&b, "normf", 0);
+        lab_at(&b, "normf")[0] = 1;
+        for (int i = 0; i < 10; i++) lab_at(&b, "wte")[i * 12] = 50;
+        double low = lab_backward(&b, 1);
+        fact(t, b.a.nf[0] > 0.1, "the state is %g", (double)b.a.nf[0]);
+        within(t, low, 0, 0, "loss of a target at +1e4");
+        for (int i = 0; i < 5; i++) b.targets[i] = 3;
+        double high = lab_backward(&b, 1);
+        fact(t, high > 1e3 && high < 1e6, "loss of a target at -1e4 is %g", high);
+        fact(t, isfinite(biggest(b.m.count, b.m.grads)), "gradients at +-1e4");
+    }
 }
 
 /* [T2] AdamW by hand: from m = v = 0 the first step goes lr g / (|g| + eps) whatever the betas; the
@@ -3946,13 +3933,12 @@ static void optimizer_step__by_hand(Test *t) {
  * that both are seen. */
 static void optimizer_step__against_scalar(Test *t) {
     enum { COUNT = 600 };
-    static const double SETTINGS[][5] = {{0.01, 0.9, 0.95, 1e-8, 0.1},
-                                         {0.02, 0.8, 0.999, 1e-2, 3},
-                                         {0.01, 0, 0.9, 1e-3, 0}};
-    for (int k = 0; k < 3; k++) {
+    static const double SETTINGS[][5] = {
+        {0.01, 0.9, 0.95, 1e-8, 0.1}, {0.02, 0.8, 0.999, 1e-2, 3}, {0.01, 0, 0.9, 1e-3, 0}};
+    EACH(k, SETTINGS) {
         const double *x = SETTINGS[k], lr = x[0], b1 = x[1], b2 = x[2], eps = x[3], wd = x[4];
         real w[COUNT], g[COUNT], m[COUNT] = {0}, v[COUNT] = {0};
-        double *W = room(COUNT), *M = room(COUNT), *U = room(COUNT);
+        double W[COUNT], M[COUNT] = {0}, U[COUNT] = {0};
         Rng r = {8};
         for (int i = 0; i < COUNT; i++) W[i] = (double)(w[i] = (real)rng_normal(&r));
         for (int step = 1; step <= 50; step++) {
@@ -3970,31 +3956,21 @@ static void optimizer_step__against_scalar(Test *t) {
         within(t, slow_distance(COUNT, w, W), 0, 100 * REAL_EPS, "w, settings %d", k);
         within(t, slow_distance(COUNT, m, M), 0, 100 * REAL_EPS, "m, settings %d", k);
         within(t, slow_distance(COUNT, v, U), 0, 400 * REAL_EPS, "v, settings %d", k);
-        free(W);
-        free(M);
-        free(U);
     }
 }
 
 /* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or half a cosine to min_lr. */
 static void schedule_lr__values(Test *t) {
-    static const struct { int schedule, warmup, steps, step; double want; } ROWS[] = {
-        {SCHEDULE_CONSTANT, 4, 20, 0, 0.25},
-        {SCHEDULE_CONSTANT, 4, 20, 2, 0.75},
-        {SCHEDULE_CONSTANT, 4, 20, 3, 1},
-        {SCHEDULE_CONSTANT, 4, 20, 4, 1},
-        {SCHEDULE_CONSTANT, 4, 20, 19, 1},
-        {SCHEDULE_CONSTANT, 0, 20, 0, 1},
-        {SCHEDULE_COSINE, 4, 20, 0, 0.25},
-        {SCHEDULE_COSINE, 4, 20, 3, 1},
-        {SCHEDULE_COSINE, 4, 20, 4, 1},
-        {SCHEDULE_COSINE, 4, 20, 12, 0.55},
-        {SCHEDULE_COSINE, 4, 20, 20, 0.1},
-        {SCHEDULE_COSINE, 4, 20, 99, 0.1},
-        {SCHEDULE_COSINE, 4, 20, 8, 0.1 + 0.45 * (1 + 0.70710678118654752)},
-        {SCHEDULE_COSINE, 0, 4, 1, 0.1 + 0.45 * (1 + 0.70710678118654752)},
-        {SCHEDULE_COSINE, 5, 5, 5, 0.1},
-        {SCHEDULE_COSINE, 9, 5, 4, 5.0 / 9},
+    const double eighth = 0.1 + 0.45 * (1 + 0.70710678118654752);
+    const struct { int schedule, warmup, steps, step; double want; } ROWS[] = {
+        {SCHEDULE_CONSTANT, 4, 20, 0, 0.25}, {SCHEDULE_CONSTANT, 4, 20, 2, 0.75},
+        {SCHEDULE_CONSTANT, 4, 20, 3, 1},    {SCHEDULE_CONSTANT, 4, 20, 4, 1},
+        {SCHEDULE_CONSTANT, 4, 20, 19, 1},   {SCHEDULE_CONSTANT, 0, 20, 0, 1},
+        {SCHEDULE_COSINE, 4, 20, 0, 0.25},   {SCHEDULE_COSINE, 4, 20, 3, 1},
+        {SCHEDULE_COSINE, 4, 20, 4, 1},      {SCHEDULE_COSINE, 4, 20, 12, 0.55},
+        {SCHEDULE_COSINE, 4, 20, 20, 0.1},   {SCHEDULE_COSINE, 4, 20, 99, 0.1},
+        {SCHEDULE_COSINE, 4, 20, 8, eighth}, {SCHEDULE_COSINE, 0, 4, 1, eighth},
+        {SCHEDULE_COSINE, 5, 5, 5, 0.1},     {SCHEDULE_COSINE, 9, 5, 4, 5.0 / 9},
     };
     EACH(i, ROWS)
         within(t,
@@ -4005,83 +3981,67 @@ static void schedule_lr__values(Test *t) {
 
 /* The global norm, in double; the first tensor with a NaN or an infinity is named. */
 static void gradient_norm__names_the_bad(Test *t) {
-    Lab b;
-    if (!lab_open(&b, t, 1, 5, "--dim 72 --heads 4 --ffn 300 --extra kv")) return;
-    const Tensor *bad;
-    Rng r = {6};
-    double square = 0;
-    for (idx i = 0; i < b.m.count; i++) {
-        b.m.grads[i] = (real)rng_normal(&r);
-        square += (double)b.m.grads[i] * (double)b.m.grads[i];
-    }
-    within(t, gradient_norm(&b.m, &bad) / sqrt(square), 1, 64 * REAL_EPS, "norm of %td numbers",
-           b.m.count);
-    fact(t, !bad, "a tensor is called bad");
-    for (int k = 0; k < b.m.n_tensors; k++)
-        for (int last = 0; last < 2; last++) {
-            const Tensor *x = &b.m.tensor[k];
-            real *at = b.m.grads + x->at + (last ? x->count - 1 : 0), was = *at;
-            b.m.grads[b.m.count - 1] = (real)INFINITY;
+    LABS(b, 1, 5, "--dim 72 --heads 4 --ffn 300 --extra kv") {
+        const Tensor *bad;
+        real *g = b.m.grads;
+        idx n = b.m.count;
+        Rng r = {6};
+        double square = 0;
+        for (idx i = 0; i < n; i++) {
+            g[i] = (real)rng_normal(&r);
+            square += (double)g[i] * (double)g[i];
+        }
+        within(t, gradient_norm(&b.m, &bad) / sqrt(square), 1, 64 * REAL_EPS, "norm of %td numbers",
+               n);
+        fact(t, !bad, "a tensor is called bad");
+        for (int k = 0; k < 2 * b.m.n_tensors; k++) {        /* its first number, its last */
+            const Tensor *x = &b.m.tensor[k / 2];
+            real *at = g + x->at + (k % 2 ? x->count - 1 : 0), was = *at;
+            g[n - 1] = (real)INFINITY;
             *at = (real)NAN;
             double norm = gradient_norm(&b.m, &bad);
             fact(t, bad == x && !isfinite(norm), "NaN in %s: named %s, norm %g", x->name,
                  bad ? bad->name : "none", norm);
             *at = was;
-            b.m.grads[b.m.count - 1] = 1;
+            g[n - 1] = 1;
         }
-    model_zero_grads(&b.m);
-    within(t, gradient_norm(&b.m, &bad), 0, 0, "norm of no gradient");
-    lab_close(&b);
+        model_zero_grads(&b.m);
+        within(t, gradient_norm(&b.m, &bad), 0, 0, "norm of no gradient");
+    }
 }
 
 /* A parameter that is not a number ends in a NaN loss or in a gradient that names a tensor,
  * whichever parameter it is and in every variant: nothing swallows it on the way. */
 static void model_backward__nan_is_seen(Test *t) {
     int planted = 0;
-    for (const Variant *v = VARIANTS; v->name; v++) {
-        Lab b;
-        if (!lab_open(&b, t, 1, 7, v->flags)) return;
-        for (int k = 0; k < b.m.n_tensors; k++) {
+    for (const Variant *v = VARIANTS; v->name; v++) LABS(b, 1, 7, v->flags)
+        for (int k = 0; k < b.m.n_tensors; k++, planted++) {
             const Tensor *x = &b.m.tensor[k], *bad;
             idx i = 0;
             while (i < x->count && unreached(&b, x, i)) i++;
             real *at = b.m.params + x->at + i, was = *at;
             *at = (real)NAN;
-            model_zero_grads(&b.m);
-            double loss = lab_backward(&b, 1);
+            double loss = lab_gradients(&b);
             gradient_norm(&b.m, &bad);
             fact(t, isnan(loss) || bad, "%s: NaN in %s gives the loss %g", v->name, x->name, loss);
             *at = was;
-            planted++;
         }
-        lab_close(&b);
-    }
     note(t, "%d tensors", planted);
 }
 
 /* =================================================================================================
  * 6  The sink metrics */
 
-/* A config for maps that no model made: these flags at T up to 128. */
-static Config map_config(Test *t, const char *flags) {
-    Config c = {0};
-    Error e = {0};
-    fact(t, !config_from_flags(&c, flags, &e), "%s: %s", flags, e.text);
-    return c;
-}
-
 /* [M1] alpha of maps made by hand: all on column 1, all on the diagonal, uniform rows (H_T / T). */
 static void sink_alpha__by_hand(Test *t) {
     enum { T = 64 };
-    Config c = map_config(t, "");
-    real *first = calloc(T * T, sizeof(real)), *diagonal = calloc(T * T, sizeof(real)),
-         *even = calloc(T * T, sizeof(real));
-    double alpha[T], harmonic = 0;
-    if (!first || !diagonal || !even) exit(1);
+    const Config c = config_of(t, "");
+    real *first = reals(T * T), *diagonal = reals(T * T), *even = reals(T * T);
+    double alpha[T], harmonic_T = 0;
     for (int i = 0; i < T; i++) {
         first[i * T] = diagonal[i * T + i] = 1;
         for (int j = 0; j <= i; j++) even[i * T + j] = (real)(1.0 / (i + 1));
-        harmonic += 1.0 / (i + 1);
+        harmonic_T += 1.0 / (i + 1);
     }
     for (int rows = ROWS_REAL; rows <= ROWS_PLUS1; rows++) { /* the same without * and prefix */
         sink_alpha(&c, T, rows, first, alpha);
@@ -4091,7 +4051,7 @@ static void sink_alpha__by_hand(Test *t) {
         for (int k = 0; k < T; k++)
             within(t, alpha[k], 1.0 / (T - k), 1e-15, "alpha_%d of the diagonal", k + 1);
         sink_alpha(&c, T, rows, even, alpha);
-        double left = harmonic;
+        double left = harmonic_T;
         for (int k = 0; k < T; left -= 1.0 / ++k)
             within(t, alpha[k], left / (T - k), 64 * REAL_EPS, "alpha_%d of even rows", k + 1);
         within(t, alpha[0], 0.07412329537, fmax(4 * REAL_EPS, 5e-12),
@@ -4107,35 +4067,28 @@ static void sink_alpha__by_hand(Test *t) {
  * that form. */
 static void sink_alpha__star_columns(Test *t) {
     enum { T = 64 };
-    static const struct { const char *flags; bool extra, sink;
-    } ROWS[] = {{"--extra k", true, false},
-                {"--sink-token", false, true},
-                {"--extra kv --sink-token", true, true}};
-    for (int r = 0; r < 3; r++) {
-        Config c = map_config(t, ROWS[r].flags);
-        int N = config_rows(&c, T), S = config_columns(&c, T), sink = ROWS[r].sink, token1 = S - T;
-        real *m = calloc((size_t)(N * S), sizeof(real));
-        double alpha[T + 2];
-        if (!m) exit(1);
-        const double edge = (0.3 * 65 - 1) / 64;             /* 0.2890625 */
-        within(t, edge, 0.28906, 5e-6, "the authors' threshold on T rows");
-        for (int above = 0; above < 2; above++) {
-            double share = edge + (above ? 1e-5 : -1e-5);
-            for (int i = 0; i < N; i++) {
-                m[i * S] = (real)share;
-                m[i * S + token1] = (real)(i >= sink ? 0.5 : 0);
-                if (sink && i == 0) m[0] = 1;
-            }
-            sink_alpha(&c, T, ROWS_REAL, m, alpha);
-            within(t, alpha[0], share, 4 * REAL_EPS, "alpha_*, %s", ROWS[r].flags);
-            within(t, alpha[token1], 0.5, 4 * REAL_EPS, "alpha_1, %s", ROWS[r].flags);
-            fact(t, alpha[0] < 0.3, "%s passes 0.3", ROWS[r].flags);
-            sink_alpha(&c, T, ROWS_PLUS1, m, alpha);
-            within(t, alpha[0], (1 + 64 * share) / 65, 4 * REAL_EPS, "the authors' alpha_*, %s",
-                   ROWS[r].flags);
-            within(t, alpha[token1], 0.5, 4 * REAL_EPS, "the authors' alpha_1, %s", ROWS[r].flags);
-            fact(t, (alpha[0] > 0.3) == above, "0.28906 of %s", ROWS[r].flags);
+    static const char *const FLAGS[] = {"--extra k", "--sink-token", "--extra kv --sink-token"};
+    const double edge = (0.3 * 65 - 1) / 64;                 /* 0.2890625 */
+    within(t, edge, 0.28906, 5e-6, "the authors' threshold on T rows");
+    EACH(r, FLAGS) for (int above = 0; above < 2; above++) {
+        const Config c = config_of(t, "%s", FLAGS[r]);
+        int N = config_rows(&c, T), S = config_columns(&c, T), token1 = S - T;
+        real *m = reals(N * S);
+        double alpha[T + 2], share = edge + (above ? 1e-5 : -1e-5);
+        for (int i = 0; i < N; i++) {
+            m[i * S] = (real)share;
+            m[i * S + token1] = (real)(i >= c.sink_token ? 0.5 : 0);
         }
+        if (c.sink_token) m[0] = 1;
+        sink_alpha(&c, T, ROWS_REAL, m, alpha);
+        within(t, alpha[0], share, 4 * REAL_EPS, "alpha_*, %s", FLAGS[r]);
+        within(t, alpha[token1], 0.5, 4 * REAL_EPS, "alpha_1, %s", FLAGS[r]);
+        fact(t, alpha[0] < 0.3, "%s passes 0.3", FLAGS[r]);
+        sink_alpha(&c, T, ROWS_PLUS1, m, alpha);
+        within(t, alpha[0], (1 + 64 * share) / 65, 4 * REAL_EPS, "the authors' alpha_*, %s",
+               FLAGS[r]);
+        within(t, alpha[token1], 0.5, 4 * REAL_EPS, "the authors' alpha_1, %s", FLAGS[r]);
+        fact(t, (alpha[0] > 0.3) == above, "0.28906 of %s", FLAGS[r]);
         free(m);
     }
 }
@@ -4153,94 +4106,76 @@ static void sink_uniform__values(Test *t) {
         {"--sink-token --extra k", 0.05116292},
         {"--layers 2 --window 8 --window-period 2", (0.07412329537 + 0.0424665) / 2},
     };
-    double harmonic = 0;
-    for (int i = 1; i <= 64; i++) harmonic += 1.0 / (i + 1) / 64;
-    within(t, harmonic, 0.05873868, 5e-9, "(H_65 - 1)/64");
-    for (int i = 0; i < 9; i++) {
-        Config c = map_config(t, ROWS[i].flags);
+    EACH(i, ROWS) {
+        const Config c = config_of(t, "%s", ROWS[i].flags);
         within(t, sink_uniform(&c, 64), ROWS[i].want, i < 1 ? 5e-12 : 5e-6, "%s", ROWS[i].flags);
     }
 }
 
 static void forget_queries(Lab *b) {
-    for (int l = 0; l < b->m.c.layers; l++) {
-        const Tensor *x;
-        char name[32];
-        snprintf(name, sizeof name, "l%d.wq", l);
-        x = model_tensor(&b->m, name);
-        zero(b->m.params + x->at, x->count);
-    }
+    for (int l = 0; l < b->m.c.layers; l++)
+        zero(b->m.w.layer[l].wq, (idx)b->m.c.dim * b->m.c.heads * b->m.c.head_dim);
 }
 
 /* [M2] Strictly above eps: two even rows give alpha_1 = 0.75 exactly, which is not over 0.75. */
 static void sinks__threshold_is_strict(Test *t) {
-    Lab b;
-    Sinks s;
-    if (!lab_open(&b, t, 1, 2, "--pos none")) return;
-    forget_queries(&b);
-    if (!lab_measure(t, &b, &s, 0.75, 0.7499999, 0.7500001, ROWS_REAL)) return;
-    within(t, sinks_alpha(&s, 0), 0.75, 0, "alpha_1");
-    within(t, sinks_sink(&s, 0, 0), 0, 0, "over 0.75");
-    within(t, sinks_sink(&s, 0, 1), 1, 0, "over 0.7499999");
-    within(t, sinks_sink(&s, 0, 2), 0, 0, "over 0.7500001");
-    sinks_free(&s);
-    lab_close(&b);
+    LABS(b, 1, 2, "--pos none") {
+        Sinks s;
+        forget_queries(&b);
+        if (!lab_measure(t, &b, &s, 0.75, 0.7499999, 0.7500001, ROWS_REAL)) continue;
+        within(t, sinks_alpha(&s, 0), 0.75, 0, "alpha_1");
+        within(t, sinks_sink(&s, 0, 0), 0, 0, "over 0.75");
+        within(t, sinks_sink(&s, 0, 1), 1, 0, "over 0.7499999");
+        within(t, sinks_sink(&s, 0, 2), 0, 0, "over 0.7500001");
+        sinks_free(&s);
+    }
 }
 
 /* A one-layer model without positions whose score is strong for the key of one token: ids 0
  * attract all weight, ids 1 none. */
-static bool attractor(Lab *b, Test *t, int B, int T, const char *flags) {
-    char all[200];
-    snprintf(all, sizeof all, "--layers 1 --heads 1 --dim 2 --pos none %s", flags);
-    if (!lab_open(b, t, B, T, all)) return false;
-    lab_fill(b, "l0.wq", 0);
+#define ATTRACTOR "--layers 1 --heads 1 --dim 2 --pos none"
+static void attract(Lab *b) {
+    real *e = lab_at(b, "wte");
+    lab_fill(b, "l0.wq", 9);                     /* q = 9 sqrt 2 (1, 1) for either */
     lab_fill(b, "l0.wk", 0);
     lab_fill(b, "l0.norm1", 1);
-    real *e = lab_at(b, "wte");
-    e[0] = 0; e[1] = 1;                                      /* id 0 = (0, 1), id 1 = (1, 0) */
+    e[0] = 0; e[1] = 1;                          /* id 0 = (0, 1), id 1 = (1, 0) */
     e[2] = 1; e[3] = 0;
-    for (int i = 0; i < 4; i++) b->m.w.layer[0].wq[i] = 9;   /* q = 9 sqrt 2 (1, 1) for either */
-    b->m.w.layer[0].wk[2] = b->m.w.layer[0].wk[3] = 9; /* k = 9 sqrt 2 (1, 1) for id 0, else 0 */
-    return true;
+    b->m.w.layer[0].wk[2] = b->m.w.layer[0].wk[3] = 9;   /* k = 9 sqrt 2 (1, 1) for id 0, else 0 */
 }
 
 /* (F7) The threshold is applied to each sequence and then averaged. Two sequences of two tokens
  * with alpha_1 = 1 and 0.5: half of them are over 0.7, though their mean 0.75 is. */
 static void sinks__threshold_per_sequence(Test *t) {
-    Lab b;
-    Sinks s;
-    if (!attractor(&b, t, 2, 2, "")) return;
-    const int ids[] = {0, 1, 1, 0};
-    memcpy(b.ids, ids, sizeof ids);
-    if (!lab_measure(t, &b, &s, 0.7, 0.4, 0.99, ROWS_REAL)) return;
-    within(t, sinks_alpha(&s, 0), 0.75, 1e-6, "mean alpha_1");
-    within(t, sinks_sink(&s, 0, 0), 0.5, 0, "Sink_1 at 0.7");
-    within(t, sinks_sink(&s, 0, 1), 1, 0, "Sink_1 at 0.4");
-    within(t, sinks_sink(&s, 0, 2), 0.5, 0, "Sink_1 at 0.99");
-    sinks_free(&s);
-    lab_close(&b);
+    LABS(b, 2, 2, ATTRACTOR) {
+        Sinks s;
+        attract(&b);
+        memcpy(b.ids, (int[]){0, 1, 1, 0}, 4 * sizeof(int));
+        if (!lab_measure(t, &b, &s, 0.7, 0.4, 0.99, ROWS_REAL)) continue;
+        within(t, sinks_alpha(&s, 0), 0.75, 1e-6, "mean alpha_1");
+        within(t, sinks_sink(&s, 0, 0), 0.5, 0, "Sink_1 at 0.7");
+        within(t, sinks_sink(&s, 0, 1), 1, 0, "Sink_1 at 0.4");
+        within(t, sinks_sink(&s, 0, 2), 0.5, 0, "Sink_1 at 0.99");
+        sinks_free(&s);
+    }
 }
 
 /* Entropy of even rows is the mean of log t, of attracted ones 0; the mass is the weights' sum: 1
  * for softmax, the scale, (t)^(1 - 1/p), t sigmoid(0) without a normaliser, and what * leaves. */
 static void sinks__entropy_and_mass(Test *t) {
     static const struct { const char *flags; double power, factor; } ROWS[] = {
-        {"", 0, 1},
-        {"--scale 0.2", 0, 0.2},
-        {"--normalizer pnorm", 0.5, 1},
-        {"--normalizer pnorm --pnorm 0.5", -1, 1},
-        {"--sim sigmoid --normalizer one", 1, 0.5},
-        {"--sim elu --normalizer one", 1, 1},
-        {"--extra zero", 2, 1},
+        {"--pos none", 0, 1},
+        {"--pos none --scale 0.2", 0, 0.2},
+        {"--pos none --normalizer pnorm", 0.5, 1},
+        {"--pos none --normalizer pnorm --pnorm 0.5", -1, 1},
+        {"--pos none --sim sigmoid --normalizer one", 1, 0.5},
+        {"--pos none --sim elu --normalizer one", 1, 1},
+        {"--pos none --extra zero", 2, 1},                   /* 2: t/(t + 1) */
     };
-    for (int r = 0; r < 7; r++) {
-        Lab b;
-        Sinks s;
-        char flags[100];
-        snprintf(flags, sizeof flags, "%s --pos none", ROWS[r].flags);
-        if (!lab_open(&b, t, 2, 16, flags)) return;
+    Sinks s;
+    EACH(r, ROWS) LABS(b, 2, 16, ROWS[r].flags) {
         forget_queries(&b);
-        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) continue;
         double mass = 0, entropy = 0;
         for (int i = 1; i <= 16; i++) {
             double seen = ROWS[r].power > 1 ? i + 1 : i;
@@ -4248,21 +4183,19 @@ static void sinks__entropy_and_mass(Test *t) {
             entropy += log(seen) / 16;
         }
         for (int h = 0; h < 4; h++) {
-            within(t, s.mass[h] / mass, 1, 64 * REAL_EPS + 1e-7, "mass, %s", ROWS[r].flags);
-            within(t, s.entropy[h], entropy, 64 * REAL_EPS + 1e-6, "entropy, %s", ROWS[r].flags);
+            within(t, s.mass[h] / mass, 1, 64 * REAL_EPS + 1e-7, "mass, %s", b.flags);
+            within(t, s.entropy[h], entropy, 64 * REAL_EPS + 1e-6, "entropy, %s", b.flags);
         }
         sinks_free(&s);
-        lab_close(&b);
     }
-    Lab b;
-    Sinks s;
-    if (!attractor(&b, t, 1, 4, "")) return;
-    for (int i = 0; i < 4; i++) b.ids[i] = i > 0;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
-    within(t, s.entropy[0], 0, 1e-6, "entropy when all is on token 1");
-    within(t, sinks_alpha(&s, 0), 1, 1e-6, "alpha_1 when all is on token 1");
-    sinks_free(&s);
-    lab_close(&b);
+    LABS(b, 1, 4, ATTRACTOR) {
+        attract(&b);
+        for (int i = 0; i < 4; i++) b.ids[i] = i > 0;
+        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) continue;
+        within(t, s.entropy[0], 0, 1e-6, "entropy when all is on token 1");
+        within(t, sinks_alpha(&s, 0), 1, 1e-6, "alpha_1 when all is on token 1");
+        sinks_free(&s);
+    }
 }
 
 /* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others'. */
@@ -4272,18 +4205,17 @@ static void norm_ratio__by_hand(Test *t) {
     within(t, norm_ratio(norms + 1, 3), 0.4, 0, "1 over the mean of 2, 3");
     within(t, norm_ratio(norms, 1), 1, 0, "a row alone");
     within(t, norm_ratio(zeros, 3), 1, 0, "rows of zeros");
-    Lab b;
-    Sinks s;
-    if (!lab_open(&b, t, 1, 6, "")) return;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
-    for (int n = 0; n < 6; n++) { /* H^0 does not count; of the rest, the largest */
-        s.hnorm[n] = n ? 1 : 100;
-        s.hnorm[6 + n] = n ? 1 : 7;
-        s.hnorm[12 + n] = n ? 2 : 8;
+    LABS(b, 1, 6, "") {
+        Sinks s;
+        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) continue;
+        for (int n = 0; n < 6; n++) { /* H^0 does not count; of the rest, the largest */
+            s.hnorm[n] = n ? 1 : 100;
+            s.hnorm[6 + n] = n ? 1 : 7;
+            s.hnorm[12 + n] = n ? 2 : 8;
+        }
+        within(t, sinks_ratio(&s), 7, 0, "largest ratio over the blocks");
+        sinks_free(&s);
     }
-    within(t, sinks_ratio(&s), 7, 0, "largest ratio over the blocks");
-    sinks_free(&s);
-    lab_close(&b);
 }
 
 /* [FIG2] Every field of Sinks on real models, by layer and head, against the slow recomputation;
@@ -4303,70 +4235,59 @@ static void sinks__against_slow(Test *t) {
 /* Block by block in the memory of one, every number measured has the bits that it has when all
  * blocks are kept. */
 static void sinks__one_layer(Test *t) {
-    const Cover *v = covering(t);
-    for (int i = 0; i < v->n; i++) {
-        char flags[1024];
-        Lab b;
+    LABS_OF_COVER(b, 3, 12) {
         Sinks all, one;
-        Error e = {0};
-        pick_flags(&v->pick[i], flags, sizeof flags);
-        if (!lab_open(&b, t, 3, 12, flags)) return;
-        if (!lab_measure(t, &b, &all, 0.3, 0.2, 0.1, i % 2)) return;
+        int rows = (b.n - 1) % 2;
+        if (!lab_measure(t, &b, &all, 0.3, 0.2, 0.1, rows)) return;
         acts_free(&b.a);
-        if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, &e)) { fact(t, false, "%s", e.text); return; }
-        if (!lab_measure(t, &b, &one, 0.3, 0.2, 0.1, i % 2)) return;
+        if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, fresh(t))) exit(1);
+        if (!lab_measure(t, &b, &one, 0.3, 0.2, 0.1, rows)) return;
         for (idx k = 0; k < all.n_sums; k++)
-            within(t, one.sums[k], all.sums[k], 0, "number %td, %s", k, flags);
+            within(t, one.sums[k], all.sums[k], 0, "number %td, %s", k, b.flags);
         fact(t, one.massive == all.massive && one.median == all.median && one.loss == all.loss,
              "largest %g and %g, loss %g and %g, %s", one.massive, all.massive, one.loss, all.loss,
-             flags);
+             b.flags);
         sinks_free(&all);
         sinks_free(&one);
-        lab_close(&b);
     }
 }
 
 /* A model that has diverged is measured all the same, and its numbers say so. */
 static void sinks__diverged(Test *t) {
-    Lab b;
-    Sinks s;
-    if (!lab_open(&b, t, 2, 12, "")) return;
-    b.m.w.layer[0].wo[5] = (real)NAN;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.1, ROWS_REAL)) return;
-    fact(t, isnan(s.loss) && isnan(s.massive) && isnan(s.hnorm[12]) && isnan(s.alpha[s.S * 2]),
-         "loss %g, largest %g, norm %g, alpha_1 of layer 1 %g", s.loss, s.massive, s.hnorm[12],
-         s.alpha[s.S * 2]);
-    fact(t, isfinite(s.hnorm[0]) && isfinite(s.alpha[0]), "layer 0 comes before the NaN");
-    sinks_free(&s);
-    lab_close(&b);
+    LABS(b, 2, 12, "") {
+        Sinks s;
+        b.m.w.layer[0].wo[5] = (real)NAN;
+        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.1, ROWS_REAL)) continue;
+        fact(t, isnan(s.loss) && isnan(s.massive) && isnan(s.hnorm[12]) && isnan(s.alpha[s.S * 2]),
+             "loss %g, largest %g, norm %g, alpha_1 of layer 1 %g", s.loss, s.massive, s.hnorm[12],
+             s.alpha[s.S * 2]);
+        fact(t, isfinite(s.hnorm[0]) && isfinite(s.alpha[0]), "layer 0 comes before the NaN");
+        sinks_free(&s);
+    }
 }
 
 /* Three sequences measured one by one, in an Acts and a Sinks with room for more, give the same
  * means. */
 static void sinks__in_parts(Test *t) {
-    Lab b;
-    Sinks whole, parts;
-    Error e = {0};
-    if (!lab_open(&b, t, 3, 12, "--extra k --window 5")) return;
-    if (!lab_measure(t, &b, &whole, 0.3, 0.2, 0.1, ROWS_REAL)) return;
-    if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, 3, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
+    LABS(b, 3, 12, "--extra k --window 5") {
+        Sinks whole, parts;
+        Error *e = fresh(t);
+        if (!lab_measure(t, &b, &whole, 0.3, 0.2, 0.1, ROWS_REAL)) return;
+        if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, 3, e)) exit(1);
+        sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, ROWS_REAL, e);
+        sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1, ROWS_REAL, e);
+        fact(t, sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, e) == 1,
+             "three sequences at once, with room for two");
+        sinks_finish(&parts);
+        fact(t, parts.n == 3 && !b.a.probe, "%d sequences", parts.n);
+        for (int i = 0; i < 4 * whole.S; i++)
+            within(t, parts.alpha[i], whole.alpha[i], 1e-15, "alpha[%d]", i);
+        for (int i = 0; i < 24; i++)
+            within(t, parts.vnorm[i], whole.vnorm[i], 1e-14 * whole.vnorm[i], "vnorm[%d]", i);
+        within(t, parts.loss, whole.loss, 1e-14 * whole.loss, "loss");
+        sinks_free(&whole);
+        sinks_free(&parts);
     }
-    sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, ROWS_REAL, &e);
-    sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1, ROWS_REAL, &e);
-    fact(t, sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &e) == 1,
-         "three sequences at once, with room for two");
-    sinks_finish(&parts);
-    fact(t, parts.n == 3 && !b.a.probe, "%d sequences", parts.n);
-    for (int i = 0; i < 4 * whole.S; i++)
-        within(t, parts.alpha[i], whole.alpha[i], 1e-15, "alpha[%d]", i);
-    for (int i = 0; i < 24; i++)
-        within(t, parts.vnorm[i], whole.vnorm[i], 1e-14 * whole.vnorm[i], "vnorm[%d]", i);
-    within(t, parts.loss, whole.loss, 1e-14 * whole.loss, "loss");
-    sinks_free(&whole);
-    sinks_free(&parts);
-    lab_close(&b);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4450,12 +4371,9 @@ static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
 /* Two steps of AdamW as golden.py takes them; grads [count] gets the gradient before the first. */
 static void golden_steps(Lab *b, bool all, real *grads) {
     const Tensor *bad;
-    real *first = calloc((size_t)b->m.count, sizeof(real)),
-         *second = calloc((size_t)b->m.count, sizeof(real));
-    if (!first || !second) exit(1);
+    real *first = reals(b->m.count), *second = reals(b->m.count);
     for (int step = 1; step <= 2; step++) {
-        model_zero_grads(&b->m);
-        lab_backward(b, 1);
+        lab_gradients(b);
         if (step == 1) copy(grads, b->m.grads, b->m.count);
         double norm = gradient_norm(&b->m, &bad);
         for (int j = 0; j < b->m.n_tensors; j++) {
@@ -4510,7 +4428,6 @@ static void golden_grads(Golden *g, Lab *b, uint64_t k, bool all) {
 
 /* One configuration: the lines from g->at on, to the loss after two steps. */
 static void golden_config(Golden *g, Test *t) {
-    Lab b;
     int k = -1, B = 0, T = 0, used = 0;
     char decay[16] = "", flags[1024];
     size_t rest;
@@ -4523,23 +4440,16 @@ static void golden_config(Golden *g, Test *t) {
     snprintf(flags, sizeof flags, "%.*s", (int)rest, g->at + used);
     g->at += used + (int)rest + 1;
     g->line++;
+    Lab b;
     if (!lab_open(&b, t, B, T, flags)) { fail(&g->e, 1, "%s", t->first); return; }
-    const Config *c = &b.m.c;
-    idx map = (idx)B * c->heads * config_rows(c, T) * config_columns(c, T);
-    Probe probe[4] = {{0}};
-    real *maps = calloc((size_t)(2 * c->layers * map), sizeof(real));
-    if (!maps || c->layers > 4 || c->vocab > 64) exit(1);
-    for (int l = 0; l < c->layers; l++)
-        probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
     golden_fill(&b, (uint64_t)k);
-    b.a.probe = probe;
+    lab_maps(&b);
     double loss = lab_loss(&b), theirs;
     b.a.probe = NULL;
     if (golden_words(g, "loss") && golden_numbers(g, 1, &theirs))
         golden_meet(g, loss, theirs, fabs(theirs), "the loss");
-    golden_rows(g, &b, probe);
+    golden_rows(g, &b, b.probe);
     if (!g->e.status) golden_grads(g, &b, (uint64_t)k, !strcmp(decay, "all"));
-    free(maps);
     lab_close(&b);
 }
 
@@ -4552,13 +4462,10 @@ static void golden__against_twin(Test *t) {
     Bytes text;
     int configs, n = 0;
     Golden g = {.path = GOLDEN, .bound = golden_bound(), .line = 1};
-    if (golden_read(GOLDEN, &text, &configs, &g.e)) {
-        fact(t, false, "%s", g.e.text);
-        bytes_free(&text);
-        return;
-    }
-    for (g.at = (const char *)text.at; n < configs && !g.e.status; n++) golden_config(&g, t);
-    fact(t, golden_words(&g, "end "), "%s", g.e.text);
+    bool there = !golden_read(GOLDEN, &text, &configs, &g.e);
+    for (g.at = (const char *)text.at; there && n < configs && !g.e.status; n++)
+        golden_config(&g, t);
+    fact(t, there && golden_words(&g, "end "), "%s", g.e.text);
     fact(t, n >= 60, "%d configurations", n);
     fact(t, g.numbers > 0 && !g.changed, "%d of %ld numbers differ; the first: %s", g.changed,
          g.numbers, g.first);
@@ -4573,30 +4480,29 @@ static void golden__against_twin(Test *t) {
 static void golden__sees_a_digit(Test *t) {
     Bytes text;
     int configs, tried = 0, seen = 0;
-    Error e = {0};
-    if (golden_read(GOLDEN, &text, &configs, &e)) fact(t, false, "%s", e.text);
+    fact(t, !golden_read(GOLDEN, &text, &configs, fresh(t)), "%s", t->e.text);
     char *from = (char *)text.at, *end = from ? strstr(from, "\nconfig 1 ") : NULL;
-    if (end) {
-        end[1] = 0;
-        Golden whole = {.path = GOLDEN, .at = from, .line = 1, .bound = golden_bound()};
-        golden_config(&whole, t);
-        fact(t, !whole.e.status && !whole.changed && !*whole.at, "the text as it is: %s%s",
-             whole.e.text, whole.first);
-        for (char *p = strchr(from, '\n'); *p; p++) {
-            if ((*p != ' ' && *p != '-') || !strchr("0123456789", p[1])) continue;
-            char *digit = p + 1;
-            while (*digit == '0' || *digit == '.') digit++;  /* the first that is not 0 */
-            if (!strchr("123456789", *digit) || !*digit) digit = p + 1;
-            char was = *digit;
-            *digit = (char)(was == '9' ? '8' : was + 1);
-            Golden g = {.path = GOLDEN, .at = from, .line = 1, .bound = golden_bound()};
-            golden_config(&g, t);
-            tried++;
-            seen += g.changed > 0 || g.e.status;
-            if (REAL_EPS < 1e-10)
-                fact(t, g.changed > 0 || g.e.status, "%.30s for %c%.28s", digit, was, digit + 1);
-            *digit = was;
-        }
+    if (!end) { fact(t, false, "no second configuration"); bytes_free(&text); return; }
+    end[1] = 0;
+    const Golden start = {.path = GOLDEN, .at = from, .line = 1, .bound = golden_bound()};
+    Golden whole = start;
+    golden_config(&whole, t);
+    fact(t, !whole.e.status && !whole.changed && !*whole.at, "the text as it is: %s%s",
+         whole.e.text, whole.first);
+    for (char *p = strchr(from, '\n'); *p; p++) {
+        if ((*p != ' ' && *p != '-') || !strchr("0123456789", p[1])) continue;
+        char *digit = p + 1;
+        while (*digit == '0' || *digit == '.') digit++;      /* the first that is not 0 */
+        if (!strchr("123456789", *digit) || !*digit) digit = p + 1;
+        char was = *digit;
+        *digit = (char)(was == '9' ? '8' : was + 1);
+        Golden g = start;
+        golden_config(&g, t);
+        tried++;
+        seen += g.changed > 0 || g.e.status;
+        fact(t, REAL_EPS > 1e-10 || g.changed > 0 || g.e.status, "%.30s for %c%.28s", digit, was,
+             digit + 1);
+        *digit = was;
     }
     fact(t, tried > 100 && seen > tried * 9 / 10, "%d of %d changed digits were seen", seen, tried);
     note(t, "%d of %d changed digits were seen", seen, tried);
@@ -4605,31 +4511,27 @@ static void golden__sees_a_digit(Test *t) {
 
 /* A file that is not there, is cut short, or has one other byte, is refused with one line. */
 static void golden_read__damage(Test *t) {
-    static const char AT_FOLDER[] = "out/test-golden.txt";
+    static const char DAMAGED[] = "out/test-golden.txt";
     Bytes text, again;
     int configs;
-    Error e = {0};
-    fact(t, golden_read("data/golden/none.txt", &again, &configs, &e) == 1
-            && strstr(e.text, "data/golden/none.txt"), "no file: %s", e.text);
-    bytes_free(&again);
-    e = (Error){0};
-    if (golden_read(GOLDEN, &text, &configs, &e)) fact(t, false, "%s", e.text);
     Rng r = {3};
+    fact(t, golden_read("data/golden/none.txt", &again, &configs, fresh(t)) == 1
+            && strstr(t->e.text, "data/golden/none.txt"), "no file: %s", t->e.text);
+    bytes_free(&again);
+    fact(t, !golden_read(GOLDEN, &text, &configs, fresh(t)), "%s", t->e.text);
     for (int n = 0; n < 40 && text.size > 100; n++) {
         bool cut = n % 2;
         size_t size = text.size - 1, at = n < 2 ? size - 1 : rng_below(&r, size);
         unsigned char was = text.at[at];
         text.at[at] = was == '7' ? '8' : '7';
-        FILE *f = fopen(AT_FOLDER, "wb");
-        if (!f || fwrite(text.at, 1, cut ? at : size, f) != (cut ? at : size) || fclose(f)) exit(1);
+        fact(t, !file_write(DAMAGED, text.at, cut ? at : size, fresh(t)), "%s", t->e.text);
         text.at[at] = was;
-        e = (Error){0};
-        int status = golden_read(AT_FOLDER, &again, &configs, &e);
-        fact(t, status == 1 && strstr(e.text, "expected") && strstr(e.text, "Try: "),
-             "%s byte %zu: status %d, %s", cut ? "cut at" : "another", at, status, e.text);
+        int status = golden_read(DAMAGED, &again, &configs, fresh(t));
+        fact(t, status == 1 && strstr(t->e.text, "expected") && strstr(t->e.text, "Try: "),
+             "%s byte %zu: status %d, %s", cut ? "cut at" : "another", at, status, t->e.text);
         bytes_free(&again);
     }
-    remove(AT_FOLDER);
+    remove(DAMAGED);
     bytes_free(&text);
 }
 
@@ -4639,16 +4541,14 @@ static void golden_read__damage(Test *t) {
 /* [E10] [P1] [P2] [P3] [P4] [E32] [E44]  What `sink check` prints: nothing comes out WRONG, and the
  * last line counts some of each verdict. A name that no check has is a usage error. */
 static void checks__hold(Test *t) {
-    Error e = {0};
     char line[512], last[512] = "";
     FILE *page = tmpfile();
     fact(t, page != NULL, "no temporary file");
     if (!page) return;
-    fact(t, !checks_run(NULL, page, false, &e), "%s", e.text);
+    fact(t, !checks_run(NULL, page, false, fresh(t)), "%s", t->e.text);
     rewind(page);
     int lines = 0, wrong = 0;
-    while (fgets(line, sizeof line, page)) {
-        lines++;
+    for (; fgets(line, sizeof line, page); lines++) {
         size_t n = strcspn(line, "\n");
         wrong += n >= 5 && !strncmp(line + n - 5, "WRONG", 5) && !strstr(line, "0 WRONG");
         fact(t, n <= 100, "%d columns: %.60s", (int)n, line);
@@ -4660,8 +4560,8 @@ static void checks__hold(Test *t) {
                    &fails, &refuted, &count) == 4, "the last line: %s", last);
     fact(t, hold > 150 && fails > 100 && refuted >= 4 && !count && !wrong, "%s", last);
     note(t, "%s, %d lines", last, lines);
-    Error none = {0};
-    fact(t, checks_run("no such check", stdout, false, &none) == 2, "status %d", none.status);
+    int status = checks_run("no such check", stdout, false, fresh(t));
+    fact(t, status == 2, "status %d", status);
 }
 
 /* =================================================================================================
