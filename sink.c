@@ -2775,8 +2775,8 @@ struct Toy {
 };
 
 /* Position schemes: those inside the score, and those added to the input. */
-static const char *const SCHEMES[] =
-    {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
+static const char *const SCHEMES[] = {"--pos none", "--pos relative", "--pos alibi", "--pos t5",
+                                      "--pos rotary", "--pos absolute", "--pos learned"};
 enum { INSIDE = 5 };
 
 /* Operations of Table 15. */
@@ -2786,23 +2786,49 @@ enum { INSIDE = 5 };
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
-static const real *toy_state(const Toy *y, int l, int t);
-/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
-enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
-static const real *toy_row(const Toy *y, int map, int l, int h, int t);
-/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
-static void toy_logits(Toy *y, real logits[LOGITS]);
-/* The loss of the last run, and its gradients. */
-static double toy_gradients(Toy *y);
-/* Runs on its ids; or on T tokens: all the same for seed 0, else drawn at random. */
-static void toy_forward(Toy *y);
-static void toy_feed(Toy *y, uint64_t seed);
 /* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
 static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
                       double bound);
+
+/* Runs on its ids; or on T tokens and the target of the last: all the same for seed 0, else drawn
+ * at random. */
+static void toy_forward(Toy *y) { model_forward(&y->m, &y->a, y->ids, 1, y->T); }
+static void toy_feed(Toy *y, uint64_t seed) {
+    Rng rng = {seed};
+    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
+    toy_forward(y);
+}
+
+/* The loss of the last run, and its gradients. */
+static double toy_gradients(Toy *y) {
+    model_zero_grads(&y->m);
+    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
+    model_backward(&y->m, &y->a, y->ids, 1, y->T);
+    return loss;
+}
+
+/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
+static const real *toy_state(const Toy *y, int l, int t) {
+    const real *h = l == y->m.c.layers ? y->a.h : y->a.layer[l].x;
+    return h + (idx)(y->m.c.sink_token + t - 1) * y->m.c.dim;
+}
+
+/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
+static void toy_logits(Toy *y, real logits[LOGITS]) {
+    model_logits(&y->m, &y->a, y->a.nf + y->m.c.sink_token * y->m.c.dim, y->T, logits);
+}
+
+/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
+enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
+static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    const Probe *p = &y->probe[l];
+    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
+    idx row = h * config_rows(c, y->T) + c->sink_token + t - 1;
+    return at + row * config_columns(c, y->T) + config_column_first(c);
+}
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
 static double apart(idx n, const real *a, const real *b) {
@@ -2847,13 +2873,6 @@ static double toy_spread(const Toy *y, int from, int to) {
     for (int l = 0; l <= y->m.c.layers; l++)
         worst = larger(worst, toy_off(y, l, from, to, toy_state(y, l, from)));
     return worst;
-}
-
-/* h_t^0 .. h_t^L of a toy of three blocks, one below the other. */
-enum { STACK = 4 * WIDEST };
-static void toy_stack(const Toy *y, int t, real stack[STACK]) {
-    for (int l = 0; l <= y->m.c.layers; l++)
-        copy(stack + l * WIDEST, toy_state(y, l, t), y->m.c.dim);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2928,24 +2947,22 @@ static void keys_from_queries(Model *m, double gain) {
 /* Is a cell as it must be? And how far its states are apart, and from those of the token alone. */
 static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
                        double *alone) {
-    Toy *y = toy(p, 1, "--pos %s %s", scheme, r->flags ? r->flags : "");
+    Toy *y = NULL, *one = NULL;
     *spread = *alone = NAN;
-    if (!y) return false;
-    const Config *c = &y->m.c;
-    int T = y->T;
-    real single[STACK] = {0};
-    keys_from_queries(&y->m, r->gain);
-    y->T = 1;
-    toy_feed(y, 0);
-    toy_stack(y, 1, single);
-    y->T = T;
-    toy_feed(y, 0);
+    for (int x = 0; x < 2; x++) {
+        one = y;
+        if (!(y = toy(p, 1, "%s %s", scheme, r->flags ? r->flags : ""))) return false;
+        keys_from_queries(&y->m, r->gain);
+        if (x == 0) y->T = 1;
+        toy_feed(y, 0);
+    }
     if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
-    *spread = toy_spread(y, r->flags ? 1 : 2, T);
+    *spread = toy_spread(y, r->flags ? 1 : 2, y->T);
     *alone = 0;
-    for (int l = 0; l <= c->layers; l++)
-        *alone = larger(*alone, toy_off(y, l, 1, T, single + l * WIDEST));
-    double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM ? EPS_IN_Z : 0);
+    for (int l = 0; l <= y->m.c.layers; l++)
+        *alone = larger(*alone, toy_off(y, l, 1, y->T, toy_state(one, l, 1)));
+    bool e = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
+    double bound = STATES + (e ? EPS_IN_Z : 0);
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
@@ -3031,17 +3048,16 @@ static double clamp_miss(const Toy *y, int l, int h, int t) {
  * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
  * of the others. */
 static double clamp_rule(Toy *y) {
-    Page *p = y->page;
-    const Line *line = y->line;
-    double x = y->x, worst = NAN;
+    const Toy line = *y;
+    double worst = NAN;
     for (int n = 0, found = 0; n < 60; n++) {
-        y = toy(p, (uint64_t)n, LINEAR_CLAMP "--pos %s", SCHEMES[n % INSIDE]);
+        y = toy(line.page, (uint64_t)n, LINEAR_CLAMP "%s", SCHEMES[n % INSIDE]);
         if (!y) return NAN;
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
-        if ((worst_row(y, 0, clamp_miss) < 1) != (x > 0)) continue;
+        if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
         double now = toy_spread(y, 1, y->T);
-        worst = found++ ? worse(line, worst, now) : now;
+        worst = found++ ? worse(line.line, worst, now) : now;
     }
     return worst;
 }
@@ -3082,17 +3098,17 @@ enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 /* How many numbers of h_1^0 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
  * of x*'s when all tokens do. */
 static double h1_moved(Toy *y) {
-    real before[STACK] = {0}, after[STACK] = {0};
-    int token = y->x == STAR_BY_TOKENS ? 0 : 1;
-    toy_stack(y, token, before);
+    int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1, count = 0;
+    real before[4][WIDEST];                                  /* of three blocks */
+    for (int l = 0; l <= L; l++) copy(before[l], toy_state(y, l, token), C);
     for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
-    for (int l = 0; l < y->m.c.layers && y->x == BY_SCORES; l++) {
+    for (int l = 0; l < L && y->x == BY_SCORES; l++) {
         y->m.w.layer[l].wq[0] += 1;
         y->m.w.layer[l].wk[0] += 1;
     }
     toy_forward(y);
-    toy_stack(y, token, after);
-    return differing(STACK, before, after);
+    for (int l = 0; l <= L; l++) count += differing(C, before[l], toy_state(y, l, token));
+    return count;
 }
 
 /* 100 (1 - A_11) at the score x. */
@@ -3133,16 +3149,12 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* b_h(n), what the scheme adds to a score at the distance n; NaN for one that is not known here. */
+/* b_h(n), what the scheme adds to a score at the distance n. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double closed_bias(const Toy *y, int h, int n) {
-    switch (y->m.c.pos) {
-    case POS_RELATIVE: return position_bucket(n);
-    case POS_T5:       return (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h];
-    case POS_ALIBI:    return -n * alibi_slope(y, h);
-    case POS_NONE: case POS_ROTARY: case POS_ABSOLUTE: case POS_LEARNED: return 0;
-    default:           return NAN;
-    }
+    int pos = y->m.c.pos;
+    return pos == POS_RELATIVE ? position_bucket(n) : pos == POS_ALIBI ? -n * alibi_slope(y, h)
+         : pos == POS_T5 ? (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h] : 0;
 }
 
 /* The largest relative deviation of a row from the closed form of equation 18, 20 or 22. */
@@ -3503,22 +3515,22 @@ static const Twin TWINS[] = {
     {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1},
     {0}};
 
-/* One step of one of the two; scaled: the one whose tensor carries the powers of alpha. */
-static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scaled) {
+/* One step of one of the two; the settings of its tensor carry the powers of alpha, or of 1. */
+static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alpha) {
     Model *m = &y->m;
     const Tensor *bad;
     toy_feed(y, (uint64_t)t);
     double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
-    for (int i = 0; i < m->n_tensors && scaled && w->clip == CORRECTED; i++) {
+    for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
         const Tensor *x = &m->tensor[i];
         double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
-        if (strstr(x->name, w->tensor)) square += (w->alpha * w->alpha - 1) * own;
+        if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
     }
     if (w->clip && sqrt(square) > 0.5)
         for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(0.5 / sqrt(square));
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[i];
-        double a = scaled && strstr(x->name, w->tensor) ? w->alpha : 1;
+        double a = strstr(x->name, w->tensor) ? alpha : 1;
         Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
                   .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
                   .wd = 0.1 * pow(a, w->wd)};
@@ -3545,8 +3557,8 @@ static double twin_gap(Page *p, const Twin *w) {
     if (!moments) return NAN;
     fold(&b->m, w->tensor, pow(w->alpha, w->start));
     for (long t = 1; t <= 200; t++) {
-        double loss = twin_step(w, a, moments, t, false);
-        gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * a->m.count, t, true)));
+        double loss = twin_step(w, a, moments, t, 1);
+        gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
     }
     fold(&a->m, w->tensor, w->alpha);
     for (idx n = 0; n < a->m.count; n++)
@@ -8877,6 +8889,7 @@ static int toy_room(Toy *y, Page *p, int T) {
     y->e = p->e;
     y->T = T;
     if (p->e->status) { toy_free(y); return p->e->status; }
+    y->a.probe = y->probe;
     for (int l = 0; l < c->layers; l++) {
         real *at = y->maps + 3 * l * map;
         y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
@@ -8903,49 +8916,12 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     return y;
 }
 
-static void toy_forward(Toy *y) {
-    y->a.probe = y->probe;
-    model_forward(&y->m, &y->a, y->ids, 1, y->T);
-}
-
-/* T tokens and the target of the last. */
-static void toy_feed(Toy *y, uint64_t seed) {
-    Rng rng = {seed};
-    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
-    toy_forward(y);
-}
-
-static double toy_gradients(Toy *y) {
-    model_zero_grads(&y->m);
-    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
-    model_backward(&y->m, &y->a, y->ids, 1, y->T);
-    return loss;
-}
-
-static void toy_logits(Toy *y, real logits[LOGITS]) {
-    idx extra = config_rows(&y->m.c, y->T) - y->T;
-    model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
-}
-
-static const real *toy_state(const Toy *y, int l, int t) {
-    const Config *c = &y->m.c;
-    const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
-    return h + (idx)(config_rows(c, y->T) - y->T + t - 1) * c->dim;
-}
-
-static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    idx N = config_rows(c, y->T), S = config_columns(c, y->T);
-    const Probe *p = &y->probe[l];
-    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
-    return at + (h * N + N - y->T + t - 1) * S + config_column_first(c);
-}
-
-/* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
- * 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed
- * does. */
-static Toy *line_toy(Page *p, const Line *l, const char *flags) {
-    Toy *y = toy(p, 1, "%s %s", p->check->flags, flags);
+/* A toy of line l with these flags, up to a |, after the check's, fed. Where the line asks for t5
+ * and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6
+ * as printed does. */
+static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
+    int n = (int)strcspn(flags, "|");
+    Toy *y = toy(p, 1, "%s %.*s %s", p->check->flags, n, flags, scheme);
     if (!y) return NULL;
     y->line = l;
     y->x = l->x;
@@ -8960,13 +8936,10 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags) {
 static void page_measure(Page *p, const Line *l) {
     double worst = NAN;
     bool each = *l->flags == '*';
-    const char *first = l->flags + each, *bar = strchr(first, '|');
+    const char *flags = l->flags + each, *bar = strchr(flags, '|');
     for (int x = 0; x < (each ? INSIDE : 1); x++) {
-        char flags[200];
-        snprintf(flags, sizeof flags, "%.*s%s%s", (int)strcspn(first, "|"), first,
-                 each ? " --pos " : "", each ? SCHEMES[x] : "");
-        Toy *y = line_toy(p, l, flags);
-        if (y && bar) y->other = line_toy(p, l, bar + 1);
+        Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
+        if (y && bar) y->other = line_toy(p, l, bar + 1, "");
         if (p->e->status) return;
         double now = l->measure(y);
         worst = x ? worse(l, worst, now) : now;
@@ -8994,81 +8967,58 @@ static double rotated(const Config *c, const double *q, const double *k, int n) 
     return dot;
 }
 
-/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
-static double closed_similarity(int sim, double z) {
-    switch (sim) {
-    case SIM_EXP:      return exp(z);
-    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
-    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
-    case SIM_IDENTITY: return z;
-    default:           return NAN;
-    }
-}
+/* How far a number is off what it must be. */
+static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
 
-static double closed_normalizer(const Config *c, double sum, double e, double power) {
-    switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + e;
-    case NORMALIZER_ONE:   return 1;
-    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
-    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
-    default:               return NAN;
-    }
-}
-
-/* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
- * sink token's and, before that, the extra column's. */
-typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Closed;
-
-/* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
- * t from `map` on are off. */
-static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
+/* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
+ * `from`'s, z[T-from] token T's, NaN one that is not visible. */
+static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
     const Config *c = &y->m.c;
-    const bool *seen = out->seen + 2;
-    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
-    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    for (int i = from; i <= y->T; i++) {
-        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
-        sum += s[i];
-        size += fabs(s[i]);
-        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
+    const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
+    const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
+    double s[TOKENS + 2], sum = 0, size = 0, power = 0, worst = 0;
+    double e = c->sim == SIM_EXP ? 0 : 1e-8;
+    int n = y->T + 1 - from;
+    for (int j = 0; j < n; j++) {
+        s[j] = z[j] != z[j] ? 0
+             : c->sim == SIM_EXP ? exp(z[j])
+             : c->sim == SIM_SIGMOID ? 1 / (1 + exp(-z[j]))
+             : c->sim == SIM_ELU ? (z[j] > 0 ? z[j] + 1 : exp(z[j])) : z[j];
+        sum += s[j];
+        size += fabs(s[j]);
+        power += pow(fabs(s[j]), c->pnorm);                  /* of 0 where invisible: 0 */
     }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int i = from; i <= y->T; i++) {
-        m[i] = fabs(s[i]) / (size + e);
-        s[i] *= c->scale / Z;
+    double Z = c->normalizer == NORMALIZER_SUM ? sum + e
+             : c->normalizer == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
+             : c->normalizer == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : 1;
+    for (int j = 0; j < n; j++) {
+        worst = larger(worst, off(weight[j], s[j] * (c->scale / Z)));
+        worst = larger(worst, off(metric[j], fabs(s[j]) / (size + e)));
     }
-    for (; map <= MAP_METRIC; map++)
-        for (int i = from; i <= y->T; i++) {
-            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
-            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
-        }
     return worst;
 }
 
 static double row_closed(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
     const Layer *w = &y->m.w.layer[l];
-    const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
+    const real *row = toy_row(y, MAP_Z, l, h, t);
     int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
-    Closed closed;
-    for (int d = 0; d < D; d++) {
-        for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
-            q[d] += (double)n1[ch] * (double)w->wq[at];
-            k[d] += (double)n1[ch] * (double)w->wk[at];
-        }
-        if (w->kstar) star[d] = (double)w->kstar[h * D + d];
-    }
+    double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
+    for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
+        n1[ch] = (double)y->a.layer[l].n1[ch];
+    times(q, n1, NULL, w->wq, c->dim, Q);
+    times(k, n1, NULL, w->wk, c->dim, Q);
+    for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
     for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
-        int n = t - i;
+        int n = i ? t - i : t - 1;
         bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
-        double z = !i && w->logit ? (double)w->logit[h]
-                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
-        closed.seen[i + 2] = seen;
-        closed.map[MAP_Z][i + 2] = seen ? z : 0;
+        double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
+        if (i) s += closed_bias(y, h, n > 0 ? n : 0);
+        else if (w->logit) s = (double)w->logit[h];
+        z[i - from] = seen ? s : NAN;
+        worst = larger(worst, off(row[i - 1], seen ? s : 0));
     }
-    return closed_off(y, l, h, t, MAP_Z, from, &closed);
+    return larger(worst, closed_off(y, l, h, t, from, z));
 }
 
 /* The first x blocks. */
@@ -9109,9 +9059,9 @@ static double causality(Toy *y) {
         real was[LOGITS], now[LOGITS];
         if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
         toy_feed(y, 1);
-        toy_logits(y, was);
         for (int t = 1; t <= y->T; t++) {
             idx own = (t - 1) * TOY_VOCAB;
+            toy_logits(y, was);
             y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
             toy_forward(y);
             toy_logits(y, now);
@@ -9119,7 +9069,6 @@ static double causality(Toy *y) {
             count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
             count[MOVES_BACK] += t <= y->m.c.prefix && early;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-            copy(was, now, y->T * TOY_VOCAB);
         }
     }
     return count[what];

@@ -4789,14 +4789,14 @@ static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
 /* A row's weights and metric off what its own scores make of them. */
 static double row_weights(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
-    Closed closed;
+    double z[TRAINED_T + 2];
     idx first = config_rows(c, y->T) - y->T;
     int from = 1 - !!c->extra - c->sink_token;
     for (int i = from; i <= y->T; i++) {
-        closed.seen[i + 2] = i < 1 || visible(c, l, first + t - 1, first + i - 1);
-        closed.map[MAP_Z][i + 2] = (double)toy_row(y, MAP_Z, l, h, t)[i - 1];
+        bool seen = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+        z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
     }
-    return closed_off(y, l, h, t, MAP_WEIGHT, from, &closed);
+    return closed_off(y, l, h, t, from, z);
 }
 static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
 static double all_spread(Toy *y) { return toy_spread(y, 1, y->T); }
