@@ -2744,9 +2744,10 @@ static void sinks_finish(Sinks *s) {
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
 
-/* A line of the page. Its toy has the flags of the check (above its table), then those before a |.
+/* A line of the page. Its toy has the flags of the table's first line, then its own before a |.
  * Those after the | are of a second toy to compare with. A * in front stands for each position
- * scheme inside the score in turn. */
+ * scheme inside the score in turn. The first line of a table measures nothing: name, heading, flags
+ * of all its toys; x is the seed of their tokens, 0 for a repeated one. */
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
@@ -3015,26 +3016,19 @@ static double equation16(Toy *y) {
 
 /* With Z = 1 states agree where r_t does, as far as equal states reach. A window of w: in block 1
  * the rows t >= w all see w equal keys; in block l all w states that t sees must agree, so t >= 1 +
- * l(w-1), under every position that depends on the distance alone. x = 0: the spread of those
- * tokens; 1: how far the one before them is off. */
-static double window_rule(Toy *y) {
+ * l(w-1), under every position that depends on the distance alone. A prefix of p without positions:
+ * rows t <= p all see the same keys, in every block. x = 0: the spread of those tokens; 1: how far
+ * the one beside them is off. */
+static double part_rule(Toy *y) {
     double worst = 0, least = INFINITY;
+    int w = y->m.c.window, p = y->m.c.prefix;
     for (int l = 0; l <= y->m.c.layers; l++) {
-        int t = 1 + l * (y->m.c.window - 1);
-        worst = larger(worst, toy_off(y, l, t, y->T, toy_state(y, l, t)));
-        if (l) least = smaller(least, toy_off(y, l, t - 1, t - 1, toy_state(y, l, t)));
+        int first = w ? 1 + l * (w - 1) : 1, beside = w ? first - 1 : p + 1;
+        const real *agreed = toy_state(y, l, first);
+        worst = larger(worst, toy_off(y, l, first, w ? y->T : p, agreed));
+        if (l == y->m.c.layers) least = toy_off(y, l, beside, beside, agreed);
     }
     return y->x == 0 ? worst : least;
-}
-
-/* A prefix of p without positions: rows t <= p all see the same keys, in every block. x = 0: the
- * spread of those tokens; 1: how far those after them are off. */
-static double prefix_rule(Toy *y) {
-    double least = INFINITY;
-    int L = y->m.c.layers, prefix = y->m.c.prefix;
-    for (int t = prefix + 1; t <= y->T; t++)
-        least = smaller(least, toy_off(y, L, t, t, toy_state(y, L, 1)));
-    return y->x == 0 ? toy_spread(y, 1, prefix) : least;
 }
 
 /* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
@@ -3076,16 +3070,16 @@ static double kv_rule(Toy *y) {
 #define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
 
 static const Line RULES[] = {
+    {"rules", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
-    {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
-    {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, prefix_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
+    {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, part_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the token before them", "* " WINDOWED, part_rule, 1, FAILS_BY, APART},
+    {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, part_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the tokens after them", PREFIXED, part_rule, 1, FAILS_BY, APART},
     {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
     {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
-    {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES},
-    {0}};
+    {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
@@ -3118,8 +3112,8 @@ static double share_of_eps(Toy *y) {
     return 100 * (1 - (double)z[1]);
 }
 
-#define FIRST_TOYS "--context 9"
 static const Line FIRST[] = {
+    {"first", "Section 3.1: the first token sees only itself", "--context 9", NULL, 1, 0, 0},
     {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
@@ -3132,8 +3126,7 @@ static const Line FIRST[] = {
     {"sec. 3.1", "h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O", "*", equation16, 1, AT_MOST, STATES},
     {"Table 4", "x* moved by the tokens", "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
     {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
-     "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799},
-    {0}};
+     "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
@@ -3216,8 +3209,8 @@ static double sink_at(const Toy *y, double eps) {
 }
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
-#define PROP1_TOYS "--context 64 --pos none"
 static const Line PROP1[] = {
+    {"prop1", "Proposition 1: no positions", "--context 64 --pos none", NULL, 0, 0, 0},
     {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
@@ -3236,8 +3229,7 @@ static const Line PROP1[] = {
     {"Figure 5", "  of 5: alpha_5 over i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
     {"Figure 5", "    over all rows, as they do", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
     {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
-    {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
-    {0}};
+    {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
@@ -3277,8 +3269,8 @@ static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - positi
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
 
-#define PROP2_TOYS "--context 64 --pos relative"
 static const Line PROP2[] = {
+    {"prop2", "Proposition 2: relative positions", "--context 64 --pos relative", NULL, 0, 0, 0},
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
     {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", bucket_growth, 63, REFUTES, 0},
@@ -3297,8 +3289,7 @@ static const Line PROP2[] = {
     {"beyond", "T5's table rising by 40: alpha_1, T = 64", "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
     {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
     {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
-    {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES},
-    {0}};
+    {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
@@ -3322,8 +3313,9 @@ static double head_alpha(Toy *y) {
     return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL);
 }
 
-#define PROP3_TOYS "--context 64 --pos alibi --heads 8 --head-dim 2"
 static const Line PROP3[] = {
+    {"prop3", "Proposition 3: ALiBi",
+     "--context 64 --pos alibi --heads 8 --head-dim 2", NULL, 0, 0, 0},
     {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
     {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
@@ -3337,8 +3329,7 @@ static const Line PROP3[] = {
     {"prop. 3", "  head 8, m = 1/256", "", head_alpha, 8, EQUALS, 0.072352696},
     {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
     {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
-    {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3},
-    {0}};
+    {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
@@ -3365,10 +3356,8 @@ static void aim_rotary(Toy *y) {
         const Layer *w = &y->m.w.layer[l];
         const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
         double square = (double)vec_dot(C, n, n);
-        zero(w->wq, C * D);
-        zero(w->wk, C * D);
-        for (idx ch = 0, at = pair; ch < C; ch++, at += D) {
-            w->wq[at] = (real)(a * (double)n[ch] / square);
+        for (idx at = 0; at < C * D; at++) {
+            w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
             w->wk[at] = -w->wq[at];
         }
     }
@@ -3447,8 +3436,8 @@ static double aimed_over_own(Toy *y) {
     return rotary(y);
 }
 
-#define PROP4_TOYS "--context 64 --pos rotary"
 static const Line PROP4[] = {
+    {"prop4", "Proposition 4: rotary", "--context 64 --pos rotary", NULL, 0, 0, 0},
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
     {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
@@ -3466,8 +3455,7 @@ static const Line PROP4[] = {
     {"beyond", "d_h = 96, pair 15: alpha_1 = 0.3, xi", OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
     {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
     {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
-    {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490},
-    {0}};
+    {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
@@ -3587,13 +3575,13 @@ static double folded(Toy *y) {
 #define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
 
 static const Line SCALE[] = {
+    {"scale", "Equations 29 to 42: scale and optimiser", "", NULL, 1, 0, 0},
     {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
     {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
     {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
     {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
     {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
-    {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES},
-    {0}};
+    {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.10  [E43] [E44] The p-norm
@@ -3625,16 +3613,16 @@ static double pnorm_sum(Toy *y) {
     return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
 }
 
-#define PNORM_TOYS "--context 64 --pos none --normalizer pnorm"
 static const Line PNORMS[] = {
+    {"pnorm", "Equations 43 and 44: the p-norm",
+     "--context 64 --pos none --normalizer pnorm", NULL, 0, 0, 0},
     {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 2", "--pnorm 2", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 4", "--pnorm 4", pnorm_row, 0, AT_MOST, SCORES},
     {"beyond", "64 equal scores: 1/64 at p = 1/2", "--pnorm 0.5", pnorm_sum, 0, AT_MOST, SCORES},
     {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
-    {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES},
-    {0}};
+    {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.11  [T4] A key bias is a gate, and without a normaliser it is nothing
@@ -3703,6 +3691,7 @@ static double moved(Toy *y) {
 #define WITH_K(operation) operation "--extra k |" operation
 
 static const Line GATE[] = {
+    {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
     {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
     {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
@@ -3715,8 +3704,7 @@ static const Line GATE[] = {
     {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
     {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
     {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
-    {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
-    {0}};
+    {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.12  Section 3.2: [M1] [M2] the metric
@@ -3755,8 +3743,8 @@ static double sink_by_eps(Toy *y) {
     return y->x == 0 ? rise : first - last;
 }
 
-#define METRIC_TOYS "--context 16"
 static const Line METRIC[] = {
+    {"metric", "Section 3.2: the metric", "--context 16", NULL, 1, 0, 0},
     {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
     {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
@@ -3765,8 +3753,7 @@ static const Line METRIC[] = {
     {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
     {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
-    {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
-    {0}};
+    {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
 /* =================================================================================================
  * PART II   THE DATA
@@ -8747,20 +8734,11 @@ static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error 
 /* -------------------------------------------------------------------------------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Check {
-    const char *name, *heading;
-    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
     FILE *out; bool colour; Error *e;
     int count[FINDINGS];
-    const Check *check;                 /* that is run */
+    const Line *heading;                /* of the table that is run */
     Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
@@ -8921,14 +8899,14 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
  * as printed does. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
     int n = (int)strcspn(flags, "|");
-    Toy *y = toy(p, 1, "%s %.*s %s", p->check->flags, n, flags, scheme);
+    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, n, flags, scheme);
     if (!y) return NULL;
     y->line = l;
     y->x = l->x;
     for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
         for (int h = 0; h < y->m.c.heads; h++)
             y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
-    toy_feed(y, (uint64_t)p->check->seed);
+    toy_feed(y, (uint64_t)p->heading->x);
     return y;
 }
 
@@ -9036,6 +9014,7 @@ static void check_closed(Page *p) {
 
 /* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
 static const Line NEUTRAL[] = {
+    {"neutral", "Neutral elements", "", NULL, 1, 0, 0},
     {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
     {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
     {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
@@ -9046,8 +9025,7 @@ static const Line NEUTRAL[] = {
     {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
     {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
     {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
-    {0}};
+    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
 
 /* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
  * and must. Changes tokens 1 .. T in turn and counts what x says. */
@@ -9075,35 +9053,31 @@ static double causality(Toy *y) {
 }
 
 static const Line CAUSAL[] = {
+    {"causal", "Equation 1: causality", "", NULL, 1, 0, 0},
     {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
     {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
-    {0}};
+    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
 
 /* -------------------------------------------------------------------------------------------------
  * 16.5  The table of checks */
 
-static const Check CHECKS[] = {
-    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
-    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
-    {"first",   "Section 3.1: the first token sees only itself", 1, FIRST_TOYS, FIRST, NULL},
-    {"prop1",   "Proposition 1: no positions", 0, PROP1_TOYS, PROP1, NULL},
-    {"prop2",   "Proposition 2: relative positions", 0, PROP2_TOYS, PROP2, NULL},
-    {"prop3",   "Proposition 3: ALiBi", 0, PROP3_TOYS, PROP3, NULL},
-    {"prop4",   "Proposition 4: rotary", 0, PROP4_TOYS, PROP4, NULL},
-    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
-    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
-    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_TOYS, PNORMS, NULL},
-    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
-    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
-    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
-    {"metric",  "Section 3.2: the metric", 1, METRIC_TOYS, METRIC, NULL},
-};
+static const Line STATES_OF[] = {
+    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
+static const Line CLOSED[] = {
+    {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
+
+/* And what is no line. */
+#define LINES(table) table, (int)(sizeof table / sizeof *table)
+static const struct { const Line *line; int lines; void (*more)(Page *p); } CHECKS[] = {
+    {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
+    {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
+    {LINES(CLOSED), check_closed}, {LINES(SCALE), check_twins}, {LINES(PNORMS), NULL},
+    {LINES(GATE), NULL}, {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {LINES(METRIC), NULL}};
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
 void checks_list(FILE *out) {
     for (int n = 0; n < N_CHECKS; n++)
-        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
+        fprintf(out, "  %-9s %s\n", CHECKS[n].line->reference, CHECKS[n].line->text);
 }
 
 int checks_run(const char *name, FILE *out, bool colour, Error *e) {
@@ -9111,18 +9085,18 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
     int ran = 0, threads = workers();
     set_workers(1);                                          /* toys are too small to share */
     for (int i = 0; i < N_CHECKS && !e->status; i++) {
-        const Check *c = p.check = &CHECKS[i];
-        bool lines = c->more != check_states;
-        if (name && strncmp(c->name, name, strlen(name))) continue;
+        const Line *l = p.heading = CHECKS[i].line;
+        bool lines = CHECKS[i].more != check_states;
+        if (name && strncmp(l->reference, name, strlen(name))) continue;
         if (!ran++)
             fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
                     " holds: within the bound, or the number stated   fails as it must: a control\n"
                     " refuted as printed: here is a counterexample    WRONG: anything else\n",
                     sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", c->name, lines ? 51 : 0,
-                c->heading, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
-        for (const Line *l = c->lines; l && l->measure && !e->status; l++) page_measure(&p, l);
-        if (c->more && !e->status) c->more(&p);
+        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", l->reference, lines ? 51 : 0,
+                l->text, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
+        for (int n = 1; n < CHECKS[i].lines && !e->status; n++) page_measure(&p, &l[n]);
+        if (CHECKS[i].more && !e->status) CHECKS[i].more(&p);
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
     set_workers(threads);
