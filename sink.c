@@ -2708,8 +2708,7 @@ static void sinks_finish(Sinks *s) {
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
  * blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A line
- * of `sink check` is a row of a table below: where the statement stands, what it says, the toy it
- * is measured on, the measure, and the bound. It comes out as one of
+ * of `sink check` is a row of a table below. It comes out as one of
  *
  *   holds               the deviation is within its bound, or the number is the one stated
  *   fails as it must    a control: the statement where its premise is missing, and it does fail
@@ -2722,15 +2721,11 @@ static void sinks_finish(Sinks *s) {
  * only if r_t is the same for all t in every head (or W_O sends its v to 0), whatever the norm, the
  * ffn and the positions inside the score.
  *
- * Bounds are multiples of eps, so that one page serves the float and the double build:
- *
- *   STATES     a number at the end of three blocks has passed some 60 additions of terms of order 1
- *              in each, and a block enlarges an error by at most about 5: 3 x 60 x 5, rounded up
- *   SCORES     a weight's relative error is its score's absolute one: the largest score, about 40,
- *              times the angle of its rotation, at most 64 radians, times eps; rounded up
- *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: within 1e-6 where sum > 0.01
- *   APART      what must differ differs by this or more: far above the others in either build
- */
+ * Bounds are multiples of eps, so that one page serves the float and the double build. A number at
+ * the end of three blocks has passed some 60 additions of terms of order 1 in each, and a block
+ * enlarges an error by at most about 5: STATES. A weight's relative error is its score's absolute
+ * one: the largest score, about 40, times the angle of its rotation, at most 64 radians: SCORES.
+ * The 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
@@ -2861,7 +2856,7 @@ static double worst_row(const Toy *y, double blocks,
     return worst;
 }
 
-/* The farthest that h_t^l with from <= t <= to lies from x [C]; and, over all l, from h_from^l. */
+/* The farthest that h_t^l with from <= t <= to lies from x [C]. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     double worst = 0;
     for (int t = from; t <= to; t++)
@@ -2869,10 +2864,11 @@ static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     return worst;
 }
 
-static double toy_spread(const Toy *y, int from, int to) {
+/* The farthest that the states of one toy lie from those of token t of another, over all blocks. */
+static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
     double worst = 0;
     for (int l = 0; l <= y->m.c.layers; l++)
-        worst = larger(worst, toy_off(y, l, from, to, toy_state(y, l, from)));
+        worst = larger(worst, toy_off(y, l, from, y->T, toy_state(other, l, t)));
     return worst;
 }
 
@@ -2958,10 +2954,9 @@ static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agre
         toy_feed(y, 0);
     }
     if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
-    *spread = toy_spread(y, r->flags ? 1 : 2, y->T);
-    *alone = 0;
-    for (int l = 0; l <= y->m.c.layers; l++)
-        *alone = larger(*alone, toy_off(y, l, 1, y->T, toy_state(one, l, 1)));
+    int first = r->flags ? 1 : 2;
+    *spread = toy_spread(y, first, y, first);
+    *alone = toy_spread(y, 1, one, 1);
     bool e = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
     double bound = STATES + (e ? EPS_IN_Z : 0);
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
@@ -2984,31 +2979,24 @@ static void times(double *y, const double *x, const real *gain, const real *w, i
 }
 
 /* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
- *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur */
-static void block_alone(const Model *m, int l, double x[WIDEST]) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
-    double v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
-    times(v, x, w->norm1, w->wv, C, Q);
-    times(o, v, NULL, w->wo, Q, C);
-    for (int i = 0; i < C; i++) x[i] += o[i];
-    times(f1, x, w->norm2, w->w1, C, F);
-    times(f2, x, w->norm2, w->w2, C, F);
-    for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
-    times(o, f1, NULL, w->w3, F, C);
-    for (int i = 0; i < C; i++) x[i] += o[i];
-}
-
-/* How far h_1^l, .., h_x^l lie from equation 16, chained from the embedding of the first token. */
+ *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur
+ * How far h_1^l, .., h_x^l lie from that, chained from the embedding of the first token. */
 static double equation16(Toy *y) {
     const Config *c = &y->m.c;
-    double x[WIDEST], worst = 0;
+    int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
+    double x[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST], worst = 0;
     real closed[WIDEST];
-    for (int i = 0; i < c->dim; i++) x[i] = (double)y->m.w.wte[y->ids[0] * c->dim + i];
+    for (int i = 0; i < C; i++) x[i] = (double)y->m.w.wte[y->ids[0] * C + i];
     for (int l = 0; l < c->layers; l++) {
-        block_alone(&y->m, l, x);
-        for (int i = 0; i < c->dim; i++) closed[i] = (real)x[i];
+        const Layer *w = &y->m.w.layer[l];
+        times(v, x, w->norm1, w->wv, C, Q);
+        times(o, v, NULL, w->wo, Q, C);
+        for (int i = 0; i < C; i++) x[i] += o[i];
+        times(f1, x, w->norm2, w->w1, C, F);
+        times(f2, x, w->norm2, w->w2, C, F);
+        for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
+        times(o, f1, NULL, w->w3, F, C);
+        for (int i = 0; i < C; i++) closed[i] = (real)(x[i] += o[i]);
         worst = larger(worst, toy_off(y, l + 1, 1, (int)y->x, closed));
     }
     return worst;
@@ -3018,17 +3006,16 @@ static double equation16(Toy *y) {
  * the rows t >= w all see w equal keys; in block l all w states that t sees must agree, so t >= 1 +
  * l(w-1), under every position that depends on the distance alone. A prefix of p without positions:
  * rows t <= p all see the same keys, in every block. x = 0: the spread of those tokens; 1: how far
- * the one beside them is off. */
+ * the one beside them ends from them. */
 static double part_rule(Toy *y) {
-    double worst = 0, least = INFINITY;
+    double worst = 0, end = 0;
     int w = y->m.c.window, p = y->m.c.prefix;
     for (int l = 0; l <= y->m.c.layers; l++) {
-        int first = w ? 1 + l * (w - 1) : 1, beside = w ? first - 1 : p + 1;
-        const real *agreed = toy_state(y, l, first);
-        worst = larger(worst, toy_off(y, l, first, w ? y->T : p, agreed));
-        if (l == y->m.c.layers) least = toy_off(y, l, beside, beside, agreed);
+        int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
+        worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
+        end = toy_off(y, l, beside ? beside : 1, beside, toy_state(y, l, first));
     }
-    return y->x == 0 ? worst : least;
+    return y->x == 0 ? worst : end;
 }
 
 /* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
@@ -3050,7 +3037,7 @@ static double clamp_rule(Toy *y) {
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
         if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
-        double now = toy_spread(y, 1, y->T);
+        double now = toy_spread(y, 1, y, 1);
         worst = found++ ? worse(line.line, worst, now) : now;
     }
     return worst;
@@ -3063,7 +3050,7 @@ static double kv_rule(Toy *y) {
         copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
         toy_forward(y);
     }
-    return toy_spread(y, 1, y->T);
+    return toy_spread(y, 1, y, 1);
 }
 
 #define WINDOWED SIGMOID_1 "--window 4 --context 14"
@@ -3189,12 +3176,12 @@ static double worst_alpha(const Toy *y, int head, int k, int rows) {
     return worst;
 }
 
-/* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it; T alpha_1. */
+/* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it. */
 static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, ROWS_REAL); }
 static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_REAL); }
 static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_PLUS1); }
-static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 
+/* How far alpha_k is off its closed form, by a share. */
 static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
     return fabs(toy_alpha(y, l, h, k, ROWS_REAL) / closed - 1);
@@ -3712,7 +3699,9 @@ static const Line GATE[] = {
  * Section 3.2 has 1/T <= alpha_1 <= 1, since A_11 = 1. That takes a softmax without an extra
  * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
  * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
-/* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
+static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
+
+/* That; learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
     for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;

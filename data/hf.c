@@ -4799,7 +4799,7 @@ static double row_weights(const Toy *y, int l, int h, int t) {
     return closed_off(y, l, h, t, from, z);
 }
 static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
-static double all_spread(Toy *y) { return toy_spread(y, 1, y->T); }
+static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
 
 /* A line of such a page: what it presupposes (0: nothing), and the bound of the control where that
  * is missing, 0 for no line at all. */
