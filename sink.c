@@ -2785,8 +2785,7 @@ enum { INSIDE = 5 };
 /* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
-static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
-                      double bound);
+static void page_line(Page *p, const Line *l, double x);
 
 /* Runs on its ids; or on T tokens and the target of the last: all the same for seed 0, else drawn
  * at random. */
@@ -3487,8 +3486,8 @@ static const Twin TWINS[] = {
     {"beyond", "  clipped, g for g/a in the norm", "", ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
     {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
     {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
-    {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1},
-    {0}};
+    {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1}};
+enum { N_TWINS = (int)(sizeof TWINS / sizeof *TWINS) };
 
 /* One step of one of the two; the settings of its tensor carry the powers of alpha, or of 1. */
 static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alpha) {
@@ -3543,9 +3542,11 @@ static double twin_gap(Page *p, const Twin *w) {
 }
 
 static void check_twins(Page *p) {
-    for (const Twin *w = TWINS; w->text; w++)
-        page_line(p, w->reference, w->text, twin_gap(p, w), w->breaks ? FAILS_BY : AT_MOST,
-                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES);
+    for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
+        Line l = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
+                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
+        page_line(p, &l, twin_gap(p, w));
+    }
 }
 
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
@@ -8761,24 +8762,19 @@ static const char *number(char text[32], double x) {
     return text;
 }
 
-/* The unit of the last decimal digit of x: 0.01 for 0.25. */
-static double last_digit(double x) {
-    double unit = 1;
-    while (unit > 1e-11 && fabs(x / unit - round(x / unit)) > 1e-3) unit /= 10;
-    return unit;
-}
-
-/* NaN is WRONG under every relation with a bound. */
-static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
-                      double bound) {
+/* Under "=" x may be off by half a unit of the last digit given. NaN is WRONG under every relation
+ * with a bound. */
+static void page_line(Page *p, const Line *l, double x) {
     char measured[32], limit[32];
-    const char *sign = RELATION[relation].sign;
-    fprintf(p->out, " %-11s %-47s %8s", reference, text, number(measured, x));
-    if (relation != SAYS) {
-        bool good = *sign == '=' ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
-                  : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
-        int finding = good ? RELATION[relation].finding
-                    : relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
+    const char *sign = RELATION[l->relation].sign;
+    double bound = l->bound, unit = 1;
+    while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
+    bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
+              : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
+    int finding = good ? RELATION[l->relation].finding
+                : l->relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
+    fprintf(p->out, " %-11s %-47s %8s", l->reference, l->text, number(measured, x));
+    if (l->relation != SAYS) {
         fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
         page_mark(p, finding, FINDING[finding].text);
     }
@@ -8789,10 +8785,9 @@ static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
-        double worst = 0, alone = 0, least = INFINITY;
+        double worst = 0, alone = 0, least = INFINITY, spread, single;
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < POS_ROWS; x++) {
-            double spread, single;
             bool agree = r->agree && x < INSIDE;
             bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
@@ -8911,7 +8906,7 @@ static void page_measure(Page *p, const Line *l) {
         double now = l->measure(y);
         worst = x ? worse(l, worst, now) : now;
     }
-    page_line(p, l->reference, l->text, worst, l->relation, l->bound);
+    page_line(p, l, worst);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -8993,11 +8988,10 @@ static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
 static void check_closed(Page *p) {
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-        if (!r->closed) continue;
         char flags[100];
-        snprintf(flags, sizeof flags, "* %s", r->flags);
+        snprintf(flags, sizeof flags, "* %s", r->flags ? r->flags : "");
         Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        page_measure(p, &l);
+        if (r->closed) page_measure(p, &l);
     }
 }
 

@@ -4855,14 +4855,15 @@ static void trained_feed(Toy *y, int n, int vocab) {
 static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
     if (model_fault(&y->m, p->e)) return;
     for (; t->line.measure; t++) {
-        const Line *l = y->line = &t->line;
+        Line l = t->line;
         bool has = (premises(&y->m.c) & t->premise) == t->premise;
-        double bound = has ? l->bound : t->control;
-        if (!has && bound == 0) continue;
-        if (has && bound > 0 && l->relation == AT_MOST && y->m.c.sim != SIM_EXP)
-            bound += EPS_IN_Z;
-        y->x = l->x;
-        page_line(p, l->reference, l->text, l->measure(y), has ? l->relation : FAILS_BY, bound);
+        if (!has && t->control == 0) continue;
+        y->line = &t->line;
+        y->x = l.x;
+        double x = l.measure(y);
+        if (!has) { l.relation = FAILS_BY; l.bound = t->control; }
+        else if (l.bound > 0 && l.relation == AT_MOST && y->m.c.sim != SIM_EXP) l.bound += EPS_IN_Z;
+        page_line(p, &l, x);
     }
 }
 
