@@ -6163,39 +6163,6 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
 }
 
-/* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
- * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
-static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
-    enum { BATCH = 16 };
-    const Config *c = &m->c;
-    Acts a = {0};
-    PositionEdit room;
-    int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
-    if (T > HEAD_MAP) T = HEAD_MAP;
-    int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
-    idx N = config_rows(c, T), S = config_columns(c, T);
-    real *maps = grab(B * c->heads * N * S, sizeof *maps, e);
-    Probe *probe = grab(c->layers, sizeof *probe, e);
-    if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
-        probe[out->layer].metric = maps;
-        a.probe = probe;
-        a.edit = position_edit(s, &room);
-        model_forward(m, &a, ids, B, T);
-        model_fault(m, e);
-        out->T = T;
-        out->S = (int)S;
-        for (idx i = 0; i < T * S; i++) {
-            out->m[i] = 0;
-            for (idx b = 0; b < B; b++)
-                out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
-        }
-    }
-    acts_free(&a);
-    free(probe);
-    free(maps);
-    return e->status;
-}
-
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
     o->name = name;
@@ -6205,27 +6172,11 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
     o->star = config_column_star(&o->c) >= 0;
 }
 
-/* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
- * there is one and else on token 1, is the strongest and the weakest. */
+/* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
-    int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
     outcome_begin(o, o->name, o->source, t, o->s.T);
-    int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
-    for (int i = most + 1; i < o->s.L * H; i++) {
-        double alpha = o->s.alpha[(idx)i * o->s.S + column];
-        if (!sinks_attends(&o->s, i / H)) continue;
-        if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
-        if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
-    }
-    /* a model that is still in its file would be read twice again: for a page alone */
-    for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
-        int head = k ? least : most;
-        o->map[k].layer = head / H;
-        o->map[k].head = head % H;
-        head_map(&o->map[k], &t->m, &t->data, s, s->eval_T, e);
-    }
-    return e->status;
+    return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
 /* Mean and standard deviation of x [n]. */

@@ -528,7 +528,7 @@ typedef struct Outcome {
     double even, loss;           /* alpha of even rows; nats a token on held documents */
     bool star;                   /* has it a column * or x*? */
     char ended[640];             /* why its training ended early, or "" */
-    HeadMap map[2];              /* of the heads with the most and the least sink */
+    HeadMap map[2];              /* for a page: of the heads with the most and the least sink */
 } Outcome;
 
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
@@ -691,8 +691,8 @@ typedef struct Program {
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                 const Ablated *cut, const char *verdict, Error *e);
     int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
-    /* eval of several models, inputs, texts or lengths */
-    int (*survey)(const Settings *s, const char **words, int n, Error *e);
+    int (*survey)(const Settings *s, const char **words, int n, Error *e);     /* eval of several */
+    int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);         /* fills o->map */
     /* what eval measures besides: numbers with names, and what is said of them in words */
     int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;

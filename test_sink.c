@@ -7577,7 +7577,6 @@ static void evaluate__edits_positions(Test *t) {
         Trainer r;
         Error e = {0};
         Sinks plain, edited, by_hand;
-        HeadMap of_edit = {0}, of_hand = {0};
         Ablated cut[2];
         int starts;
         bool swap = f >= 2;
@@ -7590,19 +7589,16 @@ static void evaluate__edits_positions(Test *t) {
         uint64_t hash = hash64(0, r.m.params, (size_t)r.m.count * sizeof(real));
         evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, &e);
         evaluate(&edited, &r.m, &r.data, &asks, 9, T, &starts, &e);
-        head_map(&of_edit, &r.m, &r.data, &asks, T, &e);
         ablate(&cut[0], &r.m, &r.data, &asks, 9, T, &e);
         fact(t, before > 0 && hash == hash64(0, r.m.params, (size_t)r.m.count * sizeof(real)),
              "an edit leaves something behind");
         write_positions(&r.m, AT_FOLDER, swap);
         evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &e);
-        head_map(&of_hand, &r.m, &r.data, &r.s, T, &e);
         ablate(&cut[1], &r.m, &r.data, &r.s, 9, T, &e);
         if (e.status) { fact(t, false, "%s", e.text); return; }
         fact(t, !memcmp(edited.sums, by_hand.sums, (size_t)edited.n_sums * sizeof(double))
              && edited.loss == by_hand.loss && edited.loss != plain.loss, "%s: loss %g, not %g",
              FLAGS[f % 2], edited.loss, by_hand.loss);
-        fact(t, !memcmp(of_edit.m, of_hand.m, sizeof of_edit.m), "another map");
         fact(t, !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss), "another ablation");
         sinks_free(&plain);
         sinks_free(&edited);

@@ -1503,7 +1503,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
         measure_onset(r, t, p, o->even, e);
         measure_layers(r, &o->s, &o->c, e);
         measure_inputs(r, t, &t->s, e);
-        if (asks(row, "map")) measure_map(r, &o->map[0], e);
+        if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
         if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
         if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
         if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
@@ -3478,7 +3478,7 @@ int main(int argc, char **argv) {
     Own own;
     const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
                            .own = &own, .other = PAPER_VERBS, .page = report_write,
-                           .survey = survey,
+                           .survey = survey, .heads = outcome_heads,
                            .open = toys_open};
     calm_threads(argv);
     return sink_main(&paper, argc, argv);

@@ -1399,7 +1399,7 @@ static void report_write__maps(Test *t) {
         r.s.eval_n = 20;
         o->name = "a<b";
         o->source = "";
-        if (outcome_measure(o, &r, &r.s, &starts, &e)
+        if (outcome_measure(o, &r, &r.s, &starts, &e) || outcome_heads(o, &r, &r.s, &e)
             || report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "x < y & z", &e)
             || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) {
             fact(t, false, "%s", e.text);
@@ -1834,6 +1834,29 @@ static void sink__survey(Test *t) {
     scratch_close();
 }
 
+/* Table 7's flags reach a head's map: it is that of a model whose positions are so written. */
+static void head_map__edited(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int swap = 0; swap < 2; swap++) {
+        Trainer r;
+        Error e = {0};
+        HeadMap plain = {0}, edited = {0}, by_hand = {0};
+        if (!trainer_made(t, &r, "--pos learned")) return;
+        steps_of(t, &r, 10);
+        Settings asks = r.s;
+        *(swap ? &asks.swap_position : &asks.replace_position) = 5;
+        head_map(&plain, &r.m, &r.data, &r.s, 12, &e);
+        head_map(&edited, &r.m, &r.data, &asks, 12, &e);
+        write_positions(&r.m, 5, swap);
+        head_map(&by_hand, &r.m, &r.data, &r.s, 12, &e);
+        fact(t, !e.status && edited.T == 12 && !memcmp(edited.m, by_hand.m, sizeof edited.m)
+             && memcmp(edited.m, plain.m, sizeof edited.m), "another map: %s", e.text);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
 /* =================================================================================================
  * The list */
 
@@ -1850,7 +1873,7 @@ static const TestEntry TESTS[] = {
     RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand),
     RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
     RUNS(sink__items), RUNS(sink__published), RUNS(sink__report),
-    RUNS(sink__survey),
+    RUNS(sink__survey), RUNS(head_map__edited),
 };
 
 int main(int argc, char **argv) {
