@@ -1841,16 +1841,15 @@ static void sink__survey(Test *t) {
 static const TestEntry TESTS[] = {
     RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
     RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
-    RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand),
-    RUNS(measure_domains__by_hand), RUNS(report_write__maps), RUNS(report_write__run),
-    RUNS(student__known), RUNS(welch__by_hand), RUNS(holm__by_hand), RUNS(claim_judge__verdicts),
-    RUNS(claims_judge__files), RUNS(claims_judge__holm), RUNS(repro__shows),
-    RUNS(repro_table__wide), RUNS(readme_with__marks), RUNS(paper_write__sound),
-    RUNS(paper_write__numbers), RUNS(trigger_draw__rules), RUNS(trigger_loss__running_mean),
-    RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand),
-    RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
-    RUNS(sink__items), RUNS(sink__published), RUNS(sink__report),
-    RUNS(sink__survey),
+    RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
+    RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
+    RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
+    RUNS(claims_judge__holm), RUNS(repro__shows), RUNS(repro_table__wide), RUNS(readme_with__marks),
+    RUNS(paper_write__sound), RUNS(paper_write__numbers), RUNS(trigger_draw__rules),
+    RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules),
+    RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits), RUNS(toy_run__learns),
+    RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items), RUNS(sink__published),
+    RUNS(sink__report), RUNS(sink__survey),
 };
 
 int main(int argc, char **argv) {
