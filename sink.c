@@ -433,9 +433,9 @@ static int config_resolve(Config *c, Error *e) {
  * 2  Parameters: one table of tensors                            paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
- * is a matrix, and when it exists. The table alone knows the list. Allocation, initialisation,
- * AdamW, checkpoints, gradient checks and dumps walk what is made of it. A matrix is stored
- * [in, out], row-major, as the paper's y = x W writes it.
+ * is a matrix, and when it exists. model_list makes of it the list that allocation, initialisation,
+ * AdamW, checkpoints, gradient checks and dumps walk. A matrix is stored [in, out], row-major, as
+ * the paper's y = x W writes it.
  *
  * A shape has one letter a dimension. They are those of the masthead, and
  *
@@ -595,11 +595,13 @@ static int tensor_extent(const Config *c, char letter) {
     case 'D': return D;
     case 'F': return c->ffn;
     case 'b': return 32;
-    default:  return c->dim;
+    case 'C': return c->dim;
+    default:  return 0;          /* no such letter: test model_create__table finds it */
     }
 }
 
-static const PublishedParts PUBLISHED_PARTS;     /* nothing here; data/hf.c says what */
+/* What published models have in place of the paper's parts: data/hf.c says; in ./sink nothing. */
+static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
