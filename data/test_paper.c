@@ -1366,27 +1366,6 @@ static int page_levels(const char *page, const char *label, int *levels) {
     return wrong;
 }
 
-/* A training's page beside one that diverged, whose curve has a hole. */
-static void report_beside_diverged(Test *t, const Settings *s, const Outcome *o) {
-    Error e = {0};
-    Outcome *all = calloc(3, sizeof *all);
-    if (!all) exit(1);
-    all[0] = all[2] = *o;
-    all[1].name = "gone";
-    all[1].source = "";
-    all[1].c = o->c;
-    all[1].p.looks = 4;
-    for (int k = 0; k < 4; k++)
-        all[1].p.look[k] = (Look){.step = k, .loss = k == 1 ? (double)NAN : 9.0 - k,
-                                  .alpha1 = .1, .sink1 = .2};
-    fact(t, !report_write(SCRATCH "/p.html", "run", s, all, 3, NULL, NULL, &e), "%s", e.text);
-    char *page = page_sound(t, SCRATCH "/p.html", 8);
-    fact(t, isnan(page_cell(page, "gone", 1)) && page_cell(page, "a&lt;b", 3) > 0, "its cells");
-    fact(t, strstr(page, "gone: from 9 to 6") != NULL, "its curve");
-    free(all);
-    free(page);
-}
-
 /* head_map() against a probe of the same sequences, and the page's cells against it; the numbers of
  * the table against those of evaluate(). */
 static void report_write__maps(Test *t) {
@@ -1456,7 +1435,6 @@ static void report_write__maps(Test *t) {
         }
         free(maps);
         free(page);
-        report_beside_diverged(t, &r.s, o);
         sinks_free(&o->s);
         free(o);
         acts_free(&a);
