@@ -293,7 +293,7 @@ static double slow_act(int act, double x) {
 /* Llama 3.1's rule as its authors state it, in wavelengths; a third of it is a ramp. */
 static double slow_frequency(const Config *c, int p) {
     double w = pow(c->rope_base, -2.0 * p / c->rotary_dims), wavelength = 2 * acos(-1) / w;
-    if (c->rope_scaling == ROPE_PLAIN) return w;
+    if (c->rope_scaling == ROPE_NONE) return w;
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
     if (wavelength < c->rope_original / c->rope_high) return w;
     if (wavelength > c->rope_original / c->rope_low) return w / c->rope_factor;
@@ -390,7 +390,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
     double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
     const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
     slow_phi(c, w, fq, q);
-    bool no_key = s->what == ABLATE_KEY && s->cut != i;
+    bool no_key = s->what == ABLATE_KEY1 && s->cut != i;
     if (extra && !(no_key && s->cut == -1)) {
         double dot = 0;
         for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
@@ -420,9 +420,9 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
             double v = !extra || column[x] > 0
                      ? s->v[((idx)l * N + column[x] - extra) * K * D + kh * D + d]
                      : w->vstar ? (double)w->vstar[star + d] : fixed;
-            if (s->what > ABLATE_KEY && s->cut != i && column[x] == s->cut + extra) {
+            if (s->what > ABLATE_KEY1 && s->cut != i && column[x] == s->cut + extra) {
                 v = 0;
-                for (int j = 0; j < N && s->what == ABLATE_MEAN; j++)
+                for (int j = 0; j < N && s->what == ABLATE_VALUE1_MEAN; j++)
                     v += s->v[((idx)l * N + j) * K * D + kh * D + d] / N;
             }
             o[d] += c->scale * a[x] * v;
@@ -1383,10 +1383,10 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
                 int k = j - token1;                          /* counted from 0 */
                 double sum = 0, n = T;
                 for (int i = first; i < N; i++)
-                    sum += k <= 0 || i - first >= k || rows == ROWS_PLUS1 ? m[i * S + j] : 0;
+                    sum += k <= 0 || i - first >= k || rows == METRIC_PLUS1 ? m[i * S + j] : 0;
                 if (k > 0) n = T - k;
-                if (rows == ROWS_PLUS1 && k < 0) { sum += c->extra && !j ? 1 : m[j]; n++; }
-                if (rows == ROWS_PLUS1 && k >= 0 && first) sum += m[j];
+                if (rows == METRIC_PLUS1 && k < 0) { sum += c->extra && !j ? 1 : m[j]; n++; }
+                if (rows == METRIC_PLUS1 && k >= 0 && first) sum += m[j];
                 w->alpha[(l * H + h) * S + j] += sum / n;
                 for (int x = 0; x < 3; x++)
                     w->over[((idx)x * L * H + l * H + h) * S + j] += sum / n > w->eps[x];
@@ -3167,7 +3167,7 @@ static void attention__ablations(Test *t) {
         "--kernel mlp --sim identity --normalizer clamp", "--extra zero --place post"};
     int n = 0;
     for (int f = 0; f < (int)(sizeof FLAGS / sizeof FLAGS[0]); f++)
-        for (int what = ABLATE_KEY; what <= ABLATE_MEAN; what++) {
+        for (int what = ABLATE_KEY1; what <= ABLATE_VALUE1_MEAN; what++) {
             Lab b, plain;
             if (!lab_open(&b, t, 2, 70, FLAGS[f]) || !lab_open(&plain, t, 2, 70, FLAGS[f])) return;
             int first = b.m.c.sink_token, has_star = b.m.c.extra != EXTRA_NONE || first;
@@ -3187,7 +3187,7 @@ static void attention__ablations(Test *t) {
                     fact(t, ahead || !memcmp(with, without, (size_t)((j + 1) * C) * sizeof(real)),
                          "%s: row %d or before has changed", FLAGS[f], j);
                     /* v* = 0 counts for nothing; only under the mean is there something to lose */
-                    bool inert = what == ABLATE_VALUE && j == -1 && !b.m.w.layer[0].vstar &&
+                    bool inert = what == ABLATE_VALUE1 && j == -1 && !b.m.w.layer[0].vstar &&
                                  b.m.c.extra_value == VALUE_ZERO;
                     fact(t, j == 69 || (distance(N * C, with, without) > 1e-6) != inert,
                          "%s: ablation %d of %d changes %g", FLAGS[f], what, j,
@@ -3206,8 +3206,8 @@ static void attention__ablations(Test *t) {
  * or a value of zero; and rows made from a cache have the bits of the whole. */
 static void attention__ablations_inert(Test *t) {
     const int star[] = {-1}, first[] = {0};
-    const Ablation no_star = {ABLATE_KEY, star}, no_key = {ABLATE_KEY, first},
-                   no_value = {ABLATE_VALUE, first};
+    const Ablation no_star = {ABLATE_KEY1, star}, no_key = {ABLATE_KEY1, first},
+                   no_value = {ABLATE_VALUE1, first};
     Lab b, cut;
     if (!lab_open(&b, t, 1, 40, "--extra logit --layers 1") ||
         !lab_open(&cut, t, 1, 40, "--extra logit --layers 1"))
@@ -3237,7 +3237,7 @@ static void attention__ablations_inert(Test *t) {
     if (!lab_open(&b, t, 1, 70, "--kv-heads 1") ||
         acts_create(&cache, &b.m, 1, 70, ACTS_KEYS, &e))
         return;
-    for (int what = ABLATE_KEY; what <= ABLATE_VALUE; what++) {
+    for (int what = ABLATE_KEY1; what <= ABLATE_VALUE1; what++) {
         const Ablation x = {what, first};
         b.a.ablation = cache.ablation = &x;
         lab_forward(&b);
@@ -3570,7 +3570,7 @@ static void tiles__sinks_plain(Test *t) {
         for (int plain = 0; plain < 2; plain++) {
             b.m.plain = plain;
             if (sinks_create(&s[plain], &b.m.c, 40, 3, &eps, 1, &e)) exit(1);
-            sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &e);
+            sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL, &e);
             sinks_finish(&s[plain]);
         }
         fact(t, !e.status && sinks_alpha(&s[1], config_column_first(&b.m.c)) > 0, "no sink at all");
@@ -4593,7 +4593,7 @@ static void sink_alpha__by_hand(Test *t) {
         for (int j = 0; j <= i; j++) even[i * T + j] = (real)(1.0 / (i + 1));
         harmonic += 1.0 / (i + 1);
     }
-    for (int rows = ROWS_REAL; rows <= ROWS_PLUS1; rows++) { /* the same without * and prefix */
+    for (int rows = METRIC_REAL; rows <= METRIC_PLUS1; rows++) { /* the same without * and prefix */
         sink_alpha(&c, T, rows, first, alpha);
         for (int k = 0; k < T; k++)
             within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
@@ -4636,11 +4636,11 @@ static void sink_alpha__star_columns(Test *t) {
                 m[i * S + token1] = (real)(i >= sink ? 0.5 : 0);
                 if (sink && i == 0) m[0] = 1;
             }
-            sink_alpha(&c, T, ROWS_REAL, m, alpha);
+            sink_alpha(&c, T, METRIC_REAL, m, alpha);
             within(t, alpha[0], share, 4 * REAL_EPS, "alpha_*, %s", ROWS[r].flags);
             within(t, alpha[token1], 0.5, 4 * REAL_EPS, "alpha_1, %s", ROWS[r].flags);
             fact(t, alpha[0] < 0.3, "%s passes 0.3", ROWS[r].flags);
-            sink_alpha(&c, T, ROWS_PLUS1, m, alpha);
+            sink_alpha(&c, T, METRIC_PLUS1, m, alpha);
             within(t, alpha[0], (1 + 64 * share) / 65, 4 * REAL_EPS, "the authors' alpha_*, %s",
                    ROWS[r].flags);
             within(t, alpha[token1], 0.5, 4 * REAL_EPS, "the authors' alpha_1, %s", ROWS[r].flags);
@@ -4689,7 +4689,7 @@ static void sinks__threshold_is_strict(Test *t) {
     Sinks s;
     if (!lab_open(&b, t, 1, 2, "--pos none")) return;
     forget_queries(&b);
-    if (!lab_measure(t, &b, &s, 0.75, 0.7499999, 0.7500001, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.75, 0.7499999, 0.7500001, METRIC_REAL)) return;
     within(t, sinks_alpha(&s, 0), 0.75, 0, "alpha_1");
     within(t, sinks_sink(&s, 0, 0), 0, 0, "over 0.75");
     within(t, sinks_sink(&s, 0, 1), 1, 0, "over 0.7499999");
@@ -4723,7 +4723,7 @@ static void sinks__threshold_per_sequence(Test *t) {
     if (!attractor(&b, t, 2, 2, "")) return;
     const int ids[] = {0, 1, 1, 0};
     memcpy(b.ids, ids, sizeof ids);
-    if (!lab_measure(t, &b, &s, 0.7, 0.4, 0.99, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.7, 0.4, 0.99, METRIC_REAL)) return;
     within(t, sinks_alpha(&s, 0), 0.75, 1e-6, "mean alpha_1");
     within(t, sinks_sink(&s, 0, 0), 0.5, 0, "Sink_1 at 0.7");
     within(t, sinks_sink(&s, 0, 1), 1, 0, "Sink_1 at 0.4");
@@ -4752,7 +4752,7 @@ static void sinks__entropy_and_mass(Test *t) {
         snprintf(flags, sizeof flags, "%s --pos none", ROWS[r].flags);
         if (!lab_open(&b, t, 2, 16, flags)) return;
         forget_queries(&b);
-        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) return;
         double mass = 0, entropy = 0;
         for (int i = 1; i <= 16; i++) {
             double seen = ROWS[r].power > 1 ? i + 1 : i;
@@ -4770,7 +4770,7 @@ static void sinks__entropy_and_mass(Test *t) {
     Sinks s;
     if (!attractor(&b, t, 1, 4, "")) return;
     for (int i = 0; i < 4; i++) b.ids[i] = i > 0;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) return;
     within(t, s.entropy[0], 0, 1e-6, "entropy when all is on token 1");
     within(t, sinks_alpha(&s, 0), 1, 1e-6, "alpha_1 when all is on token 1");
     sinks_free(&s);
@@ -4787,7 +4787,7 @@ static void norm_ratio__by_hand(Test *t) {
     Lab b;
     Sinks s;
     if (!lab_open(&b, t, 1, 6, "")) return;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) return;
     for (int n = 0; n < 6; n++) { /* H^0 does not count; of the rest, the largest */
         s.hnorm[n] = n ? 1 : 100;
         s.hnorm[6 + n] = n ? 1 : 7;
@@ -4844,7 +4844,7 @@ static void sinks__diverged(Test *t) {
     Sinks s;
     if (!lab_open(&b, t, 2, 12, "")) return;
     b.m.w.layer[0].wo[5] = (real)NAN;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.1, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.1, METRIC_REAL)) return;
     fact(t, isnan(s.loss) && isnan(s.massive) && isnan(s.hnorm[12]) && isnan(s.alpha[s.S * 2]),
          "loss %g, largest %g, norm %g, alpha_1 of layer 1 %g", s.loss, s.massive, s.hnorm[12],
          s.alpha[s.S * 2]);
@@ -4860,14 +4860,14 @@ static void sinks__in_parts(Test *t) {
     Sinks whole, parts;
     Error e = {0};
     if (!lab_open(&b, t, 3, 12, "--extra k --window 5")) return;
-    if (!lab_measure(t, &b, &whole, 0.3, 0.2, 0.1, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &whole, 0.3, 0.2, 0.1, METRIC_REAL)) return;
     if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, 3, &e)) {
         fact(t, false, "%s", e.text);
         return;
     }
-    sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, ROWS_REAL, &e);
-    sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1, ROWS_REAL, &e);
-    fact(t, sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &e) == 1,
+    sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, METRIC_REAL, &e);
+    sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1, METRIC_REAL, &e);
+    fact(t, sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL, &e) == 1,
          "three sequences at once, with room for two");
     sinks_finish(&parts);
     fact(t, parts.n == 3 && !b.a.probe, "%d sequences", parts.n);
@@ -7664,9 +7664,9 @@ static void evaluate__against_maps(Test *t) {
 static void ablate__against_slow(Test *t) {
     enum { T = 10, N = 21 };
     static const struct { const char *flags; int what; } ROWS[] = {
-        {"--fix-token 1", ABLATE_KEY},        {"", ABLATE_VALUE},
-        {"--heads 1 --seed 4", ABLATE_MEAN},  {"--extra k", ABLATE_STAR},
-        {"--sink-token", ABLATE_STAR},        {"--sink-token --prefix 7", ABLATE_KEY}};
+        {"--fix-token 1", ABLATE_KEY1},        {"", ABLATE_VALUE1},
+        {"--heads 1 --seed 4", ABLATE_VALUE1_MEAN},  {"--extra k", ABLATE_KSTAR},
+        {"--sink-token", ABLATE_KSTAR},        {"--sink-token --prefix 7", ABLATE_KEY1}};
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 6; f++) {
@@ -7681,7 +7681,7 @@ static void ablate__against_slow(Test *t) {
         data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
         Rng rng = {hash64((uint64_t)r.s.train.seed, "ablate", 6)};
         int first = r.m.c.sink_token, V = r.m.c.vocab;
-        int sink = ROWS[f].what != ABLATE_STAR ? first : r.m.c.extra ? -1 : 0;
+        int sink = ROWS[f].what != ABLATE_KSTAR ? first : r.m.c.extra ? -1 : 0;
         double loss[ABLATED][N] = {{0}};
         for (int b = 0; b < N; b++) {
             int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
@@ -7689,7 +7689,7 @@ static void ablate__against_slow(Test *t) {
             for (int k = 0; k < ABLATED; k++) {
                 Slow slow = slow_open(&r.m, T);
                 slow.what = k == 0 ? ABLATE_NONE
-                          : ROWS[f].what == ABLATE_STAR ? ABLATE_KEY : ROWS[f].what;
+                          : ROWS[f].what == ABLATE_KSTAR ? ABLATE_KEY1 : ROWS[f].what;
                 slow.cut = k == 1 ? sink : first + p - 1;
                 slow_forward(&slow, ids + b * T);
                 int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
@@ -7730,11 +7730,11 @@ static void ablate__against_slow(Test *t) {
 /* What cannot be ablated, and the shortest sequence that can. */
 static void ablate__refuses(Test *t) {
     static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
-        {ABLATE_STAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
-        {ABLATE_KEY, INPUT_RANDOM, 10, 2, "", "--input natural"},
-        {ABLATE_KEY, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
-        {ABLATE_KEY, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
-        {ABLATE_KEY, INPUT_NATURAL, 4, 0, "", ""}};
+        {ABLATE_KSTAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
+        {ABLATE_KEY1, INPUT_RANDOM, 10, 2, "", "--input natural"},
+        {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
+        {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
+        {ABLATE_KEY1, INPUT_NATURAL, 4, 0, "", ""}};
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int i = 0; i < 5; i++) {
@@ -7770,7 +7770,7 @@ static void evaluate__edits_positions(Test *t) {
         bool swap = f >= 2;
         if (!trainer_made(t, &r, FLAGS[f % 2])) return;
         steps_of(t, &r, 10);
-        r.s.ablate = ABLATE_KEY;
+        r.s.ablate = ABLATE_KEY1;
         Settings asks = r.s;
         *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
         double before = biggest(r.m.count, r.m.params);
