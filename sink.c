@@ -433,9 +433,9 @@ static int config_resolve(Config *c, Error *e) {
  * 2  Parameters: one table of tensors                            paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
- * is a matrix, and when it exists. The table alone knows the list. Allocation, initialisation,
- * AdamW, checkpoints, gradient checks and dumps walk what is made of it. A matrix is stored
- * [in, out], row-major, as the paper's y = x W writes it.
+ * is a matrix, and when it exists. model_list makes of it the list that allocation, initialisation,
+ * AdamW, checkpoints, gradient checks and dumps walk. A matrix is stored [in, out], row-major, as
+ * the paper's y = x W writes it.
  *
  * A shape has one letter a dimension. They are those of the masthead, and
  *
@@ -595,11 +595,13 @@ static int tensor_extent(const Config *c, char letter) {
     case 'D': return D;
     case 'F': return c->ffn;
     case 'b': return 32;
-    default:  return c->dim;
+    case 'C': return c->dim;
+    default:  return 0;          /* no such letter: test model_create__table finds it */
     }
 }
 
-static const PublishedParts PUBLISHED_PARTS;     /* nothing here; data/hf.c says what */
+/* What published models have in place of the paper's parts: data/hf.c says; in ./sink nothing. */
+static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
@@ -6058,12 +6060,6 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
     return result_add(r, name, &x, 1, e);
 }
 
-static const double *result_find(const Result *r, const char *name, int *n) {
-    for (int i = 0; i < r->lists; i++)
-        if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
-    return *n = 0, NULL;
-}
-
 static void result_free(Result *r) {
     free(r->list);
     free(r->value);
@@ -6376,12 +6372,6 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 }
 static const char *row_text(char text[32], const double *row, int k) {
     return cell_text(text, &ROW_COLUMNS[k], row[k]);
-}
-
-static double named_number(const Result *r, const char *name) {
-    int n;
-    const double *x = result_find(r, name, &n);
-    return x ? *x : NAN;
 }
 
 /* What is written of one measurement: its numbers, and in a table of several what they are of. */
@@ -9346,139 +9336,6 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     bytes_free(&text);
 }
 
-/* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
- * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
- * measured is said and left out; --csv and --json have all that was, from the first line on. */
-typedef struct Survey {
-    Measured *row;
-    int rows, left_out;
-    const Settings *s;                                       /* as the command line has it */
-    int length[33];                                          /* 0 ends */
-} Survey;
-
-static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", NULL};
-static const Column SURVEY_COLUMNS[] = {
-    {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
-    {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
-    {"sink_1_at_0.4", "Sink 0.4", "",  "%.2f%%", 8, 100},
-    {"sink_star",     "Sink_*",   "",  "%.2f%%", 8, 100},
-    {"alpha_1",       "alpha_1",  "",  "%.4f",   8, 1},
-    {"times_even",    "x even",   "",  "%.2f",   6, 1},
-    {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
-    {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
-
-/* One line: the model of t and the text that is open, at one input and length. */
-static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
-                       const char *model, const char *text, Error *e) {
-    const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    enum { STEPS = (int)(sizeof eps / sizeof *eps) };
-    Sinks seen;
-    char cell[32];
-    int starts;
-    if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
-        return e->status;
-    Measured *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
-    if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
-    v->row = rows;
-    Measured *row = &rows[v->rows++];
-    *row = (Measured){.all = {.lists = 0}};
-    snprintf(row->label[0], PATH_ROOM, "%s", model);
-    snprintf(row->label[1], PATH_ROOM, "%s", text);
-    snprintf(row->label[2], PATH_ROOM, "%s", INPUTS[s->input]);
-    put(&row->all, e, (double)t->m.count, "parameters");
-    eval_numbers(&row->all, &seen, NULL, besides, s, e);
-    for (int i = 1; i < STEPS; i++)
-        put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
-            eps[i]);
-    if (v->rows == 1) {
-        printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
-        for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
-        for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
-        printf("\n");
-    }
-    size_t size = strlen(model);
-    printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
-           (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
-           s->eval_T);
-    for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-        printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
-    for (int i = 0; i < besides->lists; i++)
-        printf(" %9.4g", besides->value[besides->list[i].at]);
-    printf("\n");
-    fflush(stdout);
-    sinks_free(&seen);
-    return e->status ? e->status : rows_write(v->row, v->rows, SURVEY_LABELS, v->s, e);
-}
-
-static void survey_failed(Survey *v, Error *one) {
-    if (!one->status) return;
-    fprintf(stderr, "sink: %s\n", one->text);
-    v->left_out++;
-    *one = (Error){0};
-}
-
-/* The lines of one model and text, "" for the text that its settings name. */
-static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
-                        Error *e) {
-    Result besides = {0};
-    Bytes said = {0};
-    char name[64];
-    const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
-                     : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
-    if (path[0]) {
-        const char *dot = strrchr(path, '.');
-        bool told = dot && !strcmp(dot, ".grammar");
-        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
-        snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
-    }
-    for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
-    if (!*text) text = "story";                              /* the shipped grammar */
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
-    data_close(&t->data);
-    if (!open_data(&s, t, model, e) && s.program->measure)
-        s.program->measure(&besides, &said, &s, t, e);
-    for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
-        for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
-            if (i && !v->length[i]) break;
-            if (s.inputs) s.input = input;
-            if (v->length[0]) s.eval_T = v->length[i];
-            survey_line(v, &s, t, &besides, model, name, e);
-            survey_failed(v, e);
-        }
-    result_free(&besides);
-    bytes_free(&said);
-    survey_failed(v, e);
-}
-
-static int survey(const Settings *s, const char **words, int n, Error *e) {
-    Survey v = {.s = s};
-    Bytes names = {0};
-    const char *alone = s->ablate ? "ablate" : s->report[0] ? "report" : NULL;
-    if (alone)
-        return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
-                    alone, words[0], alone, s->ablate ? "key1" : s->report);
-    if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
-    if (s->domains[0]) files_list(s->domains, &names, e);
-    else bytes_add(&names, "", 1, e);
-    for (int i = 0; i < n && !e->status; i++) {
-        Settings one = *s;
-        Trainer t = {0};
-        Error of_model = {0};
-        if (!open_model(&one, words[i], 0, &t, &of_model))
-            for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
-                survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
-        survey_failed(&v, &of_model);
-        trainer_free(&t);
-    }
-    if (!e->status && v.left_out)
-        fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
-                   "those", v.rows, v.left_out);
-    for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
-    free(v.row);
-    bytes_free(&names);
-    return e->status;
-}
-
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Ablated ablated, *cut = NULL;
@@ -9490,7 +9347,9 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     if (s->plain && s->ablate)
         return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
     if (results_ready(s, e)) return e->status;
-    if (n > 1 || s->inputs || s->domains[0] || s->lengths[0]) return survey(s, words, n, e);
+    if (n > 1 || s->inputs || s->domains[0] || s->lengths[0])
+        return s->program->survey ? s->program->survey(s, words, n, e)
+             : fail(e, 2, "eval: a table of several is paper's. Try: make paper, and ./paper eval");
     Outcome *o = grab(1, sizeof *o, e);
     if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e)
         && !outcome_measure(o, &t, s, &starts, e) && s->ablate
@@ -9503,7 +9362,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         eval_print(words[0], &t, o, s, starts, cut);
         fwrite(said.at, 1, said.size, stdout);
         if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e))
-            rows_write(&row, 1, &SURVEY_LABELS[LABELS], s, e);
+            rows_write(&row, 1, (const char *const[]){NULL}, s, e);
         if (s->report[0] && s->program && s->program->page)
             s->program->page(s->report, "eval", s, o, 1, cut, "", e);
     }

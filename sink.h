@@ -692,6 +692,8 @@ typedef struct Program {
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                 const Ablated *cut, const char *verdict, Error *e);
     int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
+    /* eval of several models, inputs, texts or lengths */
+    int (*survey)(const Settings *s, const char **words, int n, Error *e);
     /* what eval measures besides: numbers with names, and what is said of them in words */
     int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;

@@ -1129,6 +1129,27 @@ static bool sink_does(Test *t, const char *words, Ran *r) {
     return program_does(t, PROGRAM, words, r);
 }
 
+/* A CSV file's number in `row`, counted from 1, of the column so named; NaN if there is none. */
+static double csv_number(Test *t, const char *path, int row, const char *name) {
+    Bytes b = {0};
+    Error e = {0};
+    if (file_read(path, &b, &e)) { fact(t, false, "%s", e.text); return NAN; }
+    bytes_add(&b, "", 1, &e);
+    const char *head = (const char *)b.at, *line = head;
+    size_t n = strlen(name);
+    int column = 0;
+    double x = NAN;
+    for (; strncmp(head, name, n) || (head[n] != ',' && head[n] != '\n'); column++) {
+        head += strcspn(head, ",\n");
+        if (*head++ != ',') { column = -1; break; }
+    }
+    for (int i = 0; i < row && line; i++) line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+    for (int i = 0; i < column && line; i++) line = (line = strchr(line, ',')) ? line + 1 : NULL;
+    if (line && *line && column >= 0) x = strtod(line, NULL);
+    bytes_free(&b);
+    return x;
+}
+
 #define SMALL_SIZE                                                                                 \
     " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
 #define SMALL_RUN " --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
@@ -2062,8 +2083,7 @@ static void model_create__layout(Test *t) {
     lab_close(&b);
 }
 
-/* --bias-in says which maps have one; block 1 of two is Mamba's and has experts, with everything in
- * its order, end to end, and pointers that lead there. C 12, F 7, I 5, M 3, J 4, R 2, X 2. */
+/* --bias-in says which maps have a bias. */
 static void model_create__published(Test *t) {
     static const struct { const char *flags, *absent, *present; } BIASES[] = {
         {"--linear-bias --bias-in qkv", "bo b1 b2 b3", "bq bk bv"},
@@ -8976,101 +8996,6 @@ static void sink__wrong_files(Test *t) {
     scratch_close();
 }
 
-/* A CSV file's number in `row`, counted from 1, of the column so named; NaN if there is none. */
-static double csv_number(Test *t, const char *path, int row, const char *name) {
-    Bytes b = {0};
-    Error e = {0};
-    if (file_read(path, &b, &e)) { fact(t, false, "%s", e.text); return NAN; }
-    bytes_add(&b, "", 1, &e);
-    const char *head = (const char *)b.at, *line = head;
-    size_t n = strlen(name);
-    int column = 0;
-    double x = NAN;
-    for (; strncmp(head, name, n) || (head[n] != ',' && head[n] != '\n'); column++) {
-        head += strcspn(head, ",\n");
-        if (*head++ != ',') { column = -1; break; }
-    }
-    for (int i = 0; i < row && line; i++) line = (line = strchr(line, '\n')) ? line + 1 : NULL;
-    for (int i = 0; i < column && line; i++) line = (line = strchr(line, ',')) ? line + 1 : NULL;
-    if (line && *line && column >= 0) x = strtod(line, NULL);
-    bytes_free(&b);
-    return x;
-}
-
-/* A table of several models, inputs, texts and lengths has in each line the numbers of that one
- * evaluation; what cannot be read is said, and the rest stands. */
-#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
-static void sink__survey(Test *t) {
-    static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
-    static const char *const LINES[] = {
-        "a.ckpt --input natural --T 10", "a.ckpt --input natural --T 12",
-        "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
-        "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
-        "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
-    Settings s;
-    Error e = {0};
-    Ran r;
-    char command[600];
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    for (int m = 0; m < 2; m++) {
-        snprintf(command, sizeof command, "train --quiet --text " SCRATCH "/tale.txt --tokenizer "
-                 SCRATCH "/tale.tok --context 16 --layers 2 --dim 16 --ffn 20 --steps 8 --seed %d "
-                 "--out " SCRATCH "/%c.ckpt", m, 'a' + m);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-    }
-    r = sink("eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs --lengths "
-             "10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json");
-    fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ")
-         && strstr((char *)r.err.at, "12 lines were measured and 1 could not be"), "%d: %s",
-         r.status, (char *)r.err.at);
-    ran_free(&r);
-    for (int i = 0; i < 8; i++) {
-        snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
-                 "/one.csv",
-                 LINES[i]);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        for (int k = 0; k < 6; k++)
-            within(t, csv_number(t, SCRATCH "/all.csv", i + 1, NAMES[k]),
-                   csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", LINES[i], NAMES[k]);
-    }
-    fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
-            >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
-    Bytes json = {0};
-    file_read(SCRATCH "/all.json", &json, &e);
-    bytes_add(&json, "", 1, &e);
-    fact(t, !strncmp((char *)json.at, "[{\"model\": \"" SCRATCH "/a.ckpt\", \"text\": \"tale\"", 40)
-         && strstr((char *)json.at, "}]\n"), "%.80s", (char *)json.at);
-    bytes_free(&json);
-    /* texts of a folder, a line each */
-    file_write(SCRATCH "/all.csv", "", 0, &e);
-    Bytes tale = {0};
-    if (!file_read(SCRATCH "/tale.txt", &tale, &e) && !file_ready(SCRATCH "/texts/one.txt", &e))
-        file_write(SCRATCH "/texts/one.txt", tale.at, tale.size, &e);
-    file_write(SCRATCH "/texts/two.grammar", TALE, strlen(TALE), &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&tale);
-    if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
-                   " --csv " SCRATCH "/all.csv", &r)) return;
-    ran_free(&r);
-    static const char *const OF[] = {"--text " SCRATCH "/texts/one.txt",
-                                     "--text '' --grammar " SCRATCH "/texts/two.grammar"};
-    for (int i = 0; i < 2; i++) {
-        snprintf(command, sizeof command, "eval " SCRATCH "/a.ckpt --T 12 --n 9" TOKENIZER " --csv "
-                 SCRATCH "/one.csv %s", OF[i]);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        within(t, csv_number(t, SCRATCH "/all.csv", i + 1, "loss"),
-               csv_number(t, SCRATCH "/one.csv", 1, "loss"), 0, "%s", OF[i]);
-    }
-    sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
-               "--ablate: expected one model");
-    sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
-               "--lengths 8,x: expected up to 32");
-    scratch_close();
-}
-
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
  * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
 static void sink__sources(Test *t) {
@@ -9719,7 +9644,6 @@ static const TestEntry TESTS[] = {
     {"sink__pages", sink__pages},
     {"sink__wrong_usage", sink__wrong_usage},
     {"sink__wrong_files", sink__wrong_files},
-    {"sink__survey", sink__survey},
     {"sink__sources", sink__sources},
     {"sink__tokenize", sink__tokenize},
     {"sink__dump", sink__dump},

@@ -5087,7 +5087,7 @@ static const Verb HF_VERBS[] = {
 int main(int argc, char **argv) {
     HfOwn own;
     const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                        .page = report_write, .measure = choices_measure};
+                        .page = report_write, .survey = survey, .measure = choices_measure};
     char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
     if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))

@@ -577,3 +577,152 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
     }
     return page_end(&h, path);
 }
+
+/* -------------------------------------------------------------------------------------------------
+ * 3  `eval` of several
+ */
+
+/* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
+ * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
+ * measured is said and left out; --csv and --json have all that was, from the first line on. */
+typedef struct Survey {
+    Measured *row;
+    int rows, left_out;
+    const Settings *s;                                       /* as the command line has it */
+    int length[33];                                          /* 0 ends */
+} Survey;
+
+static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", NULL};
+static const Column SURVEY_COLUMNS[] = {
+    {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
+    {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
+    {"sink_1_at_0.4", "Sink 0.4", "",  "%.2f%%", 8, 100},
+    {"sink_star",     "Sink_*",   "",  "%.2f%%", 8, 100},
+    {"alpha_1",       "alpha_1",  "",  "%.4f",   8, 1},
+    {"times_even",    "x even",   "",  "%.2f",   6, 1},
+    {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
+    {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
+
+static const double *result_find(const Result *r, const char *name, int *n) {
+    for (int i = 0; i < r->lists; i++)
+        if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
+    return *n = 0, NULL;
+}
+
+static double named_number(const Result *r, const char *name) {
+    int n;
+    const double *x = result_find(r, name, &n);
+    return x ? *x : NAN;
+}
+
+/* One line: the model of t and the text that is open, at one input and length. */
+static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
+                       const char *model, const char *text, Error *e) {
+    const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+    enum { STEPS = (int)(sizeof eps / sizeof *eps) };
+    Sinks seen;
+    char cell[32];
+    int starts;
+    if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
+        return e->status;
+    Measured *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
+    if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
+    v->row = rows;
+    Measured *row = &rows[v->rows++];
+    *row = (Measured){.all = {.lists = 0}};
+    snprintf(row->label[0], PATH_ROOM, "%s", model);
+    snprintf(row->label[1], PATH_ROOM, "%s", text);
+    snprintf(row->label[2], PATH_ROOM, "%s", INPUTS[s->input]);
+    put(&row->all, e, (double)t->m.count, "parameters");
+    eval_numbers(&row->all, &seen, NULL, besides, s, e);
+    for (int i = 1; i < STEPS; i++)
+        put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
+            eps[i]);
+    if (v->rows == 1) {
+        printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
+        for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
+        for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
+        printf("\n");
+    }
+    size_t size = strlen(model);
+    printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
+           (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
+           s->eval_T);
+    for (const Column *c = SURVEY_COLUMNS; c->name; c++)
+        printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
+    for (int i = 0; i < besides->lists; i++)
+        printf(" %9.4g", besides->value[besides->list[i].at]);
+    printf("\n");
+    fflush(stdout);
+    sinks_free(&seen);
+    return e->status ? e->status : rows_write(v->row, v->rows, SURVEY_LABELS, v->s, e);
+}
+
+static void survey_failed(Survey *v, Error *one) {
+    if (!one->status) return;
+    fprintf(stderr, "sink: %s\n", one->text);
+    v->left_out++;
+    *one = (Error){0};
+}
+
+/* The lines of one model and text, "" for the text that its settings name. */
+static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
+                        Error *e) {
+    Result besides = {0};
+    Bytes said = {0};
+    char name[64];
+    const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
+                     : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
+    if (path[0]) {
+        const char *dot = strrchr(path, '.');
+        bool told = dot && !strcmp(dot, ".grammar");
+        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
+        snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
+    }
+    for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
+    if (!*text) text = "story";                              /* the shipped grammar */
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
+    data_close(&t->data);
+    if (!open_data(&s, t, model, e) && s.program->measure)
+        s.program->measure(&besides, &said, &s, t, e);
+    for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
+        for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
+            if (i && !v->length[i]) break;
+            if (s.inputs) s.input = input;
+            if (v->length[0]) s.eval_T = v->length[i];
+            survey_line(v, &s, t, &besides, model, name, e);
+            survey_failed(v, e);
+        }
+    result_free(&besides);
+    bytes_free(&said);
+    survey_failed(v, e);
+}
+
+static int survey(const Settings *s, const char **words, int n, Error *e) {
+    Survey v = {.s = s};
+    Bytes names = {0};
+    const char *alone = s->ablate ? "ablate" : s->report[0] ? "report" : NULL;
+    if (alone)
+        return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
+                    alone, words[0], alone, s->ablate ? "key1" : s->report);
+    if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
+    if (s->domains[0]) files_list(s->domains, &names, e);
+    else bytes_add(&names, "", 1, e);
+    for (int i = 0; i < n && !e->status; i++) {
+        Settings one = *s;
+        Trainer t = {0};
+        Error of_model = {0};
+        if (!open_model(&one, words[i], 0, &t, &of_model))
+            for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
+                survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
+        survey_failed(&v, &of_model);
+        trainer_free(&t);
+    }
+    if (!e->status && v.left_out)
+        fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
+                   "those", v.rows, v.left_out);
+    for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
+    free(v.row);
+    bytes_free(&names);
+    return e->status;
+}

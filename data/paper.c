@@ -3477,6 +3477,7 @@ int main(int argc, char **argv) {
     Own own;
     const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
                            .own = &own, .other = PAPER_VERBS, .page = report_write,
+                           .survey = survey,
                            .open = toys_open};
     calm_threads(argv);
     return sink_main(&paper, argc, argv);
