@@ -608,39 +608,38 @@ static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) 
 /* -------------------------------------------------------------------------------------------------
  * 0.4  A covering array: configurations among which every pair of rows of any two axes occurs,
  *      unless config_resolve refuses every way to complete the pair. A row is the flags that choose
- *      it; the rules of config_resolve name the axes of two groups, and none names both. */
+ *      it; an axis without rows has the words of its option. The rules of config_resolve name the
+ *      axes of two groups, and none names both. */
 
 enum { FREE, LAB_SCORES, WIDTHS_OF_TOY };
 
 typedef struct CoverAxis { const char *name; int group; const char *rows[8]; } CoverAxis;
 
 static const CoverAxis AXES[] = {
-    {"pos", WIDTHS_OF_TOY, {"", "--pos none", "--pos absolute", "--pos learned", "--pos relative",
-                     "--pos t5", "--pos alibi"}},
+    {"pos", WIDTHS_OF_TOY, {NULL}},
     {"rotary-dims", WIDTHS_OF_TOY, {"", "--rotary-dims 2"}},
-    {"rope-pairing", FREE, {"", "--rope-pairing interleaved"}},
+    {"rope-pairing", FREE, {NULL}},
     {"rope-scaling", FREE, {"", "--rope-scaling linear --rope-factor 3",
         "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4"}},
-    {"norm", FREE, {"", "--norm layer"}},
-    {"place", FREE, {"", "--place post", "--place parallel"}},
-    {"act", FREE, {"", "--act geglu", "--act reglu", "--act swish", "--act gelu", "--act relu",
-                   "--act gelutanh"}},
+    {"norm", FREE, {NULL}},
+    {"place", FREE, {NULL}},
+    {"act", FREE, {NULL}},
     {"linear-bias", FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
                            "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
     {"score-by-layer", FREE, {"", "--score-by-layer"}},
     {"tied", FREE, {"", "--tied"}},
     {"embed-dim", FREE, {"", "--embed-dim 5"}},
-    {"combine", FREE, {"", "--combine add"}},
-    {"kernel", LAB_SCORES, {"", "--kernel elu", "--kernel mlp"}},
-    {"sim", LAB_SCORES, {"", "--sim sigmoid", "--sim elu", "--sim identity"}},
+    {"combine", FREE, {NULL}},
+    {"kernel", LAB_SCORES, {NULL}},
+    {"sim", LAB_SCORES, {NULL}},
     {"normalizer", LAB_SCORES, {"", "--normalizer one", "--normalizer clamp",
         "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
         "--normalizer pnorm --pnorm 3"}},
     {"scale", FREE, {"", "--scale 0.7"}},
-    {"extra", LAB_SCORES, {"", "--extra k", "--extra kv", "--extra zero", "--extra logit"}},
+    {"extra", LAB_SCORES, {NULL}},
     {"extra-shared", FREE, {"", "--extra-shared"}},
     {"extra-dims", FREE, {"", "--extra-dims 2"}},
-    {"extra-order", FREE, {"", "--extra-order last", "--extra-order lowfreq"}},
+    {"extra-order", FREE, {NULL}},
     {"extra-value", LAB_SCORES, {"", "--extra-value e1 --extra-norm 2",
                              "--extra-value ones --extra-norm 3"}},
     {"vbias", FREE, {"", "--vbias"}},
@@ -662,17 +661,37 @@ struct Cover {
     char seen[N_AXES][MOST_ROWS][N_AXES][MOST_ROWS];     /* a < b; 1 covered, 2 refused */
 };
 
+/* Word i of a choice, "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+    char words[VALUE_ROOM];
+    const char *at = option_value(o, words);
+    for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
+    snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
+    return word;
+}
+
+static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
+    char word[VALUE_ROOM];
+    if (AXES[a].rows[0]) return i < MOST_ROWS && AXES[a].rows[i] ? AXES[a].rows[i] : NULL;
+    if (!*option_word(option_find(AXES[a].name, "m"), i, word)) return NULL;
+    snprintf(text, 2 * VALUE_ROOM, i ? "--%s %s" : "", AXES[a].name, word);
+    return text;
+}
+
 static int axis_rows(int a) {
-    int n = 0;
-    while (n < MOST_ROWS && AXES[a].rows[n]) n++;
-    return n;
+    static int rows[N_AXES];                                 /* counted once */
+    char text[2 * VALUE_ROOM];
+    if (!rows[a]) while (axis_flags(a, rows[a], text)) rows[a]++;
+    if (rows[a] > MOST_ROWS) exit(1);
+    return rows[a];
 }
 
 static void pick_flags(const Pick *p, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
     for (int a = 0; a < N_AXES; a++) {
-        const char *row = AXES[a].rows[p->row[a]];
+        char axis[2 * VALUE_ROOM];
+        const char *row = axis_flags(a, p->row[a], axis);
         if (*row) used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", row);
     }
 }
@@ -8611,59 +8630,58 @@ static void set_workers__says_so(Test *t) {
 /* =================================================================================================
  * 16  Command line */
 
-/* Every choice by its words, in the order of sink.h's enums, and a word that is none of them. */
+/* Every choice by its words, in the order of sink.h's enums, the default first; and a word that is
+ * none of them. A file of words stays what it was, and so does a table that an enum indexes. */
 static void option__choices(Test *t) {
-    static const struct {
-        const char *flag;
-        size_t field;
-        const char *rest, *words[8];
-    } CHOICES[] = {
-        {"pos",
-         offsetof(Config, pos),
-         "",
-         {"rotary", "none", "absolute", "learned", "relative", "t5", "alibi"}},
-        {"rope-pairing", offsetof(Config, rope_pairing), "", {"half", "interleaved"}},
-        {"rope-scaling", offsetof(Config, rope_scaling), "", {"none", "linear", "llama3"}},
-        {"norm", offsetof(Config, norm), "", {"rms", "layer"}},
-        {"place", offsetof(Config, place), "", {"pre", "post", "parallel"}},
-        {"act",
-         offsetof(Config, act),
-         "",
-         {"swiglu", "geglu", "reglu", "swish", "gelu", "relu", "gelutanh"}},
-        {"combine", offsetof(Config, combine), "", {"concat", "add"}},
-        {"kernel", offsetof(Config, kernel), "", {"identity", "elu", "mlp"}},
-        {"sim", offsetof(Config, sim), "--normalizer one", {"exp", "sigmoid", "elu", "identity"}},
-        {"normalizer", offsetof(Config, normalizer), "", {"sum", "one", "clamp", "pnorm"}},
-        {"extra", offsetof(Config, extra), "", {"none", "k", "kv", "zero", "logit"}},
-        {"extra-order", offsetof(Config, extra_order), "", {"first", "last", "lowfreq"}},
-        {"extra-value", offsetof(Config, extra_value), "--extra k", {"zero", "e1", "ones"}},
+    static const char *const CHOICES[][2] = {
+        {"pos", "rotary|none|absolute|learned|relative|t5|alibi"},
+        {"rope-pairing", "half|interleaved"},
+        {"rope-scaling", "none|linear|llama3"},
+        {"norm", "rms|layer"},
+        {"place", "pre|post|parallel"},
+        {"act", "swiglu|geglu|reglu|swish|gelu|relu|gelutanh"},
+        {"bias-in", "all|qkv|attention|ffn"},
+        {"combine", "concat|add"},
+        {"kernel", "identity|elu|mlp"},
+        {"sim", "exp|sigmoid|elu|identity"},
+        {"normalizer", "sum|one|clamp|pnorm"},
+        {"extra", "none|k|kv|zero|logit"},
+        {"extra-order", "first|last|lowfreq"},
+        {"extra-value", "zero|e1|ones"},
+        {"init", "torch|authors|gpt2"},
+        {"schedule", "constant|cosine"},
+        {"optimizer", "adamw|sgd"},
+        {"decay", "all|matrices"},
+        {"toy", "none|trigger|backcopy"},
+        {"metric-rows", "real|plus1"},
+        {"input", "natural|random|repeat"},
+        {"ablate", "none|key1|value1|value1-mean|kstar"},
     };
-    for (int i = 0; i < (int)(sizeof CHOICES / sizeof CHOICES[0]); i++) {
-        char flags[120];
-        Config c;
-        for (int w = 0; w < 8 && CHOICES[i].words[w]; w++) {
+    static const char *const WRONG[] = {"nothing", "", "0", "SIM_EXP", "pre|post", "sum "};
+    int rows = 0, choices = 0;
+    for (const Option *o = OPTIONS; o->flag; o++) choices += o->kind == 'c';
+    EACH(i, CHOICES) {
+        const Option *o = option_find(CHOICES[i][0], "mtea");
+        char words[VALUE_ROOM], word[VALUE_ROOM];
+        Settings s;
+        fact(t, !strcmp(option_value(o, words), CHOICES[i][1]), "--%s %s", o->flag, words);
+        for (int row = 0; *option_word(o, row, word); row++, rows++) {
             Error e = {0};
-            int row;
-            snprintf(flags, sizeof flags, "%s --%s %s", CHOICES[i].rest, CHOICES[i].flag,
-                     CHOICES[i].words[w]);
-            fact(t, !config_from_flags(&c, flags, &e), "%s: %s", flags, e.text);
-            memcpy(&row, (char *)&c + CHOICES[i].field, sizeof row);
-            fact(t, row == w, "%s gives row %d", flags, row);
+            int is = -1;
+            fact(t, !option_set(o, &s, word, true, &e), "--%s %s: %s", o->flag, word, e.text);
+            memcpy(&is, (char *)&s + o->field, sizeof is);
+            fact(t, is == row, "--%s %s gives row %d", o->flag, word, is);
         }
-        static const char *const WRONG[] = {"nothing", "", "0", "ROTARY", "pre|post", "sum "};
-        for (int w = 0; w < 5; w++) {
+        EACH(w, WRONG) {
             Error e = {0};
-            char flag[40], word[40], *argv[] = {flag, word};
-            const char *words[8];
-            int n = 0;
-            Settings s;
-            settings_default(&s);
-            snprintf(flag, sizeof flag, "--%s", CHOICES[i].flag);
-            snprintf(word, sizeof word, "%s", WRONG[w]);
-            fact(t, settings_parse(&s, 2, argv, "m", words, &n, &e) == 2 && strstr(e.text, flag)
-                 && strstr(e.text, CHOICES[i].words[1]), "%s \"%s\": %s", flag, word, e.text);
+            fact(t, option_set(o, &s, WRONG[w], true, &e) == 2 && strstr(e.text, o->flag)
+                 && strstr(e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], e.text);
         }
     }
+    fact(t, choices == (int)(sizeof CHOICES / sizeof *CHOICES), "%d choices", choices);
+    /* constants and words are one list, so a few tell that the list is read right */
+    fact(t, SIM_ROWS == 4 && SIM_IDENTITY == 3 && POS_ALIBI == 6 && ABLATE_KSTAR == 4, "enums");
+    note(t, "%d choices, %d rows", choices, rows);
 }
 
 /* Numbers: whole or not, bounded, and read to the bit. */
@@ -8720,19 +8738,17 @@ static void option_text__round_trip(Test *t) {
         "123456789.123", "3.3333333333333335e-9"};
     for (const Option *o = OPTIONS; o->flag; o++) {
         int values = o->kind == 'd' ? 7 : o->kind == 'c' ? 1 : 2;
-        for (const char *p = o->choices; o->kind == 'c' && *p; p++) values += *p == '|';
+        char words[VALUE_ROOM], word[VALUE_ROOM];
+        for (const char *p = option_value(o, words); o->kind == 'c' && *p; p++) values += *p == '|';
         for (int i = -1; i < values; i++) {
             Settings a, b;
             Error e = {0};
             char value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
             settings_default(&a);
             settings_default(&b);
-            const char *word = o->choices;
-            for (int k = 0; o->kind == 'c' && k < i; k++) word += strcspn(word, "|") + 1;
             if (i < 0) snprintf(value, sizeof value, "%s", o->fallback);
             else if (o->kind == 'd') snprintf(value, sizeof value, "%s", DOUBLES[i]);
-            else if (o->kind == 'c')
-                snprintf(value, sizeof value, "%.*s", (int)strcspn(word, "|"), word);
+            else if (o->kind == 'c') snprintf(value, sizeof value, "%s", option_word(o, i, word));
             else if (o->kind == 's') snprintf(value, sizeof value, "%s", i ? "a b" : "x/y.z");
             else snprintf(value, sizeof value, "%.0f", i ? o->least : o->most);
             fact(t, !option_set(o, &a, value, false, &e), "--%s %s: %s", o->flag, value, e.text);
@@ -8747,7 +8763,7 @@ static void option_text__round_trip(Test *t) {
         }
         fact(t, option_find(o->flag, (char[]){o->group, 0}) == o, "--%s is not found in its group",
              o->flag);
-        fact(t, o->help && *o->help && o->choices, "--%s has no help", o->flag);
+        fact(t, o->help && *o->help && o->value, "--%s has no help", o->flag);
     }
 }
 
