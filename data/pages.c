@@ -1,5 +1,6 @@
-/* pages.c - what a run, a training or an evaluation leaves for a browser: a page of tables, curves
- * and maps. paper.c and hf.c include it behind sink.c; report_write is what they pass to sink_main.
+/* pages.c - what paper.c and hf.c both have beside sink.c: the page that a run, a training or an
+ * evaluation leaves for a browser, with its tables, curves and maps, and an evaluation of several
+ * models, inputs, texts or lengths. Both include it behind sink.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -579,8 +580,7 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3  `eval` of several
- */
+ * 3  `eval` of several */
 
 /* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
