@@ -1292,7 +1292,7 @@ static void print_rope(Bytes *out, const Settings *s, Error *e) {
     bool llama3 = c->rope_scaling == ROPE_LLAMA3;
     print_real(out, s, "  \"rope_theta\"", "rope-base", e);
     bytes_print(out, e, ",\n  \"rope_scaling\": ");
-    if (c->rope_scaling == ROPE_PLAIN) { bytes_print(out, e, "null,\n"); return; }
+    if (c->rope_scaling == ROPE_NONE) { bytes_print(out, e, "null,\n"); return; }
     bytes_print(out, e, "{\"rope_type\": \"%s\"", llama3 ? "llama3" : "linear");
     print_real(out, s, ", \"factor\"", "rope-factor", e);
     if (llama3) {
@@ -5038,7 +5038,7 @@ static int verb_stream(Settings *s, const char **words, int n, Error *e) {
         const struct ModelFile *f = t.m.file;
         parts_begin(&t.m, 1, true, s->quiet);
         clock_t from = clock();
-        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, ROWS_REAL, e);
+        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, METRIC_REAL, e);
         double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
         parts_end(&t.m, e);
         double computed = f->took - f->waited, gflop = forward_flops(&t.m, B, T) * 1e-9;

@@ -704,7 +704,6 @@ static double tokens_a_step(const Trainer *t) {
     return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
 }
 
-enum { TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY };             /* as --toy names them */
 
 /* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
  * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
