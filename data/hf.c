@@ -1285,7 +1285,7 @@ static void print_rope(Bytes *out, const Settings *s, Error *e) {
     bool llama3 = c->rope_scaling == ROPE_LLAMA3;
     print_real(out, s, "  \"rope_theta\"", "rope-base", e);
     bytes_print(out, e, ",\n  \"rope_scaling\": ");
-    if (c->rope_scaling == ROPE_PLAIN) { bytes_print(out, e, "null,\n"); return; }
+    if (c->rope_scaling == ROPE_NONE) { bytes_print(out, e, "null,\n"); return; }
     bytes_print(out, e, "{\"rope_type\": \"%s\"", llama3 ? "llama3" : "linear");
     print_real(out, s, ", \"factor\"", "rope-factor", e);
     if (llama3) {
@@ -5017,7 +5017,7 @@ static int verb_stream(Settings *s, const char **words, int n, Error *e) {
         const struct ModelFile *f = t.m.file;
         parts_begin(&t.m, 1, true, s->quiet);
         clock_t from = clock();
-        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, ROWS_REAL, e);
+        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, METRIC_REAL, e);
         double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
         parts_end(&t.m, e);
         double computed = f->took - f->waited, gflop = forward_flops(&t.m, B, T) * 1e-9;
@@ -5066,7 +5066,8 @@ static const Verb HF_VERBS[] = {
 int main(int argc, char **argv) {
     HfOwn own;
     const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                        .page = report_write, .survey = survey, .measure = choices_measure};
+                        .page = report_write, .survey = survey, .heads = outcome_heads,
+                        .measure = choices_measure};
     char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
     if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))

@@ -299,7 +299,7 @@ static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, 
     case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
     case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
     case ATTN:                row = a->probe[l].weight + ((idx)h * T + T - 1) * T; break;
-    case ALPHA: sink_alpha(c, T, ROWS_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
+    case ALPHA: sink_alpha(c, T, METRIC_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
     case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
     default:
         n = c->head_dim;
