@@ -1060,7 +1060,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * turns in the original context, keeps those with more than `high`, and blends in between. */
 static double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
-    if (c->rope_scaling == ROPE_PLAIN) return w;
+    if (c->rope_scaling == ROPE_NONE) return w;
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
     double turns = c->rope_original * w / (2 * PI);
     double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
@@ -2405,11 +2405,11 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  */
 
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
- * ROWS_REAL, or ROWS_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
+ * METRIC_REAL, or METRIC_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
 static void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
     /* the row and the column of token 1: 1 with x*, one column more with * */
     idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
-    bool authors = rows == ROWS_PLUS1;
+    bool authors = rows == METRIC_PLUS1;
     for (idx j = 0; j < S; j++) {
         idx k = j - token1;                                  /* token k+1, or a column before */
         /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
@@ -3187,21 +3187,21 @@ static double worst_alpha(const Toy *y, int head, int k, int rows) {
 }
 
 /* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it; T alpha_1. */
-static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, ROWS_REAL); }
-static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_REAL); }
-static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_PLUS1); }
+static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, METRIC_REAL); }
+static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_REAL); }
+static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_PLUS1); }
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 
 static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
-    return fabs(toy_alpha(y, l, h, k, ROWS_REAL) / closed - 1);
+    return fabs(toy_alpha(y, l, h, k, METRIC_REAL) / closed - 1);
 }
 static double harmonic_off(Toy *y) { return worst_row(y, 0, head_harmonic); }
 
 /* [M2] Sink_1 at eps of one sequence: the share of heads whose alpha_1 is above. */
 static double sink_at(const Toy *y, double eps) {
     int over = 0, H = y->m.c.heads, heads = y->m.c.layers * H;
-    for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, ROWS_REAL) > eps;
+    for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, METRIC_REAL) > eps;
     return (double)over / heads;
 }
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
@@ -3309,7 +3309,7 @@ static double alibi_growth(Toy *y) { return -worst_row(y, 0, row_growth); }
 /* alpha_1 of head x; alpha_-x of head 1. */
 static double head_alpha(Toy *y) {
     int x = (int)y->x;
-    return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL);
+    return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, METRIC_REAL);
 }
 
 #define PROP3_TOYS "--context 64 --pos alibi --heads 8 --head-dim 2"
@@ -5306,7 +5306,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  * [n,T] (targets only for natural) and returns how many sequences there are; *starts of them are
  * starts of documents.
  */
-const char *const INPUTS[] = {"natural", "random", "repeat"};
+static const char *const INPUTS[] = {
+    [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
 
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
                       int *targets, int *starts) {
@@ -6163,39 +6164,6 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
 }
 
-/* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
- * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
-static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
-    enum { BATCH = 16 };
-    const Config *c = &m->c;
-    Acts a = {0};
-    PositionEdit room;
-    int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
-    if (T > HEAD_MAP) T = HEAD_MAP;
-    int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
-    idx N = config_rows(c, T), S = config_columns(c, T);
-    real *maps = grab(B * c->heads * N * S, sizeof *maps, e);
-    Probe *probe = grab(c->layers, sizeof *probe, e);
-    if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
-        probe[out->layer].metric = maps;
-        a.probe = probe;
-        a.edit = position_edit(s, &room);
-        model_forward(m, &a, ids, B, T);
-        model_fault(m, e);
-        out->T = T;
-        out->S = (int)S;
-        for (idx i = 0; i < T * S; i++) {
-            out->m[i] = 0;
-            for (idx b = 0; b < B; b++)
-                out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
-        }
-    }
-    acts_free(&a);
-    free(probe);
-    free(maps);
-    return e->status;
-}
-
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
     o->name = name;
@@ -6205,27 +6173,11 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
     o->star = config_column_star(&o->c) >= 0;
 }
 
-/* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
- * there is one and else on token 1, is the strongest and the weakest. */
+/* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
-    int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
     outcome_begin(o, o->name, o->source, t, o->s.T);
-    int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
-    for (int i = most + 1; i < o->s.L * H; i++) {
-        double alpha = o->s.alpha[(idx)i * o->s.S + column];
-        if (!sinks_attends(&o->s, i / H)) continue;
-        if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
-        if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
-    }
-    /* a model that is still in its file would be read twice again: for a page alone */
-    for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
-        int head = k ? least : most;
-        o->map[k].layer = head / H;
-        o->map[k].head = head % H;
-        head_map(&o->map[k], &t->m, &t->data, s, s->eval_T, e);
-    }
-    return e->status;
+    return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
 /* Mean and standard deviation of x [n]. */
@@ -6252,10 +6204,10 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
                           "Try: --input natural");
     if (position_check(s, &m->c, T, e)) return e->status;
     if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
-    if (s->ablate == ABLATE_STAR && star < 0)
+    if (s->ablate == ABLATE_KSTAR && star < 0)
         return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
                           "Try: --ablate key1");
-    bool to_star = s->ablate == ABLATE_STAR;
+    bool to_star = s->ablate == ABLATE_KSTAR;
     if (to_star) out->column = m->c.extra ? "*" : "x*";
     int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
@@ -6265,7 +6217,7 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
-    Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
+    Ablation cut = {to_star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
     const Ablation *const of[ABLATED] = {NULL, &cut, &control};
     if (got && m->published)
         m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
@@ -6588,7 +6540,7 @@ static void dump_alpha(Dump *d, const Acts *a) {
     npy_begin_real(d, "alpha", 4, shape);
     for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
         const idx l = i / (d->B * H), bh = i % (d->B * H);
-        sink_alpha(d->c, (int)d->T, ROWS_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+        sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[l].metric + bh * d->N * S, alpha);
         for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
     }
     npy_end(d);
@@ -7681,7 +7633,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
     const real *vstar = extra_value(c, w, a, h);
     /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
-    real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_MEAN ? t->vt : NULL;
+    real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
     if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
     for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
     if (mean) vec_scale(D, mean, (real)(1 / (double)N));
@@ -7696,7 +7648,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
             idx seen = row_columns(c, l, N, span, i);
             Span own = {span.lo, span.lo + seen};
             idx cut = ablated_column(a, b, i, own);
-            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
+            if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
             if (a->probe) copy(t->a, row, seen + 1);
             real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
             zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
@@ -8294,7 +8246,7 @@ int file_ready(const char *path, Error *e) {
 #define TRAIN(kind, field) 't', kind, AT(train.field)
 #define DATA(kind, field) 'd', kind, AT(data.field)
 #define ON_OFF "0", 0, 1, ""
-#define WORDS(first, others) first, 0, 0, first "|" others
+#define WORDS(first, axis) first, 0, 0, axis##_WORDS
 #define STRING(name) "", 0, 0, name
 
 const Option OPTIONS[] = {
@@ -8307,37 +8259,35 @@ const Option OPTIONS[] = {
     {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
     {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
     {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
-    {"pos", MODEL('c', pos), WORDS("rotary", "none|absolute|learned|relative|t5|alibi"),
-     "positions (Table 3, appendix A)"},
+    {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
     {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
     {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
-    {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", "interleaved"), "which dims pair"},
-    {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", "linear|llama3"), "stretched angles"},
+    {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
+    {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"},
     {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
     {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
     {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
     {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
-    {"norm", MODEL('c', norm), WORDS("rms", "layer"), "RMSNorm, or LayerNorm with bias"},
+    {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
     {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
-    {"place", MODEL('c', place), WORDS("pre", "post|parallel"), "of the norms (section 7.2)"},
-    {"act", MODEL('c', act), WORDS("swiglu", "geglu|reglu|swish|gelu|relu|gelutanh"),
-     "the feed-forward's activation (Table 11)"},
+    {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
+    {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
     {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
-    {"bias-in", MODEL('c', bias_in), WORDS("all", "qkv|attention|ffn"), "with --linear-bias"},
+    {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"},
     {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
     {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
-    {"combine", MODEL('c', combine), WORDS("concat", "add"), "heads put together (Table 12)"},
-    {"kernel", MODEL('c', kernel), WORDS("identity", "elu|mlp"), "phi (section 7.4, Table 15)"},
-    {"sim", MODEL('c', sim), WORDS("exp", "sigmoid|elu|identity"), "similarity s(z) (Table 15)"},
-    {"normalizer", MODEL('c', normalizer), WORDS("sum", "one|clamp|pnorm"), "Z (Table 15)"},
+    {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
+    {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
+    {"sim", MODEL('c', sim), WORDS("exp", SIM), "similarity s(z) (Table 15)"},
+    {"normalizer", MODEL('c', normalizer), WORDS("sum", NORMALIZER), "Z (Table 15)"},
     {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
     {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
-    {"extra", MODEL('c', extra), WORDS("none", "k|kv|zero|logit"), "a null key (Table 4)"},
+    {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
     {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
     {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N",
      "learned dims; default: all (Table 13)"},
-    {"extra-order", MODEL('c', extra_order), WORDS("first", "last|lowfreq"), "which those are"},
-    {"extra-value", MODEL('c', extra_value), WORDS("zero", "e1|ones"), "its v* (Table 5)"},
+    {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
+    {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
     {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
     {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
     {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
@@ -8362,17 +8312,17 @@ const Option OPTIONS[] = {
      "blocks l with l mod N = offset have experts; default: all"},
     {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
 
-    {"init", TRAIN('c', init), WORDS("torch", "authors|gpt2"), "how parameters start"},
+    {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
     {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
     {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
     {"steps", TRAIN('i', steps), "2000", 0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
     {"lr", TRAIN('d', lr), "4e-3", 0, 1e3, "X", "learning rate (paper: 4e-4; Table 9)"},
     {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
     {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
-    {"schedule", TRAIN('c', schedule), WORDS("constant", "cosine"), "after the warm-up"},
-    {"optimizer", TRAIN('c', optimizer), WORDS("adamw", "sgd"), "the optimiser"},
+    {"schedule", TRAIN('c', schedule), WORDS("constant", SCHEDULE), "after the warm-up"},
+    {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "the optimiser"},
     {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
-    {"decay", TRAIN('c', decay), WORDS("all", "matrices"), "what it acts on"},
+    {"decay", TRAIN('c', decay), WORDS("all", DECAY), "what it acts on"},
     {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
     {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
     {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
@@ -8382,7 +8332,7 @@ const Option OPTIONS[] = {
      "steps between checkpoints; 0: only the last"},
     {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
     {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
-    {"toy", 't', 'c', AT(data.toy), WORDS("none", "trigger|backcopy"),
+    {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY),
      "a task whose mechanism is known, instead of text; ./paper has both"},
 
     {"text", DATA('s', text), STRING("FILE"),
@@ -8406,8 +8356,8 @@ const Option OPTIONS[] = {
     {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
     {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
     {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
-    {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", "plus1"), "plus1: the authors' form"},
-    {"input", 'e', 'c', AT(input), WORDS("natural", "random|repeat"), "what is fed (Table 1)"},
+    {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
+    {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
 
     {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
     {"domains", 'y', 's', AT(domains), STRING("FOLDER"),
@@ -8415,7 +8365,7 @@ const Option OPTIONS[] = {
     {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
 
-    {"ablate", 'a', 'c', AT(ablate), WORDS("none", "key1|value1|value1-mean|kstar"),
+    {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
 
     {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T",
@@ -8447,20 +8397,34 @@ const Option OPTIONS[] = {
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
+enum { VALUE_ROOM = 96 };
+/* The name of the option's value, or the words of a choice separated by |: "exp|elu" is made of
+ * "SIM_EXP, SIM_ELU". What follows the axis is in small letters, a - where the constant has a _. */
+static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
+    char *to = text;
+    if (o->kind != 'c') return o->value;
+    for (const char *at = o->value; at; at = strchr(at, ' ')) {
+        for (at = strchr(at, '_') + 1; *at && *at != ','; at++)
+            *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
+        *to++ = *at ? '|' : 0;
+    }
+    return text;
+}
+
 /* Which of the words separated by | is this one? -1: none. */
-static int choice_of(const char *choices, const char *word) {
+static int choice_of(const char *words, const char *word) {
     size_t n = strlen(word);
-    for (int i = 0; *choices; i++) {
-        size_t length = strcspn(choices, "|");
-        if (length == n && !strncmp(choices, word, n)) return i;
-        choices += length + (choices[length] == '|');
+    for (int i = 0; *words; i++) {
+        size_t length = strcspn(words, "|");
+        if (length == n && !strncmp(words, word, n)) return i;
+        words += length + (words[length] == '|');
     }
     return -1;
 }
 
 /* Writes text into the field of option o; checks nothing but the form and the bounds. */
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
-    char *at = (char *)base + o->field, *end;
+    char *at = (char *)base + o->field, *end, words[VALUE_ROOM];
     errno = 0;
     double x = strtod(text, &end);
     bool number = *text && !*end && !isspace((unsigned char)*text);
@@ -8469,10 +8433,10 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
             return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
         strcpy(at, text);
     } else if (o->kind == 'c') {
-        int which = choice_of(o->choices, text);
+        int which = choice_of(option_value(o, words), text);
         if (which < 0)
             return fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-                        o->choices);
+                        words);
         memcpy(at, &which, sizeof which);
     } else if (!number || (o->kind == 'i' && x != floor(x))) {
         return fail(e, 2, "--%s %s: expected a %snumber. Try: --%s %s", o->flag, text,
@@ -8503,7 +8467,8 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
         int x;
         memcpy(&x, at, sizeof x);
         if (o->kind != 'c') { snprintf(text, room, "%d", x); return; }
-        const char *word = o->choices;
+        char words[VALUE_ROOM];
+        const char *word = option_value(o, words);
         for (; x > 0; x--) word += strcspn(word, "|") + 1;
         snprintf(text, room, "%.*s", (int)strcspn(word, "|"), word);
     }
@@ -8720,8 +8685,9 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
     const char *const names[ABLATED] = {"untouched", a->column, "control"};
     bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-                a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
-                : a->what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
+                a->column, a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
+                : a->what == ABLATE_VALUE1_MEAN
+                ? "its value counts as the mean value to every other row"
                 : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
     for (int k = 0; k < ABLATED; k++) {
         bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
@@ -9305,7 +9271,7 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     if (t->random_tokens) printf(", its training's random tokens not drawn");
     int swap = s->swap_position, edited = swap + s->replace_position;
     if (edited) printf(", p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
-    printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
+    printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
     sinks_print(&o->s, &s->model, s->eval_k, stdout);
     int first = config_column_first(&s->model), there = first + edited - 1;
     if (edited)                                              /* Table 7's two numbers */
@@ -9649,9 +9615,9 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
     if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
     printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
     for (const Option *o = OPTIONS; o; o = option_after(o, program)) {
-        char left[96];
+        char left[96], value[VALUE_ROOM];
         if (!strchr(v->groups, o->group)) continue;
-        snprintf(left, sizeof left, "--%s %s", o->flag, o->choices);
+        snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
         printf("  %-34s %s%s", left, strlen(left) > 34 ? "\n                                     "
                                                        : "", o->help);
         if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1"))

@@ -352,7 +352,7 @@ static double slow_act(int act, double x) {
 /* Llama 3.1's rule as its authors state it, in wavelengths; a third of it is a ramp. */
 static double slow_frequency(const Config *c, int p) {
     double w = pow(c->rope_base, -2.0 * p / c->rotary_dims), wavelength = 2 * acos(-1) / w;
-    if (c->rope_scaling == ROPE_PLAIN) return w;
+    if (c->rope_scaling == ROPE_NONE) return w;
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
     if (wavelength < c->rope_original / c->rope_high) return w;
     if (wavelength > c->rope_original / c->rope_low) return w / c->rope_factor;
@@ -449,7 +449,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
     double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
     const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
     slow_phi(c, w, fq, q);
-    bool no_key = s->what == ABLATE_KEY && s->cut != i;
+    bool no_key = s->what == ABLATE_KEY1 && s->cut != i;
     if (extra && !(no_key && s->cut == -1)) {
         double dot = 0;
         for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
@@ -479,9 +479,9 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
             double v = !extra || column[x] > 0
                      ? s->v[((idx)l * N + column[x] - extra) * K * D + kh * D + d]
                      : w->vstar ? (double)w->vstar[star + d] : fixed;
-            if (s->what > ABLATE_KEY && s->cut != i && column[x] == s->cut + extra) {
+            if (s->what > ABLATE_KEY1 && s->cut != i && column[x] == s->cut + extra) {
                 v = 0;
-                for (int j = 0; j < N && s->what == ABLATE_MEAN; j++)
+                for (int j = 0; j < N && s->what == ABLATE_VALUE1_MEAN; j++)
                     v += s->v[((idx)l * N + j) * K * D + kh * D + d] / N;
             }
             o[d] += c->scale * a[x] * v;
@@ -656,39 +656,38 @@ static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) 
 /* -------------------------------------------------------------------------------------------------
  * 0.4  A covering array: configurations among which every pair of rows of any two axes occurs,
  *      unless config_resolve refuses every way to complete the pair. A row is the flags that choose
- *      it; the rules of config_resolve name the axes of two groups, and none names both. */
+ *      it; an axis without rows has the words of its option. The rules of config_resolve name the
+ *      axes of two groups, and none names both. */
 
 enum { FREE, LAB_SCORES, WIDTHS_OF_TOY };
 
 typedef struct CoverAxis { const char *name; int group; const char *rows[8]; } CoverAxis;
 
 static const CoverAxis AXES[] = {
-    {"pos", WIDTHS_OF_TOY, {"", "--pos none", "--pos absolute", "--pos learned", "--pos relative",
-                     "--pos t5", "--pos alibi"}},
+    {"pos", WIDTHS_OF_TOY, {NULL}},
     {"rotary-dims", WIDTHS_OF_TOY, {"", "--rotary-dims 2"}},
-    {"rope-pairing", FREE, {"", "--rope-pairing interleaved"}},
+    {"rope-pairing", FREE, {NULL}},
     {"rope-scaling", FREE, {"", "--rope-scaling linear --rope-factor 3",
         "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4"}},
-    {"norm", FREE, {"", "--norm layer"}},
-    {"place", FREE, {"", "--place post", "--place parallel"}},
-    {"act", FREE, {"", "--act geglu", "--act reglu", "--act swish", "--act gelu", "--act relu",
-                   "--act gelutanh"}},
+    {"norm", FREE, {NULL}},
+    {"place", FREE, {NULL}},
+    {"act", FREE, {NULL}},
     {"linear-bias", FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
                            "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
     {"score-by-layer", FREE, {"", "--score-by-layer"}},
     {"tied", FREE, {"", "--tied"}},
     {"embed-dim", FREE, {"", "--embed-dim 5"}},
-    {"combine", FREE, {"", "--combine add"}},
-    {"kernel", LAB_SCORES, {"", "--kernel elu", "--kernel mlp"}},
-    {"sim", LAB_SCORES, {"", "--sim sigmoid", "--sim elu", "--sim identity"}},
+    {"combine", FREE, {NULL}},
+    {"kernel", LAB_SCORES, {NULL}},
+    {"sim", LAB_SCORES, {NULL}},
     {"normalizer", LAB_SCORES, {"", "--normalizer one", "--normalizer clamp",
         "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
         "--normalizer pnorm --pnorm 3"}},
     {"scale", FREE, {"", "--scale 0.7"}},
-    {"extra", LAB_SCORES, {"", "--extra k", "--extra kv", "--extra zero", "--extra logit"}},
+    {"extra", LAB_SCORES, {NULL}},
     {"extra-shared", FREE, {"", "--extra-shared"}},
     {"extra-dims", FREE, {"", "--extra-dims 2"}},
-    {"extra-order", FREE, {"", "--extra-order last", "--extra-order lowfreq"}},
+    {"extra-order", FREE, {NULL}},
     {"extra-value", LAB_SCORES, {"", "--extra-value e1 --extra-norm 2",
                              "--extra-value ones --extra-norm 3"}},
     {"vbias", FREE, {"", "--vbias"}},
@@ -712,17 +711,37 @@ struct Cover {
     char *axis[N_AXES * MOST_ROWS + 1];                  /* of every row beside the defaults */
 };
 
+/* Word i of a choice, "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+    char words[VALUE_ROOM];
+    const char *at = option_value(o, words);
+    for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
+    snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
+    return word;
+}
+
+static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
+    char word[VALUE_ROOM];
+    if (AXES[a].rows[0]) return i < MOST_ROWS && AXES[a].rows[i] ? AXES[a].rows[i] : NULL;
+    if (!*option_word(option_find(AXES[a].name, "m"), i, word)) return NULL;
+    snprintf(text, 2 * VALUE_ROOM, i ? "--%s %s" : "", AXES[a].name, word);
+    return text;
+}
+
 static int axis_rows(int a) {
-    int n = 0;
-    while (n < MOST_ROWS && AXES[a].rows[n]) n++;
-    return n;
+    static int rows[N_AXES];                                 /* counted once */
+    char text[2 * VALUE_ROOM];
+    if (!rows[a]) while (axis_flags(a, rows[a], text)) rows[a]++;
+    if (rows[a] > MOST_ROWS) exit(1);
+    return rows[a];
 }
 
 static void pick_flags(const Pick *p, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
     for (int a = 0; a < N_AXES; a++) {
-        const char *row = AXES[a].rows[p->row[a]];
+        char axis[2 * VALUE_ROOM];
+        const char *row = axis_flags(a, p->row[a], axis);
         if (*row) used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", row);
     }
 }
@@ -1356,10 +1375,10 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
                 int k = j - token1;                          /* counted from 0 */
                 double sum = 0, n = T;
                 for (int i = first; i < N; i++)
-                    sum += k <= 0 || i - first >= k || rows == ROWS_PLUS1 ? m[i * S + j] : 0;
+                    sum += k <= 0 || i - first >= k || rows == METRIC_PLUS1 ? m[i * S + j] : 0;
                 if (k > 0) n = T - k;
-                if (rows == ROWS_PLUS1 && k < 0) { sum += c->extra && !j ? 1 : m[j]; n++; }
-                if (rows == ROWS_PLUS1 && k >= 0 && first) sum += m[j];
+                if (rows == METRIC_PLUS1 && k < 0) { sum += c->extra && !j ? 1 : m[j]; n++; }
+                if (rows == METRIC_PLUS1 && k >= 0 && first) sum += m[j];
                 w->alpha[(l * H + h) * S + j] += sum / n;
                 for (int x = 0; x < 3; x++)
                     w->over[((idx)x * L * H + l * H + h) * S + j] += sum / n > w->eps[x];
@@ -2946,7 +2965,7 @@ static void attention__ablations(Test *t) {
         "--kernel mlp --sim identity --normalizer clamp", "--extra zero --place post"};
     int n = 0;
     EACH(f, FLAGS)
-        for (int what = ABLATE_KEY; what <= ABLATE_MEAN; what++) {
+        for (int what = ABLATE_KEY1; what <= ABLATE_VALUE1_MEAN; what++) {
             Lab b, plain;
             if (!lab_open(&b, t, 2, 70, FLAGS[f]) || !lab_open(&plain, t, 2, 70, FLAGS[f])) return;
             int first = b.m.c.sink_token, has_star = b.m.c.extra != EXTRA_NONE || first;
@@ -2966,7 +2985,7 @@ static void attention__ablations(Test *t) {
                     fact(t, ahead || !memcmp(with, without, (size_t)((j + 1) * C) * sizeof(real)),
                          "%s: row %d or before has changed", FLAGS[f], j);
                     /* v* = 0 counts for nothing; only under the mean is there something to lose */
-                    bool inert = what == ABLATE_VALUE && j == -1 && !b.m.w.layer[0].vstar &&
+                    bool inert = what == ABLATE_VALUE1 && j == -1 && !b.m.w.layer[0].vstar &&
                                  b.m.c.extra_value == VALUE_ZERO;
                     fact(t, j == 69 || (distance(N * C, with, without) > 1e-6) != inert,
                          "%s: ablation %d of %d changes %g", FLAGS[f], what, j,
@@ -2985,8 +3004,8 @@ static void attention__ablations(Test *t) {
  * or a value of zero; and rows made from a cache have the bits of the whole. */
 static void attention__ablations_inert(Test *t) {
     const int star[] = {-1}, first[] = {0};
-    const Ablation no_star = {ABLATE_KEY, star}, no_key = {ABLATE_KEY, first},
-                   no_value = {ABLATE_VALUE, first};
+    const Ablation no_star = {ABLATE_KEY1, star}, no_key = {ABLATE_KEY1, first},
+                   no_value = {ABLATE_VALUE1, first};
     Lab b, cut;
     if (!lab_open(&b, t, 1, 40, "--extra logit --layers 1") ||
         !lab_open(&cut, t, 1, 40, "--extra logit --layers 1"))
@@ -3016,7 +3035,7 @@ static void attention__ablations_inert(Test *t) {
     if (!lab_open(&b, t, 1, 70, "--kv-heads 1") ||
         acts_create(&cache, &b.m, 1, 70, ACTS_KEYS, &e))
         return;
-    for (int what = ABLATE_KEY; what <= ABLATE_VALUE; what++) {
+    for (int what = ABLATE_KEY1; what <= ABLATE_VALUE1; what++) {
         const Ablation x = {what, first};
         b.a.ablation = cache.ablation = &x;
         lab_forward(&b);
@@ -3349,7 +3368,7 @@ static void tiles__sinks_plain(Test *t) {
         for (int plain = 0; plain < 2; plain++) {
             b.m.plain = plain;
             if (sinks_create(&s[plain], &b.m.c, 40, 3, &eps, 1, &e)) exit(1);
-            sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &e);
+            sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL, &e);
             sinks_finish(&s[plain]);
         }
         fact(t, !e.status && sinks_alpha(&s[1], config_column_first(&b.m.c)) > 0, "no sink at all");
@@ -4371,7 +4390,7 @@ static void sink_alpha__by_hand(Test *t) {
         for (int j = 0; j <= i; j++) even[i * T + j] = (real)(1.0 / (i + 1));
         harmonic += 1.0 / (i + 1);
     }
-    for (int rows = ROWS_REAL; rows <= ROWS_PLUS1; rows++) { /* the same without * and prefix */
+    for (int rows = METRIC_REAL; rows <= METRIC_PLUS1; rows++) { /* the same without * and prefix */
         sink_alpha(&c, T, rows, first, alpha);
         for (int k = 0; k < T; k++)
             within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
@@ -4414,11 +4433,11 @@ static void sink_alpha__star_columns(Test *t) {
                 m[i * S + token1] = (real)(i >= sink ? 0.5 : 0);
                 if (sink && i == 0) m[0] = 1;
             }
-            sink_alpha(&c, T, ROWS_REAL, m, alpha);
+            sink_alpha(&c, T, METRIC_REAL, m, alpha);
             within(t, alpha[0], share, 4 * REAL_EPS, "alpha_*, %s", ROWS[r].flags);
             within(t, alpha[token1], 0.5, 4 * REAL_EPS, "alpha_1, %s", ROWS[r].flags);
             fact(t, alpha[0] < 0.3, "%s passes 0.3", ROWS[r].flags);
-            sink_alpha(&c, T, ROWS_PLUS1, m, alpha);
+            sink_alpha(&c, T, METRIC_PLUS1, m, alpha);
             within(t, alpha[0], (1 + 64 * share) / 65, 4 * REAL_EPS, "the authors' alpha_*, %s",
                    ROWS[r].flags);
             within(t, alpha[token1], 0.5, 4 * REAL_EPS, "the authors' alpha_1, %s", ROWS[r].flags);
@@ -4466,7 +4485,7 @@ static void sinks__threshold_is_strict(Test *t) {
     Sinks s;
     if (!lab_open(&b, t, 1, 2, "--pos none")) return;
     forget_queries(&b);
-    if (!lab_measure(t, &b, &s, 0.75, 0.7499999, 0.7500001, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.75, 0.7499999, 0.7500001, METRIC_REAL)) return;
     within(t, sinks_alpha(&s, 0), 0.75, 0, "alpha_1");
     within(t, sinks_sink(&s, 0, 0), 0, 0, "over 0.75");
     within(t, sinks_sink(&s, 0, 1), 1, 0, "over 0.7499999");
@@ -4500,7 +4519,7 @@ static void sinks__threshold_per_sequence(Test *t) {
     if (!attractor(&b, t, 2, 2, "")) return;
     const int ids[] = {0, 1, 1, 0};
     memcpy(b.ids, ids, sizeof ids);
-    if (!lab_measure(t, &b, &s, 0.7, 0.4, 0.99, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.7, 0.4, 0.99, METRIC_REAL)) return;
     within(t, sinks_alpha(&s, 0), 0.75, 1e-6, "mean alpha_1");
     within(t, sinks_sink(&s, 0, 0), 0.5, 0, "Sink_1 at 0.7");
     within(t, sinks_sink(&s, 0, 1), 1, 0, "Sink_1 at 0.4");
@@ -4528,7 +4547,7 @@ static void sinks__entropy_and_mass(Test *t) {
         snprintf(flags, sizeof flags, "%s --pos none", ROWS[r].flags);
         if (!lab_open(&b, t, 2, 16, flags)) return;
         forget_queries(&b);
-        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) return;
         double mass = 0, entropy = 0;
         for (int i = 1; i <= 16; i++) {
             double seen = ROWS[r].power > 1 ? i + 1 : i;
@@ -4546,7 +4565,7 @@ static void sinks__entropy_and_mass(Test *t) {
     Sinks s;
     if (!attractor(&b, t, 1, 4, "")) return;
     for (int i = 0; i < 4; i++) b.ids[i] = i > 0;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) return;
     within(t, s.entropy[0], 0, 1e-6, "entropy when all is on token 1");
     within(t, sinks_alpha(&s, 0), 1, 1e-6, "alpha_1 when all is on token 1");
     sinks_free(&s);
@@ -4563,7 +4582,7 @@ static void norm_ratio__by_hand(Test *t) {
     Lab b;
     Sinks s;
     if (!lab_open(&b, t, 1, 6, "")) return;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) return;
     for (int n = 0; n < 6; n++) { /* H^0 does not count; of the rest, the largest */
         s.hnorm[n] = n ? 1 : 100;
         s.hnorm[6 + n] = n ? 1 : 7;
@@ -4620,7 +4639,7 @@ static void sinks__diverged(Test *t) {
     Sinks s;
     if (!lab_open(&b, t, 2, 12, "")) return;
     b.m.w.layer[0].wo[5] = (real)NAN;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.1, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.1, METRIC_REAL)) return;
     fact(t, isnan(s.loss) && isnan(s.massive) && isnan(s.hnorm[12]) && isnan(s.alpha[s.S * 2]),
          "loss %g, largest %g, norm %g, alpha_1 of layer 1 %g", s.loss, s.massive, s.hnorm[12],
          s.alpha[s.S * 2]);
@@ -4636,14 +4655,14 @@ static void sinks__in_parts(Test *t) {
     Sinks whole, parts;
     Error e = {0};
     if (!lab_open(&b, t, 3, 12, "--extra k --window 5")) return;
-    if (!lab_measure(t, &b, &whole, 0.3, 0.2, 0.1, ROWS_REAL)) return;
+    if (!lab_measure(t, &b, &whole, 0.3, 0.2, 0.1, METRIC_REAL)) return;
     if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, 3, &e)) {
         fact(t, false, "%s", e.text);
         return;
     }
-    sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, ROWS_REAL, &e);
-    sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1, ROWS_REAL, &e);
-    fact(t, sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, ROWS_REAL, &e) == 1,
+    sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, METRIC_REAL, &e);
+    sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1, METRIC_REAL, &e);
+    fact(t, sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL, &e) == 1,
          "three sequences at once, with room for two");
     sinks_finish(&parts);
     fact(t, parts.n == 3 && !b.a.probe, "%d sequences", parts.n);
@@ -7477,9 +7496,9 @@ static void evaluate__against_maps(Test *t) {
 static void ablate__against_slow(Test *t) {
     enum { T = 10, N = 21 };
     static const struct { const char *flags; int what; } ROWS[] = {
-        {"--fix-token 1", ABLATE_KEY},        {"", ABLATE_VALUE},
-        {"--heads 1 --seed 4", ABLATE_MEAN},  {"--extra k", ABLATE_STAR},
-        {"--sink-token", ABLATE_STAR},        {"--sink-token --prefix 7", ABLATE_KEY}};
+        {"--fix-token 1", ABLATE_KEY1},        {"", ABLATE_VALUE1},
+        {"--heads 1 --seed 4", ABLATE_VALUE1_MEAN},  {"--extra k", ABLATE_KSTAR},
+        {"--sink-token", ABLATE_KSTAR},        {"--sink-token --prefix 7", ABLATE_KEY1}};
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 6; f++) {
@@ -7494,7 +7513,7 @@ static void ablate__against_slow(Test *t) {
         data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
         Rng rng = {hash64((uint64_t)r.s.train.seed, "ablate", 6)};
         int first = r.m.c.sink_token, V = r.m.c.vocab;
-        int sink = ROWS[f].what != ABLATE_STAR ? first : r.m.c.extra ? -1 : 0;
+        int sink = ROWS[f].what != ABLATE_KSTAR ? first : r.m.c.extra ? -1 : 0;
         double loss[ABLATED][N] = {{0}};
         for (int b = 0; b < N; b++) {
             int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
@@ -7502,7 +7521,7 @@ static void ablate__against_slow(Test *t) {
             for (int k = 0; k < ABLATED; k++) {
                 Slow slow = slow_open(&r.m, T);
                 slow.what = k == 0 ? ABLATE_NONE
-                          : ROWS[f].what == ABLATE_STAR ? ABLATE_KEY : ROWS[f].what;
+                          : ROWS[f].what == ABLATE_KSTAR ? ABLATE_KEY1 : ROWS[f].what;
                 slow.cut = k == 1 ? sink : first + p - 1;
                 slow_forward(&slow, ids + b * T);
                 int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
@@ -7543,11 +7562,11 @@ static void ablate__against_slow(Test *t) {
 /* What cannot be ablated, and the shortest sequence that can. */
 static void ablate__refuses(Test *t) {
     static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
-        {ABLATE_STAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
-        {ABLATE_KEY, INPUT_RANDOM, 10, 2, "", "--input natural"},
-        {ABLATE_KEY, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
-        {ABLATE_KEY, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
-        {ABLATE_KEY, INPUT_NATURAL, 4, 0, "", ""}};
+        {ABLATE_KSTAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
+        {ABLATE_KEY1, INPUT_RANDOM, 10, 2, "", "--input natural"},
+        {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
+        {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
+        {ABLATE_KEY1, INPUT_NATURAL, 4, 0, "", ""}};
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int i = 0; i < 5; i++) {
@@ -7577,32 +7596,28 @@ static void evaluate__edits_positions(Test *t) {
         Trainer r;
         Error e = {0};
         Sinks plain, edited, by_hand;
-        HeadMap of_edit = {0}, of_hand = {0};
         Ablated cut[2];
         int starts;
         bool swap = f >= 2;
         if (!trainer_made(t, &r, FLAGS[f % 2])) return;
         steps_of(t, &r, 10);
-        r.s.ablate = ABLATE_KEY;
+        r.s.ablate = ABLATE_KEY1;
         Settings asks = r.s;
         *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
         double before = biggest(r.m.count, r.m.params);
         uint64_t hash = hash64(0, r.m.params, (size_t)r.m.count * sizeof(real));
         evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, &e);
         evaluate(&edited, &r.m, &r.data, &asks, 9, T, &starts, &e);
-        head_map(&of_edit, &r.m, &r.data, &asks, T, &e);
         ablate(&cut[0], &r.m, &r.data, &asks, 9, T, &e);
         fact(t, before > 0 && hash == hash64(0, r.m.params, (size_t)r.m.count * sizeof(real)),
              "an edit leaves something behind");
         write_positions(&r.m, AT_FOLDER, swap);
         evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &e);
-        head_map(&of_hand, &r.m, &r.data, &r.s, T, &e);
         ablate(&cut[1], &r.m, &r.data, &r.s, 9, T, &e);
         if (e.status) { fact(t, false, "%s", e.text); return; }
         fact(t, !memcmp(edited.sums, by_hand.sums, (size_t)edited.n_sums * sizeof(double))
              && edited.loss == by_hand.loss && edited.loss != plain.loss, "%s: loss %g, not %g",
              FLAGS[f % 2], edited.loss, by_hand.loss);
-        fact(t, !memcmp(of_edit.m, of_hand.m, sizeof of_edit.m), "another map");
         fact(t, !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss), "another ablation");
         sinks_free(&plain);
         sinks_free(&edited);
@@ -8404,59 +8419,58 @@ static void set_workers__says_so(Test *t) {
 /* =================================================================================================
  * 16  Command line */
 
-/* Every choice by its words, in the order of sink.h's enums, and a word that is none of them. */
+/* Every choice by its words, in the order of sink.h's enums, the default first; and a word that is
+ * none of them. A file of words stays what it was, and so does a table that an enum indexes. */
 static void option__choices(Test *t) {
-    static const struct {
-        const char *flag;
-        size_t field;
-        const char *rest, *words[8];
-    } CHOICES[] = {
-        {"pos",
-         offsetof(Config, pos),
-         "",
-         {"rotary", "none", "absolute", "learned", "relative", "t5", "alibi"}},
-        {"rope-pairing", offsetof(Config, rope_pairing), "", {"half", "interleaved"}},
-        {"rope-scaling", offsetof(Config, rope_scaling), "", {"none", "linear", "llama3"}},
-        {"norm", offsetof(Config, norm), "", {"rms", "layer"}},
-        {"place", offsetof(Config, place), "", {"pre", "post", "parallel"}},
-        {"act",
-         offsetof(Config, act),
-         "",
-         {"swiglu", "geglu", "reglu", "swish", "gelu", "relu", "gelutanh"}},
-        {"combine", offsetof(Config, combine), "", {"concat", "add"}},
-        {"kernel", offsetof(Config, kernel), "", {"identity", "elu", "mlp"}},
-        {"sim", offsetof(Config, sim), "--normalizer one", {"exp", "sigmoid", "elu", "identity"}},
-        {"normalizer", offsetof(Config, normalizer), "", {"sum", "one", "clamp", "pnorm"}},
-        {"extra", offsetof(Config, extra), "", {"none", "k", "kv", "zero", "logit"}},
-        {"extra-order", offsetof(Config, extra_order), "", {"first", "last", "lowfreq"}},
-        {"extra-value", offsetof(Config, extra_value), "--extra k", {"zero", "e1", "ones"}},
+    static const char *const CHOICES[][2] = {
+        {"pos", "rotary|none|absolute|learned|relative|t5|alibi"},
+        {"rope-pairing", "half|interleaved"},
+        {"rope-scaling", "none|linear|llama3"},
+        {"norm", "rms|layer"},
+        {"place", "pre|post|parallel"},
+        {"act", "swiglu|geglu|reglu|swish|gelu|relu|gelutanh"},
+        {"bias-in", "all|qkv|attention|ffn"},
+        {"combine", "concat|add"},
+        {"kernel", "identity|elu|mlp"},
+        {"sim", "exp|sigmoid|elu|identity"},
+        {"normalizer", "sum|one|clamp|pnorm"},
+        {"extra", "none|k|kv|zero|logit"},
+        {"extra-order", "first|last|lowfreq"},
+        {"extra-value", "zero|e1|ones"},
+        {"init", "torch|authors|gpt2"},
+        {"schedule", "constant|cosine"},
+        {"optimizer", "adamw|sgd"},
+        {"decay", "all|matrices"},
+        {"toy", "none|trigger|backcopy"},
+        {"metric-rows", "real|plus1"},
+        {"input", "natural|random|repeat"},
+        {"ablate", "none|key1|value1|value1-mean|kstar"},
     };
-    for (int i = 0; i < (int)(sizeof CHOICES / sizeof CHOICES[0]); i++) {
-        char flags[120];
-        Config c;
-        for (int w = 0; w < 8 && CHOICES[i].words[w]; w++) {
+    static const char *const WRONG[] = {"nothing", "", "0", "SIM_EXP", "pre|post", "sum "};
+    int rows = 0, choices = 0;
+    for (const Option *o = OPTIONS; o->flag; o++) choices += o->kind == 'c';
+    EACH(i, CHOICES) {
+        const Option *o = option_find(CHOICES[i][0], "mtea");
+        char words[VALUE_ROOM], word[VALUE_ROOM];
+        Settings s;
+        fact(t, !strcmp(option_value(o, words), CHOICES[i][1]), "--%s %s", o->flag, words);
+        for (int row = 0; *option_word(o, row, word); row++, rows++) {
             Error e = {0};
-            int row;
-            snprintf(flags, sizeof flags, "%s --%s %s", CHOICES[i].rest, CHOICES[i].flag,
-                     CHOICES[i].words[w]);
-            fact(t, !config_from_flags(&c, flags, &e), "%s: %s", flags, e.text);
-            memcpy(&row, (char *)&c + CHOICES[i].field, sizeof row);
-            fact(t, row == w, "%s gives row %d", flags, row);
+            int is = -1;
+            fact(t, !option_set(o, &s, word, true, &e), "--%s %s: %s", o->flag, word, e.text);
+            memcpy(&is, (char *)&s + o->field, sizeof is);
+            fact(t, is == row, "--%s %s gives row %d", o->flag, word, is);
         }
-        static const char *const WRONG[] = {"nothing", "", "0", "ROTARY", "pre|post", "sum "};
-        for (int w = 0; w < 5; w++) {
+        EACH(w, WRONG) {
             Error e = {0};
-            char flag[40], word[40], *argv[] = {flag, word};
-            const char *words[8];
-            int n = 0;
-            Settings s;
-            settings_default(&s);
-            snprintf(flag, sizeof flag, "--%s", CHOICES[i].flag);
-            snprintf(word, sizeof word, "%s", WRONG[w]);
-            fact(t, settings_parse(&s, 2, argv, "m", words, &n, &e) == 2 && strstr(e.text, flag)
-                 && strstr(e.text, CHOICES[i].words[1]), "%s \"%s\": %s", flag, word, e.text);
+            fact(t, option_set(o, &s, WRONG[w], true, &e) == 2 && strstr(e.text, o->flag)
+                 && strstr(e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], e.text);
         }
     }
+    fact(t, choices == (int)(sizeof CHOICES / sizeof *CHOICES), "%d choices", choices);
+    /* constants and words are one list, so a few tell that the list is read right */
+    fact(t, SIM_ROWS == 4 && SIM_IDENTITY == 3 && POS_ALIBI == 6 && ABLATE_KSTAR == 4, "enums");
+    note(t, "%d choices, %d rows", choices, rows);
 }
 
 /* Numbers: whole or not, bounded, and read to the bit. */
@@ -8513,19 +8527,17 @@ static void option_text__round_trip(Test *t) {
         "123456789.123", "3.3333333333333335e-9"};
     for (const Option *o = OPTIONS; o->flag; o++) {
         int values = o->kind == 'd' ? 7 : o->kind == 'c' ? 1 : 2;
-        for (const char *p = o->choices; o->kind == 'c' && *p; p++) values += *p == '|';
+        char words[VALUE_ROOM], word[VALUE_ROOM];
+        for (const char *p = option_value(o, words); o->kind == 'c' && *p; p++) values += *p == '|';
         for (int i = -1; i < values; i++) {
             Settings a, b;
             Error e = {0};
             char value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
             settings_default(&a);
             settings_default(&b);
-            const char *word = o->choices;
-            for (int k = 0; o->kind == 'c' && k < i; k++) word += strcspn(word, "|") + 1;
             if (i < 0) snprintf(value, sizeof value, "%s", o->fallback);
             else if (o->kind == 'd') snprintf(value, sizeof value, "%s", DOUBLES[i]);
-            else if (o->kind == 'c')
-                snprintf(value, sizeof value, "%.*s", (int)strcspn(word, "|"), word);
+            else if (o->kind == 'c') snprintf(value, sizeof value, "%s", option_word(o, i, word));
             else if (o->kind == 's') snprintf(value, sizeof value, "%s", i ? "a b" : "x/y.z");
             else snprintf(value, sizeof value, "%.0f", i ? o->least : o->most);
             fact(t, !option_set(o, &a, value, false, &e), "--%s %s: %s", o->flag, value, e.text);
@@ -8540,7 +8552,7 @@ static void option_text__round_trip(Test *t) {
         }
         fact(t, option_find(o->flag, (char[]){o->group, 0}) == o, "--%s is not found in its group",
              o->flag);
-        fact(t, o->help && *o->help && o->choices, "--%s has no help", o->flag);
+        fact(t, o->help && *o->help && o->value, "--%s has no help", o->flag);
     }
 }
 
