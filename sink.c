@@ -5001,7 +5001,7 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
         const int32_t id = (int32_t)number_at(at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
         else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                  "more, or --text", name, vocab, id, out->size - before, id + 1);
+                  "more, or --text", name, vocab, id, out->size - before, id + 3);
     }
     if (e->status) out->size = before;
     return e->status;

@@ -802,15 +802,8 @@ static void parts_end(const Model *m, const Error *e) {
  *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
  *
  * Without a period every block is of the one kind. Attention is where the sink metrics look, so
- * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. With
- * I = 2 C the parts weigh, in Jamba v0.1 (C = 4096, F = 14336, H = 32, K = 8, D = 128, M = 16,
- * J = 4, R = 256, X = 16):
- *
- *   attention     2 C H D + 2 C K D                                     41,943,040
- *   Mamba         3 C I + (2 R + 3 M + J + 3) I + R + 2 M              105,308,448
- *   an ffn        3 C F                                                176,160,768
- *   X experts     X (3 C F) + C X                                    2,818,637,824
- */
+ * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. In Jamba
+ * v0.1 attention has 41,943,040 parameters, Mamba 105,308,448, an ffn 176,160,768. */
 /* -------------------------------------------------------------------------------------------------
  * 3  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
  *
@@ -1368,28 +1361,30 @@ enum {
 };
 
 /* A parameter of ours, the bias that belongs to it (or NULL) and the name of both there, behind
- * which stands .weight or .bias. * is the number of a block, or of an expert. */
+ * which stands .weight or .bias. * is the number of a block, or of an expert; @ stands for l*. here,
+ * and there for what a table's first row says. */
 typedef struct Counterpart { const char *ours, *bias, *theirs; int how; } Counterpart;
 
 static const Counterpart LLAMA[] = {
-    {"wte",      NULL,    "model.embed_tokens",                       AS_IS},
-    {"l*.norm1", NULL,    "model.layers.*.input_layernorm",           AS_IS},
-    {"l*.wq",    "l*.bq", "model.layers.*.self_attn.q_proj",          TURNED | ROTATED},
-    {"l*.wk",    "l*.bk", "model.layers.*.self_attn.k_proj",          TURNED | ROTATED},
-    {"l*.wv",    "l*.bv", "model.layers.*.self_attn.v_proj",          TURNED},
-    {"l*.wo",    "l*.bo", "model.layers.*.self_attn.o_proj",          TURNED},
-    {"l*.norm2", NULL,    "model.layers.*.post_attention_layernorm",  AS_IS},
-    {"l*.w1",    "l*.b1", "model.layers.*.mlp.gate_proj",             TURNED},
-    {"l*.w2",    "l*.b2", "model.layers.*.mlp.up_proj",               TURNED},
-    {"l*.w3",    "l*.b3", "model.layers.*.mlp.down_proj",             TURNED},
-    {"normf",    NULL,    "model.norm",                               AS_IS},
-    {"wcls",     NULL,    "lm_head",                                  TURNED},
+    {"@", NULL, "model.layers.*.", AS_IS}, {"wte", NULL, "model.embed_tokens", AS_IS},
+    {"@norm1", NULL, "@input_layernorm", AS_IS},
+    {"@wq", "@bq", "@self_attn.q_proj", TURNED | ROTATED},
+    {"@wk", "@bk", "@self_attn.k_proj", TURNED | ROTATED},
+    {"@wv", "@bv", "@self_attn.v_proj", TURNED}, {"@wo", "@bo", "@self_attn.o_proj", TURNED},
+    {"@norm2", NULL, "@post_attention_layernorm", AS_IS}, {"@w1", "@b1", "@mlp.gate_proj", TURNED},
+    {"@w2", "@b2", "@mlp.up_proj", TURNED}, {"@w3", "@b3", "@mlp.down_proj", TURNED},
+    {"normf", NULL, "model.norm", AS_IS}, {"wcls", NULL, "lm_head", TURNED},
     {NULL, NULL, NULL, AS_IS}};
 
 /* Does name fit a pattern (NULL: none does), in which each * stands for a number? number [2] gets
  * them. */
 static bool fits(const char *pattern, const char *name, int number[2]) {
+    char whole[64];
     int n = 0;
+    if (pattern && *pattern == '@') {
+        snprintf(whole, sizeof whole, "l*.%s", pattern + 1);
+        pattern = whole;
+    }
     for (; pattern && *pattern; pattern++) {
         if (*pattern != '*') {
             if (*name++ != *pattern) return false;
@@ -1418,13 +1413,17 @@ static void filled(const char *pattern, const int number[2], char *out, size_t r
 /* Name and place there of a tensor of ours; an error where the family has none. */
 static int counterpart(const Counterpart *p, const Tensor *x, char theirs[160], int *how,
                        Error *e) {
+    const char *blocks = p++->theirs;
+    char whole[160];
     int number[2] = {0, 0};
     while (p->ours && !fits(p->ours, x->name, number) && !fits(p->bias, x->name, number)) p++;
     if (!p->ours)
         return fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink "
                           "list", x->name);
     bool bias = !fits(p->ours, x->name, number);
-    filled(p->theirs, number, theirs, 160 - sizeof ".weight");
+    bool block = *p->theirs == '@';
+    snprintf(whole, sizeof whole, "%s%s", block ? blocks : "", p->theirs + block);
+    filled(whole, number, theirs, 160 - sizeof ".weight");
     if (!(p->how & BARE)) strcat(theirs, bias ? ".bias" : ".weight");
     *how = bias ? p->how & (ROTATED | THIRDS | HEADS) : p->how;
     return 0;
@@ -2272,80 +2271,60 @@ static int folder_open(Folder *f, const char *path, Error *e) {
  * Sources: the modelling code of transformers and the published files of each. */
 
 static const Counterpart GPT2[] = {
-    {"wte",      NULL,         "transformer.wte",             AS_IS},
-    {"wpe",      NULL,         "transformer.wpe",             AS_IS},
-    {"l*.norm1", "l*.norm1.b", "transformer.h.*.ln_1",        AS_IS},
-    {"l*.wq",    "l*.bq",      "transformer.h.*.attn.c_attn", THIRDS},
-    {"l*.wk",    "l*.bk",      "transformer.h.*.attn.c_attn", THIRDS},
-    {"l*.wv",    "l*.bv",      "transformer.h.*.attn.c_attn", THIRDS},
+    {"@", NULL, "transformer.h.*.", AS_IS}, {"wte", NULL, "transformer.wte", AS_IS},
+    {"wpe", NULL, "transformer.wpe", AS_IS}, {"@norm1", "@norm1.b", "@ln_1", AS_IS},
+    {"@wq", "@bq", "@attn.c_attn", THIRDS}, {"@wk", "@bk", "@attn.c_attn", THIRDS},
+    {"@wv", "@bv", "@attn.c_attn", THIRDS},
     /* [in,out], as here: its square one would fit turned as well */
-    {"l*.wo",    "l*.bo",      "transformer.h.*.attn.c_proj", AS_IS},
-    {"l*.norm2", "l*.norm2.b", "transformer.h.*.ln_2",        AS_IS},
-    {"l*.w1",    "l*.b1",      "transformer.h.*.mlp.c_fc",    AS_IS},
-    {"l*.w2",    "l*.b2",      "transformer.h.*.mlp.c_proj",  AS_IS},
-    {"normf",    "normf.b",    "transformer.ln_f",            AS_IS},
-    {"wcls",     NULL,         "lm_head",                     TURNED},
+    {"@wo", "@bo", "@attn.c_proj", AS_IS}, {"@norm2", "@norm2.b", "@ln_2", AS_IS},
+    {"@w1", "@b1", "@mlp.c_fc", AS_IS}, {"@w2", "@b2", "@mlp.c_proj", AS_IS},
+    {"normf", "normf.b", "transformer.ln_f", AS_IS}, {"wcls", NULL, "lm_head", TURNED},
     {NULL, NULL, NULL, AS_IS}};
 
 static const Counterpart NEOX[] = {
-    {"wte",      NULL,         "gpt_neox.embed_in",                           AS_IS},
-    {"l*.norm1", "l*.norm1.b", "gpt_neox.layers.*.input_layernorm",           AS_IS},
-    {"l*.wq",    "l*.bq",      "gpt_neox.layers.*.attention.query_key_value", HEADS},
-    {"l*.wk",    "l*.bk",      "gpt_neox.layers.*.attention.query_key_value", HEADS},
-    {"l*.wv",    "l*.bv",      "gpt_neox.layers.*.attention.query_key_value", HEADS},
-    {"l*.wo",    "l*.bo",      "gpt_neox.layers.*.attention.dense",           TURNED},
-    {"l*.norm2", "l*.norm2.b", "gpt_neox.layers.*.post_attention_layernorm",  AS_IS},
-    {"l*.w1",    "l*.b1",      "gpt_neox.layers.*.mlp.dense_h_to_4h",         TURNED},
-    {"l*.w2",    "l*.b2",      "gpt_neox.layers.*.mlp.dense_4h_to_h",         TURNED},
-    {"normf",    "normf.b",    "gpt_neox.final_layer_norm",                   AS_IS},
-    {"wcls",     NULL,         "embed_out",                                   TURNED},
+    {"@", NULL, "gpt_neox.layers.*.", AS_IS}, {"wte", NULL, "gpt_neox.embed_in", AS_IS},
+    {"@norm1", "@norm1.b", "@input_layernorm", AS_IS},
+    {"@wq", "@bq", "@attention.query_key_value", HEADS},
+    {"@wk", "@bk", "@attention.query_key_value", HEADS},
+    {"@wv", "@bv", "@attention.query_key_value", HEADS}, {"@wo", "@bo", "@attention.dense", TURNED},
+    {"@norm2", "@norm2.b", "@post_attention_layernorm", AS_IS},
+    {"@w1", "@b1", "@mlp.dense_h_to_4h", TURNED}, {"@w2", "@b2", "@mlp.dense_4h_to_h", TURNED},
+    {"normf", "normf.b", "gpt_neox.final_layer_norm", AS_IS}, {"wcls", NULL, "embed_out", TURNED},
     {NULL, NULL, NULL, AS_IS}};
 
 /* final_layer_norm is the norm of the feed-forward in a block, and the last one outside. */
 static const Counterpart OPT[] = {
-    {"wte",      NULL,         "model.decoder.embed_tokens",                  AS_IS},
-    {"win",      NULL,         "model.decoder.project_in",                    TURNED},
-    {"wpe",      NULL,         "model.decoder.embed_positions",               LATER},
-    {"l*.norm1", "l*.norm1.b", "model.decoder.layers.*.self_attn_layer_norm", AS_IS},
-    {"l*.wq",    "l*.bq",      "model.decoder.layers.*.self_attn.q_proj",     TURNED},
-    {"l*.wk",    "l*.bk",      "model.decoder.layers.*.self_attn.k_proj",     TURNED},
-    {"l*.wv",    "l*.bv",      "model.decoder.layers.*.self_attn.v_proj",     TURNED},
-    {"l*.wo",    "l*.bo",      "model.decoder.layers.*.self_attn.out_proj",   TURNED},
-    {"l*.norm2", "l*.norm2.b", "model.decoder.layers.*.final_layer_norm",     AS_IS},
-    {"l*.w1",    "l*.b1",      "model.decoder.layers.*.fc1",                  TURNED},
-    {"l*.w2",    "l*.b2",      "model.decoder.layers.*.fc2",                  TURNED},
-    {"normf",    "normf.b",    "model.decoder.final_layer_norm",              AS_IS},
-    {"wout",     NULL,         "model.decoder.project_out",                   TURNED},
-    {"wcls",     NULL,         "lm_head",                                     TURNED},
+    {"@", NULL, "model.decoder.layers.*.", AS_IS},
+    {"wte", NULL, "model.decoder.embed_tokens", AS_IS},
+    {"win", NULL, "model.decoder.project_in", TURNED},
+    {"wpe", NULL, "model.decoder.embed_positions", LATER},
+    {"@norm1", "@norm1.b", "@self_attn_layer_norm", AS_IS},
+    {"@wq", "@bq", "@self_attn.q_proj", TURNED}, {"@wk", "@bk", "@self_attn.k_proj", TURNED},
+    {"@wv", "@bv", "@self_attn.v_proj", TURNED}, {"@wo", "@bo", "@self_attn.out_proj", TURNED},
+    {"@norm2", "@norm2.b", "@final_layer_norm", AS_IS}, {"@w1", "@b1", "@fc1", TURNED},
+    {"@w2", "@b2", "@fc2", TURNED}, {"normf", "normf.b", "model.decoder.final_layer_norm", AS_IS},
+    {"wout", NULL, "model.decoder.project_out", TURNED}, {"wcls", NULL, "lm_head", TURNED},
     {NULL, NULL, NULL, AS_IS}};
 
 static const Counterpart JAMBA[] = {
-    {"wte",        NULL,          "model.embed_tokens",                              AS_IS},
-    {"l*.norm1",   NULL,          "model.layers.*.input_layernorm",                  AS_IS},
-    {"l*.wq",      NULL,          "model.layers.*.self_attn.q_proj",                 TURNED},
-    {"l*.wk",      NULL,          "model.layers.*.self_attn.k_proj",                 TURNED},
-    {"l*.wv",      NULL,          "model.layers.*.self_attn.v_proj",                 TURNED},
-    {"l*.wo",      NULL,          "model.layers.*.self_attn.o_proj",                 TURNED},
-    {"l*.m.in",    NULL,          "model.layers.*.mamba.in_proj",                    TURNED},
-    {"l*.m.conv",  "l*.m.conv.b", "model.layers.*.mamba.conv1d",                     TAPS},
-    {"l*.m.x",     NULL,          "model.layers.*.mamba.x_proj",                     TURNED},
-    {"l*.m.rnorm", NULL,          "model.layers.*.mamba.dt_layernorm",               AS_IS},
-    {"l*.m.bnorm", NULL,          "model.layers.*.mamba.b_layernorm",                AS_IS},
-    {"l*.m.cnorm", NULL,          "model.layers.*.mamba.c_layernorm",                AS_IS},
-    {"l*.m.dt",    "l*.m.dt.b",   "model.layers.*.mamba.dt_proj",                    TURNED},
-    {"l*.m.alog",  NULL,          "model.layers.*.mamba.A_log",                      TURNED | BARE},
-    {"l*.m.skip",  NULL,          "model.layers.*.mamba.D",                          BARE},
-    {"l*.m.out",   NULL,          "model.layers.*.mamba.out_proj",                   TURNED},
-    {"l*.norm2",   NULL,          "model.layers.*.pre_ff_layernorm",                 AS_IS},
-    {"l*.w1",      NULL,          "model.layers.*.feed_forward.gate_proj",           TURNED},
-    {"l*.w2",      NULL,          "model.layers.*.feed_forward.up_proj",             TURNED},
-    {"l*.w3",      NULL,          "model.layers.*.feed_forward.down_proj",           TURNED},
-    {"l*.router",  NULL,          "model.layers.*.feed_forward.router",              TURNED},
-    {"l*.e*.w1",   NULL,          "model.layers.*.feed_forward.experts.*.gate_proj", TURNED},
-    {"l*.e*.w2",   NULL,          "model.layers.*.feed_forward.experts.*.up_proj",   TURNED},
-    {"l*.e*.w3",   NULL,          "model.layers.*.feed_forward.experts.*.down_proj", TURNED},
-    {"normf",      NULL,          "model.final_layernorm",                           AS_IS},
-    {"wcls",       NULL,          "lm_head",                                         TURNED},
+    {"@", NULL, "model.layers.*.", AS_IS}, {"wte", NULL, "model.embed_tokens", AS_IS},
+    {"@norm1", NULL, "@input_layernorm", AS_IS}, {"@wq", NULL, "@self_attn.q_proj", TURNED},
+    {"@wk", NULL, "@self_attn.k_proj", TURNED}, {"@wv", NULL, "@self_attn.v_proj", TURNED},
+    {"@wo", NULL, "@self_attn.o_proj", TURNED}, {"@m.in", NULL, "@mamba.in_proj", TURNED},
+    {"@m.conv", "@m.conv.b", "@mamba.conv1d", TAPS}, {"@m.x", NULL, "@mamba.x_proj", TURNED},
+    {"@m.rnorm", NULL, "@mamba.dt_layernorm", AS_IS},
+    {"@m.bnorm", NULL, "@mamba.b_layernorm", AS_IS},
+    {"@m.cnorm", NULL, "@mamba.c_layernorm", AS_IS}, {"@m.dt", "@m.dt.b", "@mamba.dt_proj", TURNED},
+    {"@m.alog", NULL, "@mamba.A_log", TURNED | BARE}, {"@m.skip", NULL, "@mamba.D", BARE},
+    {"@m.out", NULL, "@mamba.out_proj", TURNED}, {"@norm2", NULL, "@pre_ff_layernorm", AS_IS},
+    {"@w1", NULL, "@feed_forward.gate_proj", TURNED},
+    {"@w2", NULL, "@feed_forward.up_proj", TURNED},
+    {"@w3", NULL, "@feed_forward.down_proj", TURNED},
+    {"@router", NULL, "@feed_forward.router", TURNED},
+    {"@e*.w1", NULL, "@feed_forward.experts.*.gate_proj", TURNED},
+    {"@e*.w2", NULL, "@feed_forward.experts.*.up_proj", TURNED},
+    {"@e*.w3", NULL, "@feed_forward.experts.*.down_proj", TURNED},
+    {"normf", NULL, "model.final_layernorm", AS_IS}, {"wcls", NULL, "lm_head", TURNED},
     {NULL, NULL, NULL, AS_IS}};
 
 /* What some files also hold and no forward needs: masks, a number to mask with, frequencies. */
