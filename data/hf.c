@@ -838,8 +838,8 @@ static void parts_end(const Model *m, const Error *e) {
  * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double, does not overflow. dt > 0 and A < 0
  * keep e^(dt A) within 0..1, so S does not grow by itself.
  *
- * A task owns a sequence and CHUNK channels and goes down the rows. Memory beside the maps' rows: S,
- * [M,I] a sequence. There is no backward: config_trains refuses. */
+ * A task owns a sequence and CHUNK channels and goes down the rows. S takes [M,I] a sequence. There
+ * is no backward: config_trains refuses. */
 typedef struct OtherBlock {
     /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
     real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
@@ -882,8 +882,8 @@ static void softplus(idx n, real *v) {
     }
 }
 
-/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I] at
- * the stride I; y, dt, a, skip [n]; b, c [M]. */
+/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I]
+ * at the stride I; y, dt, a, skip [n]; b, c [M]. */
 WIDE(scan_row,
      (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
       const real *restrict dt, const real *restrict a, const real *restrict skip,
@@ -1358,8 +1358,8 @@ enum {
 };
 
 /* A parameter of ours, the bias that belongs to it (or NULL) and the name of both there, behind
- * which stands .weight or .bias. * is the number of a block, or of an expert; @ stands for l*. here,
- * and there for what a table's first row says. */
+ * which stands .weight or .bias. * is the number of a block, or of an expert; @ stands for l*. here
+ * and for what a table's first row says there. */
 typedef struct Counterpart { const char *ours, *bias, *theirs; int how; } Counterpart;
 
 static const Counterpart LLAMA[] = {
@@ -4134,8 +4134,8 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
  * 16  Import: a folder or a file as a model file of sink
  *
  * Before a number is copied every tensor is accounted for: each that the family needs is there once
- * in its shape, and nothing else is there. Then they are copied, or only pointed at (--link), in the
- * order in which a forward reads them, bit by bit: the file says how a tensor lies (2). */
+ * in its shape, and nothing else is there. Then they are copied, or only pointed at (--link), bit by
+ * bit, in the order in which a forward reads them: the file says how a tensor lies (2). */
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
@@ -4694,8 +4694,8 @@ static int import_choices(const char *path, const char *to, Error *e) {
  * 18  [E1] [E4] [E10] The statements of chapter 7 on a trained or a published model
  *
  * A statement is measured where the model has what it presupposes; where the states of a repeated
- * token must part, that they do is the control. Propositions 1 to 4 become questions: their bound on
- * A_ti must hold, but whether "no attention sink on repeated tokens" does is for the model to say.
+ * token must part, that they do is the control. Propositions 1 to 4 become questions: their bound
+ * on A_ti must hold, but whether "no attention sink on repeated tokens" does, the model says.
  * A model of any size is read from its file, once for each of three forwards: a token again and
  * again, random tokens, and these with their second half changed. */
 static void toy_free(Toy *y);
