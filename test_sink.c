@@ -1164,7 +1164,7 @@ static void sink_fails(Test *t, const char *words, int status, const char *said)
     fact(t, r.status == status, "sink %s: exit status %d, expected %d: %s", words, r.status, status,
          err);
     fact(t,
-         !strncmp(err, PROGRAM + 2, strlen(PROGRAM) - 2) && strstr(err, said) &&
+         !strncmp(err, &PROGRAM[2], strlen(PROGRAM) - 2) && strstr(err, said) &&
              strchr(err, '\n') == err + r.err.size - 2,
          "sink %s: %s", words, err);
     fact(t, strstr(err, "Try: ") != NULL, "sink %s gives no advice: %s", words, err);

@@ -4134,8 +4134,8 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
  * 16  Import: a folder or a file as a model file of sink
  *
  * Before a number is copied every tensor is accounted for: each that the family needs is there once
- * in its shape, and nothing else is there. Then they are copied, or only pointed at (--link), bit by
- * bit, in the order in which a forward reads them: the file says how a tensor lies (2). */
+ * in its shape, and nothing else is there. Then they are copied, or only pointed at (--link), in
+ * the order in which a forward reads them, bit by bit: the file says how a tensor lies (2). */
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
