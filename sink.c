@@ -71,7 +71,16 @@
  *                               14 Attention in tiles, with a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
- * WHERE TO CHANGE WHAT.
+ * WHERE TO CHANGE WHAT, in this order. Axes count their rows: a place that is forgotten does not
+ * compile, or a test fails.
+ *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
+ *                 chapter 2; its operator, both ways: 3.2 norm, 3.4 positions, 3.5 activation and
+ *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 heads, 4 block; STATE_ROWS and closed
+ *                 forms, 7.2; premises() in data/hf.c; the slow model, test_sink.c 0.3
+ *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
+ *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
+ *   a check       its measure, and its line in the table of a section of chapter 7; where the
+ *                 table is new, CHECKS, 16.5
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.

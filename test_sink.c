@@ -688,7 +688,8 @@ static const CoverAxis AXES[] = {
     {"rotary-dims", WIDTHS_OF_TOY, {"", "--rotary-dims 2"}},
     {"rope-pairing", FREE, {NULL}},
     {"rope-scaling", FREE, {"", "--rope-scaling linear --rope-factor 3",
-        "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4"}},
+        "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --rope-low 0.5 "
+        "--rope-high 3"}},
     {"norm", FREE, {NULL}},
     {"place", FREE, {NULL}},
     {"act", FREE, {NULL}},
@@ -8455,6 +8456,22 @@ static void option__choices(Test *t) {
             fact(t, option_set(o, &s, WRONG[w], true, &e) == 2 && strstr(e.text, o->flag)
                  && strstr(e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], e.text);
         }
+    }
+    /* what shapes a model is an axis of the covering array, but for its sizes, and for what is
+     * forward only (data/test_hf.c) */
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        char flag[64], sizes[] = "--layers --dim --ffn --vocab --context --norm-eps "
+                                 "--attention- --mamba- --expert";
+        bool found = false;
+        snprintf(flag, sizeof flag, "--%s", o->flag);
+        for (char *size = strtok(sizes, " "); size; size = strtok(NULL, " "))
+            found |= !strncmp(flag, size, strlen(size));
+        for (int a = 0; a < N_AXES; a++) {
+            found |= !strcmp(AXES[a].name, o->flag);
+            for (int i = 0; i < MOST_ROWS && AXES[a].rows[i]; i++)
+                found |= strstr(AXES[a].rows[i], flag) != NULL;
+        }
+        fact(t, found || o->group != 'm', "%s is on no axis of chapter 0.4", flag);
     }
     fact(t, choices == (int)(sizeof CHOICES / sizeof *CHOICES), "%d choices", choices);
     /* constants and words are one list, so a few tell that the list is read right */
