@@ -5043,7 +5043,7 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
         const int32_t id = (int32_t)number_at(at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
         else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                  "more, or --text", name, vocab, id, out->size - before, id + 1);
+                  "more, or --text", name, vocab, id, out->size - before, id + 3);
     }
     if (e->status) out->size = before;
     return e->status;
@@ -9180,7 +9180,7 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     Settings base;
     char value[PATH_ROOM], fallback[PATH_ROOM];
     settings_default(&base);
-    fprintf(out, "sink %s", v->name);
+    fprintf(out, "%s %s", s->program->name, v->name);
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (!strchr(v->groups, o->group)) continue;
         option_text(o, s, value, sizeof value);
@@ -9619,22 +9619,22 @@ static const Option *option_after(const Option *o, const Program *program) {
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
     if (!n) {
-        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink "
-               "VERB [MODEL] [--flag value ...]\n\n");
+        printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
+               "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
         for (const Verb *v = program->verbs; v && v->name; v++)
             printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         for (const Verb *v = VERBS; v->name; v++)            /* but those it has of its own */
             if (verb_find(program, v->name) == v)
                 printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
+        printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
                "progress on stderr.\n"
                "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
-               "usage.\n");
+               "usage.\n", program->name);
         return 0;
     }
     const Verb *v = verb_find(program, words[0]);
     if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-    printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
+    printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
     for (const Option *o = OPTIONS; o; o = option_after(o, program)) {
         char left[96], value[VALUE_ROOM];
         if (!strchr(v->groups, o->group)) continue;
