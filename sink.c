@@ -71,7 +71,16 @@
  *                               14 Attention in tiles, with a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
- * WHERE TO CHANGE WHAT.
+ * WHERE TO CHANGE WHAT, in this order. Axes count their rows: a place that is forgotten does not
+ * compile, or a test fails.
+ *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
+ *                 chapter 2; its operator, both ways: 3.2 norm, 3.4 positions, 3.5 activation and
+ *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 heads, 4 block; STATE_ROWS and closed
+ *                 forms, 7.2; premises() in data/hf.c; the slow model, test_sink.c 0.3
+ *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
+ *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
+ *   a check       its measure, and its line in the table of a section of chapter 7; where the
+ *                 table is new, CHECKS, 16.5
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.
@@ -237,6 +246,7 @@ const Variant VARIANTS[] = {
 /* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
  * one (Table 11). */
 static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
+_Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in slow_act");
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
  *
@@ -376,6 +386,8 @@ static void config_fill(Config *c) {
  * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which signs have its scores, and beside what is it refused?");
 static int config_resolve(Config *c, Error *e) {
     bool divides = c->head_dim || c->dim % c->heads == 0;
     config_fill(c);
@@ -1078,6 +1090,7 @@ static int position_bucket(idx distance) {
 }
 
 /* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
+_Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias, then the last");
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1220,8 +1233,10 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
 }
 
 /* By ACT_*: swiglu, geglu, reglu, then swish, gelu, relu, gelutanh without a gate. */
-static Activation *const ACTS[] = {act_swish, act_gelu, act_relu,
-                                   act_swish, act_gelu, act_relu, act_gelutanh};
+static Activation *const ACTS[] = {
+    [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
+    [ACT_SWISH] = act_swish, [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu,
+    [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
 /* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
@@ -1230,6 +1245,7 @@ _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
  *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
  * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
+_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
     idx D = c->head_dim, n = rows * D;
@@ -1341,7 +1357,8 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
 }
 
 /* By SIM_*: s and s' of a row z; exp has row_exp below. */
-static Activation *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};
+static Activation *const SIMS[] = {[SIM_EXP] = NULL, [SIM_SIGMOID] = sim_sigmoid,
+                                   [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity};
 _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
 _Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
 
@@ -1569,6 +1586,7 @@ static void fixed_value(const Config *c, real *v) {
 }
 
 /* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+_Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1741,6 +1759,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  */
 
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
+_Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     idx D = c->head_dim, H = c->heads;
     if (c->combine == COMBINE_CONCAT) return la->o;
@@ -1954,6 +1973,7 @@ static void add_rows(real *y, const real *x, idx n) {
     for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
 }
 
+_Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new norm: 3.2");
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
  * which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
  *
@@ -2780,6 +2800,7 @@ struct Toy {
 static const char *const SCHEMES[] =
     {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
 enum { INSIDE = 5 };
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and closed_bias (7.5)");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
@@ -2917,8 +2938,29 @@ static const StateRow STATE_ROWS[] = {
     {"another first token",       NULL,                                    0, 0, 0, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
-_Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-               && EXTRA_ROWS == 5, "a new row of an axis: add it to SCHEMES or STATE_ROWS");
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
+
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+static double closed_similarity(int sim, double z) {
+    switch (sim) {
+    case SIM_EXP:      return exp(z);
+    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
+    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
+    case SIM_IDENTITY: return z;
+    default:           return NAN;
+    }
+}
+
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
+    switch (c->normalizer) {
+    case NORMALIZER_SUM:   return sum + e;
+    case NORMALIZER_ONE:   return 1;
+    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
+    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
+    default:               return NAN;
+    }
+}
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
@@ -8960,27 +9002,6 @@ static double rotated(const Config *c, const double *q, const double *k, int n) 
         dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
     }
     return dot;
-}
-
-/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
-static double closed_similarity(int sim, double z) {
-    switch (sim) {
-    case SIM_EXP:      return exp(z);
-    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
-    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
-    case SIM_IDENTITY: return z;
-    default:           return NAN;
-    }
-}
-
-static double closed_normalizer(const Config *c, double sum, double e, double power) {
-    switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + e;
-    case NORMALIZER_ONE:   return 1;
-    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
-    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
-    default:               return NAN;
-    }
 }
 
 /* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
