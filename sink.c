@@ -71,7 +71,16 @@
  *                               14 Attention in tiles, with a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
- * WHERE TO CHANGE WHAT.
+ * WHERE TO CHANGE WHAT, in this order. Axes count their rows: a place that is forgotten does not
+ * compile, or a test fails.
+ *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
+ *                 chapter 2; its operator, both ways: 3.2 norm, 3.4 positions, 3.5 activation and
+ *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 heads, 4 block; STATE_ROWS and closed
+ *                 forms, 7.2; premises() in data/hf.c; the slow model, test_sink.c 0.3
+ *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
+ *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
+ *   a check       its measure, and its line in the table of a section of chapter 7; where the
+ *                 table is new, CHECKS, 16.5
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.
@@ -237,6 +246,7 @@ const Variant VARIANTS[] = {
 /* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
  * one (Table 11). */
 static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
+_Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in slow_act");
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
  *
@@ -376,6 +386,8 @@ static void config_fill(Config *c) {
  * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which signs have its scores, and beside what is it refused?");
 static int config_resolve(Config *c, Error *e) {
     bool divides = c->head_dim || c->dim % c->heads == 0;
     config_fill(c);
@@ -433,9 +445,9 @@ static int config_resolve(Config *c, Error *e) {
  * 2  Parameters: one table of tensors                            paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
- * is a matrix, and when it exists. The table alone knows the list. Allocation, initialisation,
- * AdamW, checkpoints, gradient checks and dumps walk what is made of it. A matrix is stored
- * [in, out], row-major, as the paper's y = x W writes it.
+ * is a matrix, and when it exists. model_list makes of it the list that allocation, initialisation,
+ * AdamW, checkpoints, gradient checks and dumps walk. A matrix is stored [in, out], row-major, as
+ * the paper's y = x W writes it.
  *
  * A shape has one letter a dimension. They are those of the masthead, and
  *
@@ -595,11 +607,13 @@ static int tensor_extent(const Config *c, char letter) {
     case 'D': return D;
     case 'F': return c->ffn;
     case 'b': return 32;
-    default:  return c->dim;
+    case 'C': return c->dim;
+    default:  return 0;          /* no such letter: test model_create__table finds it */
     }
 }
 
-static const PublishedParts PUBLISHED_PARTS;     /* nothing here; data/hf.c says what */
+/* What published models have in place of the paper's parts: data/hf.c says; in ./sink nothing. */
+static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
@@ -1058,7 +1072,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * turns in the original context, keeps those with more than `high`, and blends in between. */
 static double rope_frequency(const Config *c, int pair) {
     double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
-    if (c->rope_scaling == ROPE_PLAIN) return w;
+    if (c->rope_scaling == ROPE_NONE) return w;
     if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
     double turns = c->rope_original * w / (2 * PI);
     double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
@@ -1076,6 +1090,7 @@ static int position_bucket(idx distance) {
 }
 
 /* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
+_Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias, then the last");
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1218,8 +1233,10 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
 }
 
 /* By ACT_*: swiglu, geglu, reglu, then swish, gelu, relu, gelutanh without a gate. */
-static Activation *const ACTS[] = {act_swish, act_gelu, act_relu,
-                                   act_swish, act_gelu, act_relu, act_gelutanh};
+static Activation *const ACTS[] = {
+    [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
+    [ACT_SWISH] = act_swish, [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu,
+    [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
 /* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
@@ -1228,6 +1245,7 @@ _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
  *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
  * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
+_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
     idx D = c->head_dim, n = rows * D;
@@ -1339,7 +1357,8 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
 }
 
 /* By SIM_*: s and s' of a row z; exp has row_exp below. */
-static Activation *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};
+static Activation *const SIMS[] = {[SIM_EXP] = NULL, [SIM_SIGMOID] = sim_sigmoid,
+                                   [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity};
 _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
 _Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
 
@@ -1567,6 +1586,7 @@ static void fixed_value(const Config *c, real *v) {
 }
 
 /* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+_Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1739,6 +1759,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  */
 
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
+_Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     idx D = c->head_dim, H = c->heads;
     if (c->combine == COMBINE_CONCAT) return la->o;
@@ -1952,6 +1973,7 @@ static void add_rows(real *y, const real *x, idx n) {
     for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
 }
 
+_Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new norm: 3.2");
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
  * which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
  *
@@ -2403,11 +2425,11 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  */
 
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
- * ROWS_REAL, or ROWS_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
+ * METRIC_REAL, or METRIC_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
 static void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
     /* the row and the column of token 1: 1 with x*, one column more with * */
     idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
-    bool authors = rows == ROWS_PLUS1;
+    bool authors = rows == METRIC_PLUS1;
     for (idx j = 0; j < S; j++) {
         idx k = j - token1;                                  /* token k+1, or a column before */
         /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
@@ -2774,6 +2796,7 @@ struct Toy {
 static const char *const SCHEMES[] = {"--pos none", "--pos relative", "--pos alibi", "--pos t5",
                                       "--pos rotary", "--pos absolute", "--pos learned"};
 enum { INSIDE = 5 };
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and closed_bias (7.5)");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
@@ -2930,8 +2953,19 @@ static const StateRow STATE_ROWS[] = {
     {"another first token",       NULL,                                    0, 0, 0, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
-_Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-               && EXTRA_ROWS == 5, "a new row of an axis: add it to SCHEMES or STATE_ROWS");
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
+
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+static double closed_similarity(int sim, double z) {
+    return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
+         : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : sim == SIM_IDENTITY ? z : NAN;
+}
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
+    int row = c->normalizer;
+    return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
+         : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
+}
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
@@ -3176,21 +3210,21 @@ static double worst_alpha(const Toy *y, int head, int k, int rows) {
 }
 
 /* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it. */
-static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, ROWS_REAL); }
-static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_REAL); }
-static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, ROWS_PLUS1); }
+static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, METRIC_REAL); }
+static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_REAL); }
+static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_PLUS1); }
 
 /* How far alpha_k is off its closed form, by a share. */
 static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
-    return fabs(toy_alpha(y, l, h, k, ROWS_REAL) / closed - 1);
+    return fabs(toy_alpha(y, l, h, k, METRIC_REAL) / closed - 1);
 }
 static double harmonic_off(Toy *y) { return worst_row(y, 0, head_harmonic); }
 
 /* [M2] Sink_1 at eps of one sequence: the share of heads whose alpha_1 is above. */
 static double sink_at(const Toy *y, double eps) {
     int over = 0, H = y->m.c.heads, heads = y->m.c.layers * H;
-    for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, ROWS_REAL) > eps;
+    for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, METRIC_REAL) > eps;
     return (double)over / heads;
 }
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
@@ -3296,7 +3330,7 @@ static double alibi_growth(Toy *y) { return -worst_row(y, 0, row_growth); }
 /* alpha_1 of head x; alpha_-x of head 1. */
 static double head_alpha(Toy *y) {
     int x = (int)y->x;
-    return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, ROWS_REAL);
+    return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, METRIC_REAL);
 }
 
 static const Line PROP3[] = {
@@ -4988,7 +5022,7 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
         const int32_t id = (int32_t)number_at(at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
         else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                  "more, or --text", name, vocab, id, out->size - before, id + 1);
+                  "more, or --text", name, vocab, id, out->size - before, id + 3);
     }
     if (e->status) out->size = before;
     return e->status;
@@ -5293,7 +5327,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  * [n,T] (targets only for natural) and returns how many sequences there are; *starts of them are
  * starts of documents.
  */
-const char *const INPUTS[] = {"natural", "random", "repeat"};
+static const char *const INPUTS[] = {
+    [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
 
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
                       int *targets, int *starts) {
@@ -6150,39 +6185,6 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
     return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
 }
 
-/* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
- * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
-static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
-    enum { BATCH = 16 };
-    const Config *c = &m->c;
-    Acts a = {0};
-    PositionEdit room;
-    int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
-    if (T > HEAD_MAP) T = HEAD_MAP;
-    int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
-    idx N = config_rows(c, T), S = config_columns(c, T);
-    real *maps = grab(B * c->heads * N * S, sizeof *maps, e);
-    Probe *probe = grab(c->layers, sizeof *probe, e);
-    if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
-        probe[out->layer].metric = maps;
-        a.probe = probe;
-        a.edit = position_edit(s, &room);
-        model_forward(m, &a, ids, B, T);
-        model_fault(m, e);
-        out->T = T;
-        out->S = (int)S;
-        for (idx i = 0; i < T * S; i++) {
-            out->m[i] = 0;
-            for (idx b = 0; b < B; b++)
-                out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
-        }
-    }
-    acts_free(&a);
-    free(probe);
-    free(maps);
-    return e->status;
-}
-
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
     o->name = name;
@@ -6192,27 +6194,11 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
     o->star = config_column_star(&o->c) >= 0;
 }
 
-/* Sinks of eval_n sequences of eval_T tokens, and the maps of the two heads whose sink, on * where
- * there is one and else on token 1, is the strongest and the weakest. */
+/* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
-    int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
     outcome_begin(o, o->name, o->source, t, o->s.T);
-    int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
-    for (int i = most + 1; i < o->s.L * H; i++) {
-        double alpha = o->s.alpha[(idx)i * o->s.S + column];
-        if (!sinks_attends(&o->s, i / H)) continue;
-        if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
-        if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
-    }
-    /* a model that is still in its file would be read twice again: for a page alone */
-    for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
-        int head = k ? least : most;
-        o->map[k].layer = head / H;
-        o->map[k].head = head % H;
-        head_map(&o->map[k], &t->m, &t->data, s, s->eval_T, e);
-    }
-    return e->status;
+    return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
 /* Mean and standard deviation of x [n]. */
@@ -6239,10 +6225,10 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
                           "Try: --input natural");
     if (position_check(s, &m->c, T, e)) return e->status;
     if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
-    if (s->ablate == ABLATE_STAR && star < 0)
+    if (s->ablate == ABLATE_KSTAR && star < 0)
         return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
                           "Try: --ablate key1");
-    bool to_star = s->ablate == ABLATE_STAR;
+    bool to_star = s->ablate == ABLATE_KSTAR;
     if (to_star) out->column = m->c.extra ? "*" : "x*";
     int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
@@ -6252,7 +6238,7 @@ int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int 
     if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
-    Ablation cut = {to_star ? ABLATE_KEY : s->ablate, sink}, control = {cut.what, drawn};
+    Ablation cut = {to_star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
     const Ablation *const of[ABLATED] = {NULL, &cut, &control};
     if (got && m->published)
         m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
@@ -6575,7 +6561,7 @@ static void dump_alpha(Dump *d, const Acts *a) {
     npy_begin_real(d, "alpha", 4, shape);
     for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
         const idx l = i / (d->B * H), bh = i % (d->B * H);
-        sink_alpha(d->c, (int)d->T, ROWS_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+        sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[l].metric + bh * d->N * S, alpha);
         for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
     }
     npy_end(d);
@@ -7668,7 +7654,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
     const real *vstar = extra_value(c, w, a, h);
     /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
-    real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_MEAN ? t->vt : NULL;
+    real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
     if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
     for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
     if (mean) vec_scale(D, mean, (real)(1 / (double)N));
@@ -7683,7 +7669,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
             idx seen = row_columns(c, l, N, span, i);
             Span own = {span.lo, span.lo + seen};
             idx cut = ablated_column(a, b, i, own);
-            if (cut >= 0 && a->ablation->what == ABLATE_KEY) row[cut] = -INFINITY;
+            if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
             if (a->probe) copy(t->a, row, seen + 1);
             real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
             zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
@@ -8281,7 +8267,7 @@ int file_ready(const char *path, Error *e) {
 #define TRAIN(kind, field) 't', kind, AT(train.field)
 #define DATA(kind, field) 'd', kind, AT(data.field)
 #define ON_OFF "0", 0, 1, ""
-#define WORDS(first, others) first, 0, 0, first "|" others
+#define WORDS(first, axis) first, 0, 0, axis##_WORDS
 #define STRING(name) "", 0, 0, name
 
 const Option OPTIONS[] = {
@@ -8294,37 +8280,35 @@ const Option OPTIONS[] = {
     {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
     {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
     {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
-    {"pos", MODEL('c', pos), WORDS("rotary", "none|absolute|learned|relative|t5|alibi"),
-     "positions (Table 3, appendix A)"},
+    {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
     {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
     {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
-    {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", "interleaved"), "which dims pair"},
-    {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", "linear|llama3"), "stretched angles"},
+    {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
+    {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"},
     {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
     {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
     {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
     {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
-    {"norm", MODEL('c', norm), WORDS("rms", "layer"), "RMSNorm, or LayerNorm with bias"},
+    {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
     {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
-    {"place", MODEL('c', place), WORDS("pre", "post|parallel"), "of the norms (section 7.2)"},
-    {"act", MODEL('c', act), WORDS("swiglu", "geglu|reglu|swish|gelu|relu|gelutanh"),
-     "the feed-forward's activation (Table 11)"},
+    {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
+    {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
     {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
-    {"bias-in", MODEL('c', bias_in), WORDS("all", "qkv|attention|ffn"), "with --linear-bias"},
+    {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"},
     {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
     {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
-    {"combine", MODEL('c', combine), WORDS("concat", "add"), "heads put together (Table 12)"},
-    {"kernel", MODEL('c', kernel), WORDS("identity", "elu|mlp"), "phi (section 7.4, Table 15)"},
-    {"sim", MODEL('c', sim), WORDS("exp", "sigmoid|elu|identity"), "similarity s(z) (Table 15)"},
-    {"normalizer", MODEL('c', normalizer), WORDS("sum", "one|clamp|pnorm"), "Z (Table 15)"},
+    {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
+    {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
+    {"sim", MODEL('c', sim), WORDS("exp", SIM), "similarity s(z) (Table 15)"},
+    {"normalizer", MODEL('c', normalizer), WORDS("sum", NORMALIZER), "Z (Table 15)"},
     {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
     {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
-    {"extra", MODEL('c', extra), WORDS("none", "k|kv|zero|logit"), "a null key (Table 4)"},
+    {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
     {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
     {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N",
      "learned dims; default: all (Table 13)"},
-    {"extra-order", MODEL('c', extra_order), WORDS("first", "last|lowfreq"), "which those are"},
-    {"extra-value", MODEL('c', extra_value), WORDS("zero", "e1|ones"), "its v* (Table 5)"},
+    {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
+    {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
     {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
     {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
     {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
@@ -8349,17 +8333,17 @@ const Option OPTIONS[] = {
      "blocks l with l mod N = offset have experts; default: all"},
     {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
 
-    {"init", TRAIN('c', init), WORDS("torch", "authors|gpt2"), "how parameters start"},
+    {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
     {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
     {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
     {"steps", TRAIN('i', steps), "2000", 0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
     {"lr", TRAIN('d', lr), "4e-3", 0, 1e3, "X", "learning rate (paper: 4e-4; Table 9)"},
     {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
     {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
-    {"schedule", TRAIN('c', schedule), WORDS("constant", "cosine"), "after the warm-up"},
-    {"optimizer", TRAIN('c', optimizer), WORDS("adamw", "sgd"), "the optimiser"},
+    {"schedule", TRAIN('c', schedule), WORDS("constant", SCHEDULE), "after the warm-up"},
+    {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "the optimiser"},
     {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
-    {"decay", TRAIN('c', decay), WORDS("all", "matrices"), "what it acts on"},
+    {"decay", TRAIN('c', decay), WORDS("all", DECAY), "what it acts on"},
     {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
     {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
     {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
@@ -8369,7 +8353,7 @@ const Option OPTIONS[] = {
      "steps between checkpoints; 0: only the last"},
     {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
     {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
-    {"toy", 't', 'c', AT(data.toy), WORDS("none", "trigger|backcopy"),
+    {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY),
      "a task whose mechanism is known, instead of text; ./paper has both"},
 
     {"text", DATA('s', text), STRING("FILE"),
@@ -8393,8 +8377,8 @@ const Option OPTIONS[] = {
     {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
     {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
     {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
-    {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", "plus1"), "plus1: the authors' form"},
-    {"input", 'e', 'c', AT(input), WORDS("natural", "random|repeat"), "what is fed (Table 1)"},
+    {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
+    {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
 
     {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
     {"domains", 'y', 's', AT(domains), STRING("FOLDER"),
@@ -8402,7 +8386,7 @@ const Option OPTIONS[] = {
     {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
 
-    {"ablate", 'a', 'c', AT(ablate), WORDS("none", "key1|value1|value1-mean|kstar"),
+    {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
 
     {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T",
@@ -8434,20 +8418,34 @@ const Option OPTIONS[] = {
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
+enum { VALUE_ROOM = 96 };
+/* The name of the option's value, or the words of a choice separated by |: "exp|elu" is made of
+ * "SIM_EXP, SIM_ELU". What follows the axis is in small letters, a - where the constant has a _. */
+static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
+    char *to = text;
+    if (o->kind != 'c') return o->value;
+    for (const char *at = o->value; at; at = strchr(at, ' ')) {
+        for (at = strchr(at, '_') + 1; *at && *at != ','; at++)
+            *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
+        *to++ = *at ? '|' : 0;
+    }
+    return text;
+}
+
 /* Which of the words separated by | is this one? -1: none. */
-static int choice_of(const char *choices, const char *word) {
+static int choice_of(const char *words, const char *word) {
     size_t n = strlen(word);
-    for (int i = 0; *choices; i++) {
-        size_t length = strcspn(choices, "|");
-        if (length == n && !strncmp(choices, word, n)) return i;
-        choices += length + (choices[length] == '|');
+    for (int i = 0; *words; i++) {
+        size_t length = strcspn(words, "|");
+        if (length == n && !strncmp(words, word, n)) return i;
+        words += length + (words[length] == '|');
     }
     return -1;
 }
 
 /* Writes text into the field of option o; checks nothing but the form and the bounds. */
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
-    char *at = (char *)base + o->field, *end;
+    char *at = (char *)base + o->field, *end, words[VALUE_ROOM];
     errno = 0;
     double x = strtod(text, &end);
     bool number = *text && !*end && !isspace((unsigned char)*text);
@@ -8456,10 +8454,10 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
             return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
         strcpy(at, text);
     } else if (o->kind == 'c') {
-        int which = choice_of(o->choices, text);
+        int which = choice_of(option_value(o, words), text);
         if (which < 0)
             return fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-                        o->choices);
+                        words);
         memcpy(at, &which, sizeof which);
     } else if (!number || (o->kind == 'i' && x != floor(x))) {
         return fail(e, 2, "--%s %s: expected a %snumber. Try: --%s %s", o->flag, text,
@@ -8490,7 +8488,8 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
         int x;
         memcpy(&x, at, sizeof x);
         if (o->kind != 'c') { snprintf(text, room, "%d", x); return; }
-        const char *word = o->choices;
+        char words[VALUE_ROOM];
+        const char *word = option_value(o, words);
         for (; x > 0; x--) word += strcspn(word, "|") + 1;
         snprintf(text, room, "%.*s", (int)strcspn(word, "|"), word);
     }
@@ -8707,8 +8706,9 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
     const char *const names[ABLATED] = {"untouched", a->column, "control"};
     bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-                a->column, a->what == ABLATE_VALUE ? "its value counts as zero to every other row"
-                : a->what == ABLATE_MEAN ? "its value counts as the mean value to every other row"
+                a->column, a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
+                : a->what == ABLATE_VALUE1_MEAN
+                ? "its value counts as the mean value to every other row"
                 : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
     for (int k = 0; k < ABLATED; k++) {
         bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
@@ -8942,17 +8942,12 @@ static double closed_off(const Toy *y, int l, int h, int t, int from, const doub
     double e = c->sim == SIM_EXP ? 0 : 1e-8;
     int n = y->T + 1 - from;
     for (int j = 0; j < n; j++) {
-        s[j] = z[j] != z[j] ? 0
-             : c->sim == SIM_EXP ? exp(z[j])
-             : c->sim == SIM_SIGMOID ? 1 / (1 + exp(-z[j]))
-             : c->sim == SIM_ELU ? (z[j] > 0 ? z[j] + 1 : exp(z[j])) : z[j];
+        s[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
         sum += s[j];
         size += fabs(s[j]);
         power += pow(fabs(s[j]), c->pnorm);                  /* of 0 where invisible: 0 */
     }
-    double Z = c->normalizer == NORMALIZER_SUM ? sum + e
-             : c->normalizer == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
-             : c->normalizer == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : 1;
+    double Z = closed_normalizer(c, sum, e, power);
     for (int j = 0; j < n; j++) {
         worst = larger(worst, off(weight[j], s[j] * (c->scale / Z)));
         worst = larger(worst, off(metric[j], fabs(s[j]) / (size + e)));
@@ -9097,7 +9092,7 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     Settings base;
     char value[PATH_ROOM], fallback[PATH_ROOM];
     settings_default(&base);
-    fprintf(out, "sink %s", v->name);
+    fprintf(out, "%s %s", s->program->name, v->name);
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (!strchr(v->groups, o->group)) continue;
         option_text(o, s, value, sizeof value);
@@ -9209,7 +9204,7 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
     if (t->random_tokens) printf(", its training's random tokens not drawn");
     int swap = s->swap_position, edited = swap + s->replace_position;
     if (edited) printf(", p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
-    printf(", rows %s\n\n", s->metric_rows == ROWS_REAL ? "real" : "plus1");
+    printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
     sinks_print(&o->s, &s->model, s->eval_k, stdout);
     int first = config_column_first(&s->model), there = first + edited - 1;
     if (edited)                                              /* Table 7's two numbers */
@@ -9536,26 +9531,26 @@ static const Option *option_after(const Option *o, const Program *program) {
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
     if (!n) {
-        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink "
-               "VERB [MODEL] [--flag value ...]\n\n");
+        printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
+               "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
         for (const Verb *v = program->verbs; v && v->name; v++)
             printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         for (const Verb *v = VERBS; v->name; v++)            /* but those it has of its own */
             if (verb_find(program, v->name) == v)
                 printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
+        printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
                "progress on stderr.\n"
                "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
-               "usage.\n");
+               "usage.\n", program->name);
         return 0;
     }
     const Verb *v = verb_find(program, words[0]);
     if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-    printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
+    printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
     for (const Option *o = OPTIONS; o; o = option_after(o, program)) {
-        char left[96];
+        char left[96], value[VALUE_ROOM];
         if (!strchr(v->groups, o->group)) continue;
-        snprintf(left, sizeof left, "--%s %s", o->flag, o->choices);
+        snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
         printf("  %-34s %s%s", left, strlen(left) > 34 ? "\n                                     "
                                                        : "", o->help);
         if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1"))
