@@ -40,8 +40,7 @@ typedef struct Error { int status; char text[640]; } Error;
 /* SplitMix64 (Steele, Lea and Flood 2014): the state is one word. */
 typedef struct Rng { uint64_t state; } Rng;
 
-/* A growing array of bytes. */
-typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;
+typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a growing array */
 
 /* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
  * its name, or where e holds an error leaves what stood there. */
@@ -59,30 +58,34 @@ typedef struct Writing {
 
 /* -------------------------------------------------------------------------------------------------
  * 1  Config and variants
- * The first row of every axis is the paper's default, so a zeroed enum is the baseline. */
+ * The first row of every axis is the paper's default, so a zeroed enum is the baseline. A row is
+ * called on the command line as its constant is here: SIM_EXP is `--sim exp`. SIM_ROWS counts. */
 
-enum { POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI, POS_ROWS };
-enum { PAIR_HALF, PAIR_INTERLEAVED };                     /* the two dims of a rotated pair */
-enum { ROPE_PLAIN, ROPE_LINEAR, ROPE_LLAMA3 };            /* how published models stretch them */
-enum { NORM_RMS, NORM_LAYER };
-enum { PLACE_PRE, PLACE_POST, PLACE_PARALLEL };
-enum { ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH, ACT_ROWS };
-enum { BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN };    /* what has a bias */
-enum { COMBINE_CONCAT, COMBINE_ADD };
-enum { KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP, KERNEL_ROWS };
-enum { SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY, SIM_ROWS };
-enum { NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM, NORMALIZER_ROWS };
-enum { EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_ROWS };
-enum { ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ };
-enum { VALUE_ZERO, VALUE_E1, VALUE_ONES };
-enum { INIT_TORCH, INIT_AUTHORS, INIT_GPT2 };
-enum { SCHEDULE_CONSTANT, SCHEDULE_COSINE };
-enum { OPTIMIZER_ADAMW, OPTIMIZER_SGD };
-enum { DECAY_ALL, DECAY_MATRICES };
-enum { INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT };
-extern const char *const INPUTS[];           /* their names */
-enum { ROWS_REAL, ROWS_PLUS1 };
-enum { ABLATE_NONE, ABLATE_KEY, ABLATE_VALUE, ABLATE_MEAN, ABLATE_STAR };
+#define CHOICE(axis, ...)                                                                          \
+    enum { __VA_ARGS__, axis##_ROWS }; static const char axis##_WORDS[] = #__VA_ARGS__
+
+CHOICE(POS, POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI);
+CHOICE(PAIR, PAIR_HALF, PAIR_INTERLEAVED);                /* the two dims of a rotated pair */
+CHOICE(ROPE, ROPE_NONE, ROPE_LINEAR, ROPE_LLAMA3);        /* how published models stretch them */
+CHOICE(NORM, NORM_RMS, NORM_LAYER);
+CHOICE(PLACE, PLACE_PRE, PLACE_POST, PLACE_PARALLEL);
+CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH);
+CHOICE(BIAS, BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN);     /* what has a bias */
+CHOICE(COMBINE, COMBINE_CONCAT, COMBINE_ADD);
+CHOICE(KERNEL, KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP);
+CHOICE(SIM, SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY);
+CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM);
+CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT);
+CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
+CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
+CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
+CHOICE(SCHEDULE, SCHEDULE_CONSTANT, SCHEDULE_COSINE);
+CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD);
+CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
+CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);         /* tasks of ./paper */
+CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
+CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);                /* the rows that it reads */
+CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN, ABLATE_KSTAR);
 enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
@@ -105,8 +108,7 @@ typedef struct Config {
     int score_by_layer;               /* switch: scores of block l, from 0, over l + 1 (GPT-2) */
     int combine;                      /* COMBINE_*: Table 12 left */
     int kernel, sim, normalizer;      /* KERNEL_*, SIM_*, NORMALIZER_*: Table 15 */
-    /* p of NORMALIZER_PNORM (equation 43), 0 when unused; alpha (equation 29) */
-    double pnorm, scale;
+    double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
     int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
     int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
     int extra_value;                  /* VALUE_*: the fixed v* of Table 5 */
@@ -135,8 +137,7 @@ extern const Variant VARIANTS[];         /* ends with a NULL name */
 /* -------------------------------------------------------------------------------------------------
  * 2  Parameters: one table of tensors */
 
-/* The parameters of block l; the same struct points at their gradients. NULL where a variant has
- * none. */
+/* The parameters of block l, or their gradients. NULL where a variant has none. */
 typedef struct Layer {
     real *norm1, *norm1b;        /* [C] gain, [C] bias (LayerNorm only) */
     real *wq, *wk, *wv, *wo;     /* [C,H*D] [C,K*D] [C,K*D] [H*D,C] ([D,C] when heads are added) */
@@ -245,7 +246,7 @@ typedef struct Probe {
 /* What an evaluation takes from attention, in every block and head: one column for each sequence.
  * Its own row keeps it. */
 typedef struct Ablation {
-    int what;                    /* ABLATE_KEY, ABLATE_VALUE or ABLATE_MEAN (3.7) */
+    int what;                    /* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (3.7) */
     const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
 } Ablation;
 
@@ -423,8 +424,7 @@ enum { PATH_ROOM = 512 };
 typedef struct Train {
     int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
     int schedule, optimizer, decay;               /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
-    /* min_lr < 0: a tenth of lr; clip 0: none */
-    double lr, min_lr, wd, clip, beta1, beta2, adam_eps;
+    double lr, min_lr, wd, clip, beta1, beta2, adam_eps;   /* min_lr < 0: lr / 10; clip 0: none */
     int seed, save_every, log_every;
 } Train;
 
@@ -528,7 +528,7 @@ typedef struct Outcome {
     double even, loss;           /* alpha of even rows; nats a token on held documents */
     bool star;                   /* has it a column * or x*? */
     char ended[640];             /* why its training ended early, or "" */
-    HeadMap map[2];              /* of the heads with the most and the least sink */
+    HeadMap map[2];              /* for a page: of the heads with the most and the least sink */
 } Outcome;
 
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
@@ -664,7 +664,7 @@ typedef struct Option {
     size_t field;                /* offset in struct Settings */
     const char *fallback;        /* the default, as text */
     double least, most;          /* bounds of a number that is given */
-    const char *choices;         /* of a choice, separated by |; else the name of the value */
+    const char *value;           /* its name; of a choice SIM_WORDS, say (chapter 1) */
     const char *help;
 } Option;
 extern const Option OPTIONS[];   /* ends with a NULL flag */
@@ -691,8 +691,8 @@ typedef struct Program {
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
                 const Ablated *cut, const char *verdict, Error *e);
     int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
-    /* eval of several models, inputs, texts or lengths */
-    int (*survey)(const Settings *s, const char **words, int n, Error *e);
+    int (*survey)(const Settings *s, const char **words, int n, Error *e);     /* eval of several */
+    int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);         /* fills o->map */
     /* what eval measures besides: numbers with names, and what is said of them in words */
     int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;

@@ -1,5 +1,6 @@
-/* pages.c - what a run, a training or an evaluation leaves for a browser: a page of tables, curves
- * and maps. paper.c and hf.c include it behind sink.c; report_write is what they pass to sink_main.
+/* pages.c - what paper.c and hf.c both have beside sink.c: the page that a run, a training or an
+ * evaluation leaves for a browser, with its tables, curves and maps, and an evaluation of several
+ * models, inputs, texts or lengths. Both include it behind sink.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -373,7 +374,65 @@ static void cell_map(Html *h, const CellMap *c) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 2  The page of a run, a training or an evaluation */
+ * 2  The maps of two heads
+ */
+
+/* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
+ * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
+static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
+    enum { BATCH = 16 };
+    const Config *c = &m->c;
+    Acts a = {0};
+    PositionEdit room;
+    int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
+    if (T > HEAD_MAP) T = HEAD_MAP;
+    int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
+    idx N = config_rows(c, T), S = config_columns(c, T);
+    real *maps = grab(B * c->heads * N * S, sizeof *maps, e);
+    Probe *probe = grab(c->layers, sizeof *probe, e);
+    if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
+        probe[out->layer].metric = maps;
+        a.probe = probe;
+        a.edit = position_edit(s, &room);
+        model_forward(m, &a, ids, B, T);
+        model_fault(m, e);
+        out->T = T;
+        out->S = (int)S;
+        for (idx i = 0; i < T * S; i++) {
+            out->m[i] = 0;
+            for (idx b = 0; b < B; b++)
+                out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
+        }
+    }
+    acts_free(&a);
+    free(probe);
+    free(maps);
+    return e->status;
+}
+
+/* The maps of the two heads whose sink, on * where there is one and else on token 1, is the
+ * strongest and the weakest. */
+static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
+    int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
+    int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
+    for (int i = most + 1; i < o->s.L * H; i++) {
+        double alpha = o->s.alpha[(idx)i * o->s.S + column];
+        if (!sinks_attends(&o->s, i / H)) continue;
+        if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
+        if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
+    }
+    /* a model that is still in its file would be read twice again: for a page alone */
+    for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
+        int head = k ? least : most;
+        o->map[k].layer = head / H;
+        o->map[k].head = head % H;
+        head_map(&o->map[k], &t->m, &t->data, s, s->eval_T, e);
+    }
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3  The page of a run, a training or an evaluation */
 
 /* The charts of models: by step while they train, and by block. */
 enum { LOOK_LOSS, LOOK_SINK, LOOK_ALPHA, NORM_HIDDEN, NORM_KEYS, NORM_VALUES, MODEL_CHARTS };
@@ -579,8 +638,7 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3  `eval` of several
- */
+ * 4  `eval` of several */
 
 /* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be

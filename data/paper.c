@@ -704,7 +704,6 @@ static double tokens_a_step(const Trainer *t) {
     return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
 }
 
-enum { TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY };             /* as --toy names them */
 
 /* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
  * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
@@ -1503,7 +1502,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
         measure_onset(r, t, p, o->even, e);
         measure_layers(r, &o->s, &o->c, e);
         measure_inputs(r, t, &t->s, e);
-        if (asks(row, "map")) measure_map(r, &o->map[0], e);
+        if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
         if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
         if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
         if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
@@ -1948,15 +1947,6 @@ static void claim_decide(Judged *j, const Claim *c) {
         why(j, "Holm's p is above %g", LEVEL);
 }
 
-/* One claim by itself. value [side_count][seeds]: the rule's sides, then each need's left and
- * right; NAN where a run has no number; what stands for a number is not read. */
-static void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value,
-                        int seeds) {
-    claim_estimate(j, &(Case){x, c, value, seeds});
-    j->holm = j->p;
-    claim_decide(j, c);
-}
-
 /* -------------------------------------------------------------------------------------------------
  * The results of a corpus, and all claims */
 
@@ -2350,7 +2340,7 @@ static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
 }
 
 /* An item: its rows, the paper's numbers beside ours, and its claims with all that led there. */
-static int repro_table(Bytes *out, const Results *r, int item, Error *e) {
+static int item_text(Bytes *out, const Results *r, int item, Error *e) {
     const Item *is = &r->x->item[item];
     Bytes head = {0};
     bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
@@ -2386,7 +2376,7 @@ static int runs_done(const Results *r, const Item *item, int *needed) {
 }
 
 /* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
-static int repro_list(Bytes *out, const Results *r, Error *e) {
+static int items_text(Bytes *out, const Results *r, Error *e) {
     const Experiments *x = r->x;
     Bytes title = {0};
     bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
@@ -2470,7 +2460,7 @@ static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
 }
 
 /* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
-static int repro_ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
+static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
     const Experiments *x = r->x;
     int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0;
     for (int i = 0; i < x->claims; i++) {
@@ -3186,8 +3176,8 @@ static int results_show(const Command *q, Error *e) {
     Bytes out = {0};
     const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
     if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
-        if (item) repro_table(&out, &r, q->item, e);
-        else repro_ledger(&out, &r, false, e);
+        if (item) item_text(&out, &r, q->item, e);
+        else ledger(&out, &r, false, e);
     }
     if (!e->status) fwrite(out.at, 1, out.size, stdout);
     for (int k = 0; item && r.run && k < item->count; k++) {
@@ -3379,19 +3369,21 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
     return 0;
 }
 
+static int command_do(const Command *q, Error *e) {
+    Error shown = {0};                                       /* what is there is shown anyway */
+    if (q->item >= 0 && is_elsewhere(&q->x, q->item)) return item_published(q, e);
+    if (q->own->commands) return runs_print(q, e);
+    if (q->own->verify) return run_verify(q, e);
+    if (!q->own->show) runs_train(q, e);
+    if (q->only < 0 && results_show(q, &shown)) fail(e, shown.status, "%s", shown.text);
+    return e->status;
+}
+
 /* ./paper ITEM, ./paper all */
 static int verb_item(Settings *s, const char **words, int n, Error *e) {
     Command q;
     if (command_open(&q, s, e)) return e->status;
-    if (command_words(&q, words, n, e)) ;
-    else if (q.item >= 0 && is_elsewhere(&q.x, q.item)) item_published(&q, e);
-    else if (q.own->commands) runs_print(&q, e);
-    else if (q.own->verify) run_verify(&q, e);
-    else {
-        Error shown = {0};                                   /* what is there is shown anyway */
-        if (!q.own->show) runs_train(&q, e);
-        if (q.only < 0 && results_show(&q, &shown)) fail(e, shown.status, "%s", shown.text);
-    }
+    if (!command_words(&q, words, n, e)) command_do(&q, e);
     experiments_free(&q.x);
     return e->status;
 }
@@ -3402,7 +3394,7 @@ static int verb_items(Settings *s, const char **words, int n, Error *e) {
     Bytes out = {0};
     (void)words; (void)n;
     if (command_open(&q, s, e)) return e->status;
-    if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e)) repro_list(&out, &r, e);
+    if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e)) items_text(&out, &r, e);
     if (!e->status) fwrite(out.at, 1, out.size, stdout);
     if (!e->status) printf("\n./sink list shows the paper's variants.\n");
     results_free(&r);
@@ -3420,7 +3412,7 @@ static int verb_readme(Settings *s, const char **words, int n, Error *e) {
     (void)words; (void)n;
     if (command_open(&q, s, e)) return e->status;
     if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e) &&
-        !repro_ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
+        !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
         !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
         !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
     results_free(&r);
@@ -3478,8 +3470,7 @@ int main(int argc, char **argv) {
     Own own;
     const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
                            .own = &own, .other = PAPER_VERBS, .page = report_write,
-                           .survey = survey,
-                           .open = toys_open};
+                           .survey = survey, .heads = outcome_heads, .open = toys_open};
     calm_threads(argv);
     return sink_main(&paper, argc, argv);
 }
