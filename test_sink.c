@@ -3110,7 +3110,6 @@ static void extra__shared(Test *t) {
             within(t, (double)z[(h * 6 + i) * 7], dot / sqrt(6), 64 * REAL_EPS, "z_* of head %d",
                    h);
         }
-    free(z);
     lab_close(&b);
 }
 
