@@ -6926,7 +6926,7 @@ INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
 
 /* The part of a from row i and column j on. */
-INLINE Matrix part_of(Matrix a, idx i, idx j) {
+INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
     return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
 
@@ -7090,7 +7090,7 @@ INLINE void block(const int bytes, const int rows, const int cols, Product p, co
         const idx left = p.m - i, at = crowded ? i % group : 0;
         Product t = p;
         t.m = at_most(left, rows);
-        t.a = part_of(p.a, i, 0);
+        t.a = matrix_from(p.a, i, 0);
         if (crowded || left < rows) {
             const Matrix columns = {t.a.at, t.a.col, t.a.row};
             if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
@@ -7099,7 +7099,7 @@ INLINE void block(const int bytes, const int rows, const int cols, Product p, co
         for (idx j = 0; j < p.n; j += width) {
             t.c = p.c + i * p.ldc + j;
             t.n = at_most(p.n - j, width);
-            t.b = j < ready ? part_of(p.b, 0, j) : rows_of(panels + (j - ready) * p.k, width);
+            t.b = j < ready ? matrix_from(p.b, 0, j) : rows_of(panels + (j - ready) * p.k, width);
             tile_that_fits(bytes, rows, cols, t);
         }
     }
@@ -7121,9 +7121,9 @@ INLINE void product(const int bytes, const int rows, const int cols, Product who
         const idx ready = in_place ? full : 0;
         for (idx q = 0; q < whole.k; q += DEPTH, p.add = true) {
             p.k = at_most(whole.k - q, DEPTH);
-            p.a = part_of(whole.a, 0, q);
-            p.b = part_of(whole.b, q, j);
-            pack(panels, width, part_of(p.b, 0, ready), p.n - ready, p.k);
+            p.a = matrix_from(whole.a, 0, q);
+            p.b = matrix_from(whole.b, q, j);
+            pack(panels, width, matrix_from(p.b, 0, ready), p.n - ready, p.k);
             block(bytes, rows, cols, p, panels, ready);
         }
     }
@@ -7404,7 +7404,7 @@ static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx 
     PARALLEL
     for (idx task = 0; task < pieces(m, band) * across; task++) {
         const idx i = task / across * band, j = task % across * SPREAD;
-        product_here(on, (Product){c + i * ldc + j, ldc, part_of(a, i, 0), part_of(b, 0, j),
+        product_here(on, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
                                    at_most(m - i, band), at_most(n - j, SPREAD), k, add});
     }
 }
