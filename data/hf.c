@@ -4751,17 +4751,17 @@ static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
 /* A row's weights and metric off what its own scores make of them. */
 static double row_weights(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
-    Closed closed;
+    double z[TRAINED_T + 2];
     idx first = config_rows(c, y->T) - y->T;
     int from = 1 - !!c->extra - c->sink_token;
     for (int i = from; i <= y->T; i++) {
-        closed.seen[i + 2] = i < 1 || visible(c, l, first + t - 1, first + i - 1);
-        closed.map[MAP_Z][i + 2] = (double)toy_row(y, MAP_Z, l, h, t)[i - 1];
+        bool seen = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+        z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
     }
-    return closed_off(y, l, h, t, MAP_WEIGHT, from, &closed);
+    return closed_off(y, l, h, t, from, z);
 }
 static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
-static double all_spread(Toy *y) { return toy_spread(y, 1, y->T); }
+static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
 
 /* A line of such a page: what it presupposes (0: nothing), and the bound of the control where that
  * is missing, 0 for no line at all. */
@@ -4817,14 +4817,15 @@ static void trained_feed(Toy *y, int n, int vocab) {
 static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
     if (model_fault(&y->m, p->e)) return;
     for (; t->line.measure; t++) {
-        const Line *l = y->line = &t->line;
+        Line l = t->line;
         bool has = (premises(&y->m.c) & t->premise) == t->premise;
-        double bound = has ? l->bound : t->control;
-        if (!has && bound == 0) continue;
-        if (has && bound > 0 && l->relation == AT_MOST && y->m.c.sim != SIM_EXP)
-            bound += EPS_IN_Z;
-        y->x = l->x;
-        page_line(p, l->reference, l->text, l->measure(y), has ? l->relation : FAILS_BY, bound);
+        if (!has && t->control == 0) continue;
+        y->line = &t->line;
+        y->x = l.x;
+        double x = l.measure(y);
+        if (!has) { l.relation = FAILS_BY; l.bound = t->control; }
+        else if (l.bound > 0 && l.relation == AT_MOST && y->m.c.sim != SIM_EXP) l.bound += EPS_IN_Z;
+        page_line(p, &l, x);
     }
 }
 
