@@ -6876,47 +6876,70 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
  * percent of what a processor can do, because they starve it. How to feed it:
  *
- * Lanes. One instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes that every
- * x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill
- * the lanes; one number of A is repeated in all of them.
+ * Lanes. One instruction works on a vector: 4 floats in the 16 bytes that every x86-64 and ARM
+ * machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill the lanes.
  *
- * Registers. A fused multiply-add takes about 4 cycles and two begin in each, so 8 or more must be
- * under way that do not wait for each other. A tile of C, R rows of V vectors, is R V such sums,
- * which stay in registers for the whole sum over p: 10 loads feed 16 of them in an 8 x 2 tile. The
- * number of registers sets the tile: 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain
- * x86-64, 8 x 8 on ARM, which has 32 short registers.
+ * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
+ * way that do not wait for each other. A tile of C, some rows of two vectors, is that many sums,
+ * and stays in registers for the whole sum over p. Their number sets its size: 8 x 32 floats with
+ * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  *
  * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
- * while all rows of A pass by. A block is first packed into panels one tile wide, so that the tile
- * reads consecutive bytes. For few rows, or a small B, the copy does not pay, and B is read where
- * it lies. The tile's rows of A, 8 KiB, stay in L1. They are read in place if row-major; a
- * transposed A is packed, four tiles of rows at a time.
- *
- * Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
- * are never stored, so a NaN or an infinity meets them harmlessly.
+ * while all rows of A pass by. A block is packed into panels one tile wide, so that a tile reads
+ * consecutive bytes. Last rows and columns are filled up with zeros, whose products are not stored.
  *
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
  * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
  *
  * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
- * processor picks among the instances when it runs (13.4). Without GCC's vector extension the same
- * loops run number by number. GCC fuses multiplies and adds in its default mode, not under -std=c11
- * (fma_fuses tells).
+ * processor picks among the instances when it runs (13.4). GCC fuses multiplies and adds in its
+ * default mode, not under -std=c11 (fma_fuses tells).
  */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
  *
- * `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
- * result would have another calling convention in every instance. Arrays that are only reached this
- * way, at places that are constant once loops are unrolled, live in registers. Loops that count 0,
- * 1, 2, .. do unroll (with steps of `lanes` Clang leaves the sums in memory, at a third of the
- * speed). */
+ * `bytes` is 16, 32 or 64 and constant. A statement sees VECTOR(p), the vector of so many bytes at p.
+ * Vectors are reached through pointers alone: as arguments or results they would have another
+ * calling convention in every instance. Arrays that are only reached so, at places that are
+ * constant once loops are unrolled, live in registers. Loops that count 0, 1, 2, .. do unroll (with
+ * steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
 typedef real Lanes16 __attribute__((LANES(16)));
 typedef real Lanes32 __attribute__((LANES(32)));
 typedef real Lanes64 __attribute__((LANES(64)));
+#define VECTOR(p) (*(L *)(p))
+#define WITH_LANES(statement)                                                                      \
+    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
+    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+    else { typedef Lanes16 L; statement; }
+#else                                                        /* number by number */
+#define VECTOR(p) (p)[lane]
+#define WITH_LANES(statement)                                                                      \
+    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
+#endif
+
+INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
+
+/* n things in pieces of at most `size` */
+INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
+
+/* The part of a from row i and column j on. */
+INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
+    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
+}
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
+    WITH_LANES(VECTOR(c) += a * VECTOR(b))
+}
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
+}
+INLINE void lanes_copy(const int bytes, real *c, const real *b) { WITH_LANES(VECTOR(c) = VECTOR(b)) }
+
+#if defined(__GNUC__) && !defined(__TINYC__)
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6929,25 +6952,6 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define LOW(a, b) __builtin_shuffle(a, b, (FourOrder){0, 4, 1, 5})
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
-
-/* A statement on vectors L of `bytes` bytes. */
-#define WITH_LANES(statement)                                                                      \
-    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
-    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
-    else { typedef Lanes16 L; statement; }
-
-/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    WITH_LANES(*(L *)c += a * *(const L *)b)
-}
-
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    WITH_LANES(*(L *)c += *(const L *)a * *(const L *)b)
-}
-
-INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    WITH_LANES(*(L *)c = *(const L *)b)
-}
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
    results once more. */
@@ -6962,18 +6966,6 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
 #else
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a * b[l];
-}
-
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a[l] * b[l];
-}
-
-INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    memcpy(c, b, (size_t)bytes);
-}
-
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     for (idx p = 0; p < 4; p++)
         for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
@@ -6986,7 +6978,7 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
     enum { BLOCK = 16 };
     const idx n4 = n - n % 4;
     for (idx i = 0; i < m; i += BLOCK) {
-        const idx last = m - i < BLOCK ? m : i + BLOCK, last4 = last - (last - i) % 4;
+        const idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
         for (idx j = 0; j < n4; j += 4) {
             for (idx q = i; q < last4; q += 4)
                 transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
@@ -6998,7 +6990,6 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
     }
 }
 
-/* to [n,m] = from [m,n] transposed; rows begin ldt and ld elements apart. */
 static void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     transpose_inline(to, ldt, from, ld, m, n);
 }
@@ -7010,7 +7001,7 @@ enum {
     ROWS_MAX = 8, COLS_MAX = 2,          /* the largest tile, in rows and in vectors */
     TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
     DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
-    SPREAD = 128,                         /* columns of B in a block; whole panels at every width */
+    SPREAD = 128,                        /* columns of B in a block; whole panels at every width */
     GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
     FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
     SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
@@ -7019,51 +7010,50 @@ enum {
     GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
-/* n things in pieces of at most `size` */
-INLINE idx pieces(idx n, idx size) {
-    return n > 0 ? (n - 1) / size + 1 : 0;
-}
+/* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
+typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* The tile: c[mr,nr] = a b, or += with add, where a is [rows,k] and b [k, cols vectors] with rows
-   ldb apart, both complete; mr <= rows and nr say how much of the result has a place in C. */
-INLINE void tile(const int bytes, const int rows, const int cols, real *c, idx ldc, idx mr,
-                 idx nr, Matrix a, const real *b, idx ldb, idx k, bool add) {
+/* A tile: a has all `rows` rows and b, row-major, all `cols` vectors; m and n say how much of the
+   result has a place in C. */
+INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
     static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
+    const real *a = t.a.at, *b = t.b.at;
     real sum[TILE_MAX], out[TILE_MAX];
     for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, zero);
 
     /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
        registers. Two steps at once, p and i, would run GCC out of them. */
-    for (idx p = 0; p < k; p++, a.at += a.col, b += ldb)
+    for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++)
-                lanes_axpy(bytes, sum + i * width + v * lanes, a.at[i * a.row], b + v * lanes);
+                lanes_axpy(bytes, sum + i * width + v * lanes, a[i * t.a.row], b + v * lanes);
 
-    if (mr == rows && nr == width) {
+    if (t.m == rows && t.n == width) {
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++) {
-                real *at = c + i * ldc + v * lanes, *s = sum + i * width + v * lanes;
-                if (add) lanes_axpy(bytes, s, 1, at);
+                real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
+                if (t.add) lanes_axpy(bytes, s, 1, at);
                 lanes_copy(bytes, at, s);
             }
         return;
     }
     /* A variable index would force the sums into memory, so an edge has its own copy. */
     for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
-    for (idx i = 0; i < mr; i++, c += ldc)
-        for (idx j = 0; j < nr; j++) c[j] = add ? out[i * width + j] + c[j] : out[i * width + j];
+    for (idx i = 0; i < t.m; i++, t.c += t.ldc)
+        for (idx j = 0; j < t.n; j++) {
+            const real s = out[i * width + j];
+            t.c[j] = t.add ? s + t.c[j] : s;
+        }
 }
 
 /* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
-INLINE void tile_that_fits(const int bytes, const int rows, const int cols, real *c, idx ldc,
-                           idx mr, idx nr, Matrix a, const real *b, idx ldb, idx k, bool add) {
-    const int low = rows / 2, narrow = cols / 2;
-    const bool tall = mr > low, wide = nr > narrow * bytes / (int)sizeof(real);
-    if (tall && wide) tile(bytes, rows, cols, c, ldc, mr, nr, a, b, ldb, k, add);
-    else if (tall) tile(bytes, rows, narrow, c, ldc, mr, nr, a, b, ldb, k, add);
-    else if (wide) tile(bytes, low, cols, c, ldc, mr, nr, a, b, ldb, k, add);
-    else tile(bytes, low, narrow, c, ldc, mr, nr, a, b, ldb, k, add);
+INLINE void tile_that_fits(const int bytes, const int rows, const int cols, Product t) {
+    const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
+    if (tall && wide) tile(bytes, rows, cols, t);
+    else if (tall) tile(bytes, rows, cols / 2, t);
+    else if (wide) tile(bytes, rows / 2, cols, t);
+    else tile(bytes, rows / 2, cols / 2, t);
 }
 
 /* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
@@ -7076,7 +7066,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
             memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
 
     for (idx j = copied; j < n; j += width) {
-        const idx nr = n - j < width ? n - j : width;
+        const idx nr = at_most(n - j, width);
         if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
         if (b.row == 1) transpose_inline(to + j * k, width, b.at + j * b.col, b.col, nr, k);
         else
@@ -7086,48 +7076,55 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     }
 }
 
-/* One block of B [k,n], read in place up to column `ready` and from panels after it, against all m
-   rows of A. The tile reads A as it is, rows or columns, so long as its lines have places of their
-   own in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share
-   one set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
-INLINE void block(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
-                  Matrix b, const real *panels, idx ready, idx m, idx n, idx k, bool add) {
+/* One block of B, read in place up to column `ready` and from panels after it, against all rows of
+   A. A tile reads A where it lies, rows or columns, so long as its lines have places of their own
+   in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share one
+   set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
+INLINE void block(const int bytes, const int rows, const int cols, Product p, const real *panels,
+                  idx ready) {
     const int width = cols * bytes / (int)sizeof(real), group = GROUP * rows;
-    const bool crowded = a.col != 1 && (a.row != 1 || a.col * (idx)sizeof(real) % 4096 == 0);
+    const bool crowded =
+        p.a.col != 1 && (p.a.row != 1 || p.a.col * (idx)sizeof(real) % 4096 == 0);
     _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
-    for (idx i = 0; i < m; i += rows) {
-        const idx left = m - i, at = crowded ? i % group : 0;
-        Matrix rows_i = {a.at + i * a.row, a.row, a.col};
+    for (idx i = 0; i < p.m; i += rows) {
+        const idx left = p.m - i, at = crowded ? i % group : 0;
+        Product t = p;
+        t.m = at_most(left, rows);
+        t.a = matrix_from(p.a, i, 0);
         if (crowded || left < rows) {
-            const Matrix columns = {rows_i.at, a.col, a.row};
-            if (at == 0) pack(packed, rows, columns, left < group ? left : group, k);
-            rows_i = transpose_of(packed + at * k, rows);
+            const Matrix columns = {t.a.at, t.a.col, t.a.row};
+            if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
+            t.a = transpose_of(packed + at * p.k, rows);
         }
-        for (idx j = 0; j < n; j += width)
-            tile_that_fits(bytes, rows, cols, c + i * ldc + j, ldc,
-                           left < rows ? left : rows, n - j < width ? n - j : width, rows_i,
-                           j < ready ? b.at + j : panels + (j - ready) * k,
-                           j < ready ? b.row : width, k, add);
+        for (idx j = 0; j < p.n; j += width) {
+            t.c = p.c + i * p.ldc + j;
+            t.n = at_most(p.n - j, width);
+            t.b = j < ready ? matrix_from(p.b, 0, j) : rows_of(panels + (j - ready) * p.k, width);
+            tile_that_fits(bytes, rows, cols, t);
+        }
     }
 }
 
-/* The whole product on this thread, for k > 0: block after block of B. */
-INLINE void product(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
-                    Matrix b, idx m, idx n, idx k, bool add) {
+/* The whole product on this thread, for k > 0: block after block of B. For few rows, or a small B,
+   packing does not pay, and B is read where it lies. */
+INLINE void product(const int bytes, const int rows, const int cols, Product whole) {
     const int width = cols * bytes / (int)sizeof(real);
-    const bool small = m <= SOME_ROWS && k * b.row <= SMALL;
-    const bool in_place = b.col == 1 && (m <= FEW_ROWS || small);
+    const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
+    const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
     _Alignas(64) real panels[DEPTH * SPREAD];
-    for (idx j = 0; j < n; j += SPREAD) {
-        const idx nc = n - j < SPREAD ? n - j : SPREAD, rest = nc % width;
+    for (idx j = 0; j < whole.n; j += SPREAD) {
+        Product p = whole;
+        p.c += j;
+        p.n = at_most(whole.n - j, SPREAD);
         /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
-        const idx ready = !in_place ? 0 : rest == width / 2 ? nc : nc - rest;
-        for (idx p = 0; p < k; p += DEPTH) {
-            const idx kc = k - p < DEPTH ? k - p : DEPTH;
-            const real *at = b.at + p * b.row + j * b.col;
-            pack(panels, width, (Matrix){at + ready * b.col, b.row, b.col}, nc - ready, kc);
-            block(bytes, rows, cols, c + j, ldc, (Matrix){a.at + p * a.col, a.row, a.col},
-                  (Matrix){at, b.row, b.col}, panels, ready, m, nc, kc, add || p > 0);
+        const idx rest = p.n % width, full = rest == width / 2 ? p.n : p.n - rest;
+        const idx ready = in_place ? full : 0;
+        for (idx q = 0; q < whole.k; q += DEPTH, p.add = true) {
+            p.k = at_most(whole.k - q, DEPTH);
+            p.a = matrix_from(whole.a, 0, q);
+            p.b = matrix_from(whole.b, q, j);
+            pack(panels, width, matrix_from(p.b, 0, ready), p.n - ready, p.k);
+            block(bytes, rows, cols, p, panels, ready);
         }
     }
 }
@@ -7344,7 +7341,7 @@ INLINE real fold_max(idx n, const real *x) {
 /* What an instance offers, and the height of its tile. */
 typedef struct Kernels {
     int rows;
-    void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
+    void (*product)(Product p);
     void (*map)(VecOp op, idx n, real *y, const real *x, real p);
     real (*fold)(FoldOp op, idx n, const real *x, const real *y);
 } Kernels;
@@ -7352,10 +7349,7 @@ typedef struct Kernels {
 /* A macro, because a function can be compiled for another instruction set only under another name:
    the entries, into which everything above is inlined, and the row that lists them. */
 #define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
-    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,   \
-                                      bool add) {                                                  \
-        product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
-    }                                                                                              \
+    target static void product_##name(Product p) { product(bytes, tile_rows, tile_cols, p); }      \
     target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
@@ -7387,19 +7381,10 @@ Isa isa_best(void) { return ISA_BASE; }
 static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
 #endif
 
-/* The product on this thread, the empty sum included. */
-static void matmul_one(const Kernels *on, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,
-                       idx k, bool add) {
-    if (k > 0)
-        on->product(c, ldc, a, b, m, n, k, add);
-    else if (!add && n > 0)
-        for (idx i = 0; i < m; i++) zero(c + i * ldc, n);
-}
-
-/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
-   stack, as matmul does on every thread. */
-static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-    matmul_one(kernels(isa_best()), c, ldc, a, b, m, n, k, add);
+/* On this thread, the empty sum included. */
+static void product_here(const Kernels *on, Product p) {
+    if (p.k > 0) on->product(p);
+    else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
 /* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
@@ -7407,30 +7392,31 @@ static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx 
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
     const Kernels *on = kernels(isa);
+    const Product whole = {c, ldc, a, b, m, n, k, add};
     const idx across = pieces(n, SPREAD);
     idx down = pieces(m, BAND);
     if ((double)m * (double)n * (double)k < GRAIN) {
-        matmul_one(on, c, ldc, a, b, m, n, k, add);
+        product_here(on, whole);
         return;
     }
-    if (down * across < TASKS) {
-        const idx enough = pieces(TASKS, across), most = pieces(m, BAND_MIN);
-        down = enough < most ? enough : most;
-    }
+    if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
     const idx band = pieces(pieces(m, down), on->rows) * on->rows;
-    const idx tasks = pieces(m, band) * across;
     PARALLEL
-    for (idx task = 0; task < tasks; task++) {
+    for (idx task = 0; task < pieces(m, band) * across; task++) {
         const idx i = task / across * band, j = task % across * SPREAD;
-        matmul_one(on, c + i * ldc + j, ldc,
-                   (Matrix){a.at + i * a.row, a.row, a.col},
-                   (Matrix){b.at + j * b.col, b.row, b.col},
-                   m - i < band ? m - i : band, n - j < SPREAD ? n - j : SPREAD, k, add);
+        product_here(on, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
+                                   at_most(m - i, band), at_most(n - j, SPREAD), k, add});
     }
 }
 
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
+}
+
+/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
+   stack, as matmul does on every thread. */
+static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
+    product_here(kernels(isa_best()), (Product){c, ldc, a, b, m, n, k, add});
 }
 
 /* -1 + (1 + eps)(1 - eps): with the product rounded first, to 1, it is 0; fused it is -eps^2. */
