@@ -3835,7 +3835,6 @@ static void ids_free(Ids *a) {
 
 typedef struct Pair {
     int32_t left, right;
-    uint32_t last;            /* of a tree of prefixes: 1 + what ends here, 0 nothing */
     int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
@@ -4353,45 +4352,37 @@ enum {
 
 /* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
-    int at, size;               /* its letters in Grammar.text */
-    int rule;                   /* the rule of this name, -1 none */
-    int shape, slot;            /* of a variable: a rule that has its forms (-1 none); its number */
+    const char *at;             /* its letters, in Grammar.text */
+    int size, slot;             /* how many; a variable's number */
+    const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
-/* A stretch of text, a { } group, or a [reference]; a chain of them is one form of an alternative.
- * What is said of references has no meaning for the others. */
-typedef struct Phrase {
-    int next, line;             /* the next of the chain, -1 none */
-    int at, size;               /* of text: where in Grammar.text; size -1: not text */
-    int rule;                   /* what to tell: a group's or reference's rule, -1 a variable */
-    int name, variable, form;   /* symbols: what is referred to, what remembers it, form; -1 none */
-    int low, high;              /* how many times */
-    int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
+/* A grammar is a tree of nodes. A rule holds alternatives, an alternative holds phrases: text,
+ * { } groups, which hold alternatives as a rule does, and [references]. A rule is the node of its
+ * own name and an alternative the node of its first form: other forms hang on them. */
+enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
+typedef struct Node {
+    enum NodeKind kind;
+    int line;
+    struct Node *next, *first, *form;   /* after it in what holds it; what it holds; next form */
+    int forms;                  /* of a rule or an alternative: how many */
+    uint64_t weight;            /* of a rule: of all; of an alternative: up to and with it */
+    const unsigned char *text;  /* of a text: `size` bytes of Grammar.text */
+    int size;
+    Symbol *name;               /* of a rule's form; what a reference tells */
+    Symbol *variable, *wanted, *right;  /* [variable:name/wanted]   [$name+$right]   or NULL */
+    int low, high, number;      /* how many times; [$name+number] */
     char operator;              /* + - * / % or 0 */
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
-} Phrase;
-
-/* One alternative: `forms` chains of phrases, one for every form of its rule or one for all. */
-typedef struct Alternative {
-    uint64_t upto;              /* weights so far, its own included */
-    int next;                   /* the rule's next alternative, -1 none */
-    int forms, first[GRAMMAR_FORMS];
-} Alternative;
-
-/* A rule: head[0] is its own name (-1 for a { } group), head[1 .. forms - 1] name other forms. */
-typedef struct Rule {
-    int line, forms, head[GRAMMAR_FORMS];
-    int first;                  /* its first alternative */
-    uint64_t weight;            /* of all of them */
-} Rule;
+} Node;
 
 /* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
  * a rule and \v for any other: so one character is the end of a rule. */
 typedef struct Scan {
     Grammar *g;
     unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
-    int line;
-    Pairs names;                /* a tree of prefixes; last: 1 + the symbol that is spelt so */
+    int line, depth;            /* depth: of { } */
+    Pairs names;                /* the halves of each symbol's hash */
     Error *e;
 } Scan;
 
@@ -4426,26 +4417,20 @@ static bool begins_name(int c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* The symbol of the name at the cursor, made on first sight; -1 and an error without a name. */
-static int scan_name(Scan *s, const char *expected) {
+/* The symbol of the name at the cursor, made on first sight; NULL and an error without a name. */
+static Symbol *scan_name(Scan *s, const char *expected) {
     Grammar *g = s->g;
-    const unsigned char *from = s->p;
-    int64_t node = -1;
-    if (!begins_name(*from)) {
-        scan_wrong(s, expected, "letters, digits and _, a letter first");
-        return -1;
-    }
-    while (begins_name(*s->p) || is_digit(*s->p)) {
-        node = pairs_number(&s->names, (int32_t)(node + 1), *s->p++, s->e);
-        if (node < 0) return -1;
-    }
-    Pair *end = &s->names.at[node];
-    if (!end->last) {
-        g->symbols[g->symbol_count] = (Symbol){
-            .at = (int)(from - g->text.at), .size = (int)(s->p - from), .rule = -1, .shape = -1};
-        end->last = (uint32_t)++g->symbol_count;
-    }
-    return (int)end->last - 1;
+    const char *from = (const char *)s->p;
+    while (begins_name(*s->p) || (is_digit(*s->p) && (const char *)s->p > from)) s->p++;
+    const size_t size = (size_t)((const char *)s->p - from);
+    const uint64_t hash = hash64(0, from, size);
+    if (!size) scan_wrong(s, expected, "letters, digits and _, a letter first");
+    const int64_t number = !size ? -1 : pairs_number(&s->names, (int32_t)(hash >> 33),
+                                                     (int32_t)(hash & INT32_MAX), s->e);
+    if (number < 0) return NULL;
+    if (number == g->symbol_count)
+        g->symbols[g->symbol_count++] = (Symbol){.at = from, .size = (int)size};
+    return &g->symbols[number];
 }
 
 /* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
@@ -4457,8 +4442,15 @@ static int scan_number(Scan *s) {
     return n;
 }
 
+static Node *node_new(Scan *s, enum NodeKind kind) {
+    Node *p = &s->g->nodes[s->g->node_count++];
+    *p = (Node){.kind = kind, .line = s->line, .low = 1, .high = 1};
+    return p;
+}
+
 /* Reads what stands between the [ and the ] of a reference, in the order of the format's table. */
-static int scan_reference(Scan *s, Phrase *p) {
+static int scan_reference(Scan *s, Node *p) {
+    p->kind = NODE_REFERENCE;
     p->capital = scan_take(s, '^');
     p->article = s->p[0] == 'a' && s->p[1] == ' ';
     if (p->article) s->p += 2;
@@ -4471,12 +4463,12 @@ static int scan_reference(Scan *s, Phrase *p) {
         scan_blanks(s);
     }
     p->recall = scan_take(s, '$');
-    if ((p->name = scan_name(s, "the name of a rule or a variable")) < 0) return 1;
+    if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
     if (!p->recall && (*s->p == ':' || *s->p == '=')) {
         p->silent = *s->p++ == '=';
         p->variable = p->name;
         p->recall = scan_take(s, '$');
-        if ((p->name = scan_name(s, "the name of a rule, or $ and a variable's")) < 0) return 1;
+        if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
     }
     const bool form = s->p[0] == '/' && begins_name(s->p[1]);       /* [$x/of], not [$x/60] */
     if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
@@ -4485,193 +4477,189 @@ static int scan_reference(Scan *s, Phrase *p) {
         else if ((p->number = scan_number(s)) < 0)
             scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
                        "[$x+$y] or [$x%60]");
-    } else if (!p->silent && scan_take(s, '/')) p->form = scan_name(s, "the name of a form");
+    } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
     if (s->e->status || scan_take(s, ']')) return s->e->status;
     return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
 /* Reads plain text up to the next mark. Its blanks become single and its \ go, in place, since what
  * is written is never longer than what was read. */
-static int scan_text(Scan *s, Phrase *p) {
-    unsigned char *const from = s->p, *to = from;
+static int scan_text(Scan *s, Node *p) {
+    unsigned char *to = s->p;
+    p->text = to;
     for (; !strchr("[]{}|/\n", *s->p); s->p++) {        /* strchr also stops at the final \0 */
         int c = *s->p;
         if (c == '\\') {
             c = *++s->p;
             if (c < ' ')
                 return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
-            if (c == 'n' && to > from && to[-1] == ' ') to--;
+            if (c == 'n' && to > p->text && to[-1] == ' ') to--;
             *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
             s->line += c == '\v';
-            if (to == from || !strchr(" \n", to[-1])) *to++ = ' ';
+            if (to == p->text || !strchr(" \n", to[-1])) *to++ = ' ';
         } else *to++ = (unsigned char)c;
     }
-    p->at = (int)(from - s->g->text.at);
-    p->size = (int)(to - from);
+    p->size = (int)(to - p->text);
     return 0;
 }
 
-static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth);
+static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
-/* Reads a group from its { on, a rule without a name. */
-static int scan_group(Scan *s, Phrase *p, int depth) {
-    Grammar *g = s->g;
-    if (depth >= GRAMMAR_NESTING)
+/* Reads a group from its { on: a rule without a name. */
+static int scan_group(Scan *s, Node *p) {
+    p->kind = NODE_GROUP;
+    p->forms = 1;
+    if (s->depth++ >= GRAMMAR_NESTING)
         return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
     s->p++;
-    p->rule = g->rule_count++;
-    g->rules[p->rule] = (Rule){.line = s->line, .forms = 1, .head = {-1}};
-    if (scan_alternatives(s, &g->rules[p->rule], false, depth + 1)) return 1;
+    if (scan_alternatives(s, p, false)) return 1;
+    s->depth--;
     if (scan_take(s, '}')) return 0;
-    return scan_wrong(s, "} to close a {", depth ? "\\/ for a plain /"
-                                                 : "\\[ or \\/ for a plain [ or /, or a }");
+    return scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
 }
 
-/* Reads one form of an alternative, up to | / or the end. *last is its first phrase. */
-static int scan_chain(Scan *s, int *last, int depth) {
-    Grammar *g = s->g;
-    Phrase *p = NULL;
-    *last = -1;
+/* Reads one form of an alternative, up to | / ] } or the end of the rule. */
+static int scan_form(Scan *s, Node *form) {
+    Node *p = NULL, **last = &form->first;
     scan_blanks(s);
     while (*s->p && !strchr("|/\n]}", *s->p)) {
-        p = &g->phrases[g->phrase_count];
-        *p = (Phrase){.next = -1, .line = s->line, .size = -1, .rule = -1, .name = -1,
-                      .variable = -1, .form = -1, .right = -1, .low = 1, .high = 1};
-        *last = g->phrase_count++;
+        p = *last = node_new(s, NODE_TEXT);
         last = &p->next;
         if (scan_take(s, '[') ? scan_reference(s, p)
-            : *s->p == '{' ? scan_group(s, p, depth) : scan_text(s, p)) return 1;
+            : *s->p == '{' ? scan_group(s, p) : scan_text(s, p)) return 1;
     }
-    if (p && p->size > 0 && g->text.at[p->at + p->size - 1] == ' ') p->size--;
+    if (p && p->size > 0 && p->text[p->size - 1] == ' ') p->size--;
     return 0;
 }
 
-/* Reads the alternatives of a rule, up to the end of the line or a }. */
-static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth) {
-    Grammar *g = s->g;
-    int *last = &r->first;
+/* Reads the alternatives of a rule or a group, up to the end of the line or a }. */
+static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
+    Node **last = &rule->first;
     uint64_t k = 1;
     do {
-        Alternative *a = &g->alternatives[g->alternative_count];
-        *last = g->alternative_count++;
+        Node *a = *last = node_new(s, NODE_FORM), *form = a;
         last = &a->next;
         scan_blanks(s);
         unsigned char *start = s->p;
         int weight = scan_number(s);
         if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
-        r->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
-        *a = (Alternative){.upto = r->weight, .next = -1};
-        do {
-            if (a->forms && a->forms == r->forms)
+        rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
+        a->weight = rule->weight;
+        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++) {
+            if (a->forms == rule->forms)
                 return scan_wrong(s, "| or the end of the alternative after its last form",
                                   "\\/ for a plain /");
-            if (scan_chain(s, &a->first[a->forms++], depth)) return 1;
-        } while (r->head[0] >= 0 && scan_take(s, '/'));
-        if (a->forms > 1 && a->forms < r->forms)
+            form = form->form = node_new(s, NODE_FORM);
+        }
+        if (s->e->status) return 1;
+        if (a->forms > 1 && a->forms < rule->forms)
             return scan_wrong(s, "/ and as many forms as the head has",
                               "one form for all, or each");
     } while (scan_take(s, '|'));
-    return r->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
+    return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
 /* Reads one rule: NAME/FORM/FORM = alternatives. */
 static int scan_rule(Scan *s) {
-    Grammar *g = s->g;
-    const int number = g->rule_count++;
-    Rule *r = &g->rules[number];
-    *r = (Rule){.line = s->line};
-    do {
-        if (r->forms == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "a second rule");
-        r->head[r->forms] = scan_name(s, "the name of a rule in the first column");
-        if (r->head[r->forms++] < 0) return 1;
-    } while (scan_take(s, '/'));
-    Symbol *y = &g->symbols[r->head[0]];
-    if (y->rule >= 0)
+    Node *rule = node_new(s, NODE_RULE), *form = rule;
+    for (;; form = form->form = node_new(s, NODE_RULE)) {
+        if (rule->forms++ == GRAMMAR_FORMS)
+            return scan_wrong(s, "at most 8 forms", "a second rule");
+        if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
+        if (!scan_take(s, '/')) break;
+    }
+    Symbol *y = rule->name;
+    if (y->rule)
         return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). "
-                    "Try: another name", g->name, s->line, y->size,
-                    (const char *)g->text.at + y->at, g->rules[y->rule].line);
-    y->rule = number;
+                    "Try: another name", s->g->name, s->line, y->size, y->at, y->rule->line);
+    y->rule = rule;
     scan_blanks(s);
     const bool zipf = scan_take(s, '~');
     if (!scan_take(s, '='))
         return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
-    if (scan_alternatives(s, r, zipf, 0)) return 1;
+    if (scan_alternatives(s, rule, zipf)) return 1;
     if (!scan_take(s, '\n'))
         return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
     s->line++;
     return 0;
 }
 
-/* Which form of rule r is called by this symbol, -1 none. */
-static int form_index(const Rule *r, int symbol) {
-    for (int i = 0; i < r->forms; i++) if (r->head[i] == symbol) return i;
-    return -1;
+/* Which form of a rule has this name, -1 none. */
+static int form_index(const Node *rule, const Symbol *name) {
+    int i = 0;
+    for (; rule && rule->name != name; rule = rule->form) i++;
+    return rule ? i : -1;
+}
+
+/* The rule whose forms a reference has: it tells that rule, or a variable that remembers such. */
+static const Node *reference_shape(const Node *p) {
+    return p->recall ? p->name->shape : p->name->rule;
 }
 
 /* An error about a name that a phrase refers to. Returns 1. */
-static int name_wrong(const Grammar *g, int line, int symbol, const char *expected,
+static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
                       const char *hint, Error *e) {
-    const Symbol *y = &g->symbols[symbol];
-    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, line, expected, y->size,
-                (const char *)g->text.at + y->at, hint);
+    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
+                y->size, y->at, hint);
 }
 
-/* Ties every reference to its rule, and gives each variable the forms of the rule that binds it.
- * Copies [x=$y] may come before y's own binding in the file, hence the rounds, of which the last
- * checks: a chain of more than eight such copies is refused. */
+/* Whether what a reference names is there and has the form that it asks for. */
+static int reference_check(const Grammar *g, const Node *p, Error *e) {
+    const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
+    if (!p->recall && !shape)
+        return name_wrong(g, p, p->name, "the name of a rule",
+                          "a line NAME = text, or check the spelling", e);
+    const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
+                        : p->right && !p->right->shape ? p->right : NULL;
+    if (unset)
+        return name_wrong(g, p, unset, "a variable that something remembers",
+                          "[NAME:rule] before [$NAME]", e);
+    if (p->wanted && form_index(shape, p->wanted) < 0)
+        return name_wrong(g, p, p->wanted, "a form of that rule or variable",
+                          "the names after / in the rule's head", e);
+    if (!p->variable) return 0;
+    do shape = shape->form, held = held->form;
+    while (shape && held && shape->name == held->name);
+    return !shape && !held ? 0
+         : name_wrong(g, p, p->variable, "rules with the same forms for one variable",
+                      "another variable", e);
+}
+
+/* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
+ * [x=$y] may come before y's own binding in the file, hence the rounds: a chain of more than eight
+ * such copies is refused. */
 static int grammar_link(Grammar *g, Error *e) {
-    enum { ROUNDS = 9 };
-    for (int round = 1; round <= ROUNDS; round++)
-        for (Phrase *p = g->phrases; p < g->phrases + g->phrase_count; p++) {
-            if (p->name < 0) continue;
-            Symbol *y = &g->symbols[p->name];
-            if (!p->recall && (p->rule = y->rule) < 0)
-                return name_wrong(g, p->line, p->name, "the name of a rule",
-                                  "a line NAME = text, or check the spelling", e);
-            const int shape = p->recall ? y->shape : p->rule;
-            if (p->variable >= 0 && shape >= 0) {
-                int *held = &g->symbols[p->variable].shape;
-                if (*held < 0) *held = shape;
-                const Rule *a = &g->rules[*held], *b = &g->rules[shape];
-                if (a->forms != b->forms ||
-                    memcmp(a->head + 1, b->head + 1, (size_t)(a->forms - 1) * sizeof *a->head))
-                    return name_wrong(g, p->line, p->variable, "rules with the same forms for one "
-                                      "variable", "another variable", e);
-            }
-            if (round < ROUNDS) continue;
-            const int unset = shape < 0 ? p->name
-                            : p->right >= 0 && g->symbols[p->right].shape < 0 ? p->right : -1;
-            if (unset >= 0)
-                return name_wrong(g, p->line, unset, "a variable that something remembers",
-                                  "[NAME:rule] before [$NAME]", e);
-            if (p->form >= 0 && form_index(&g->rules[shape], p->form) < 0)
-                return name_wrong(g, p->line, p->form, "a form of that rule or variable",
-                                  "the names after / in the rule's head", e);
-        }
+    const Node *p, *end = g->nodes + g->node_count;
+    for (int round = 0; round < 8; round++)
+        for (p = g->nodes; p < end; p++)
+            if (p->variable && !p->variable->shape) p->variable->shape = reference_shape(p);
+    for (p = g->nodes; p < end && !e->status; p++)
+        if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
     for (int i = 0; i < g->symbol_count; i++)
-        if (g->symbols[i].shape >= 0) g->symbols[i].slot = g->slot_count++;
-    return 0;
+        if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
+    return e->status;
 }
 
 /* Copies the text into g: comments and control characters become blanks, and a line end that does
- * not end a rule becomes \v. Returns how many marks there are, 0 without memory: no symbol,
- * alternative or rule is made without a mark and no mark makes more than two phrases, which bounds
- * every array before it is filled. */
-static size_t grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
-    size_t marks = 4;
-    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
-    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 0;
-    unsigned char *t = g->text.at;
+ * not end a rule becomes \v. Makes room for nodes and symbols before there are any: without one of
+ * the marks none is made, and with one three at most. */
+static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
+    idx marks = 4;
     bool comment = false;
+    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
+    unsigned char *t = g->text.at;
     for (size_t i = 0; i < n; i++) {
         comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
         if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-        marks += strchr("[{|/=:]\n\\}", t[i]) != NULL;
+        marks += strchr("[]{}|/=", t[i]) != NULL;
     }
     for (size_t i = 0; i < n; i++)
         if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    return marks;
+    g->symbols = grab(3 * marks, sizeof *g->symbols, e);
+    g->nodes = grab(3 * marks, sizeof *g->nodes, e);
+    return e->status;
 }
 
 /* What a variable remembers: for every form of its rule, a stretch of Telling.memory. */
@@ -4689,49 +4677,49 @@ typedef struct Telling {
 } Telling;
 
 /* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
-static int tell_text(Telling *t, const void *text, size_t n) {
+static int tell_text(Telling *t, const unsigned char *p, size_t n) {
     Bytes *o = t->out;
-    const unsigned char *p = text;
     const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
     if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
     if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
     return n ? bytes_add(o, p, n, t->e) : 0;
 }
 
-static int tell_rule(Telling *t, int rule, int wanted);
+static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
 /* What a variable remembers; NULL and an error while that is nothing. */
-static const Remembered *tell_recall(const Telling *t, const Phrase *p, int name) {
-    const Remembered *v = &t->values[t->g->symbols[name].slot];
+static const Remembered *tell_recall(const Telling *t, const Node *p, const Symbol *name) {
+    const Remembered *v = &t->values[name->slot];
     if (v->set) return v;
-    name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
+    name_wrong(t->g, p, name, "a variable that has been remembered by now",
                "[NAME:rule] earlier in the document", t->e);
     return NULL;
 }
 
 /* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
-static int tell_number(const Telling *t, const Phrase *p, int name, int64_t *number) {
+static int64_t tell_number(const Telling *t, const Node *p, const Symbol *name) {
     const Remembered *v = tell_recall(t, p, name);
-    if (!v) return 1;
+    if (!v) return 0;
     const unsigned char *digits = t->memory.at + v->at[0];
     const size_t n = v->size[0], minus = n && *digits == '-';
     bool good = n > minus && n - minus <= 9;
-    *number = 0;
+    int64_t number = 0;
     for (size_t i = minus; i < n && good; i++) {
         good = is_digit(digits[i]);
-        *number = 10 * *number + (digits[i] - '0');
+        number = 10 * number + (digits[i] - '0');
     }
-    if (minus) *number = -*number;
-    return good ? 0 : name_wrong(t->g, p->line, name, "a whole number of at most nine digits to "
-                                 "count with", "[NAME:rule] of a rule of numbers", t->e);
+    if (!good)
+        name_wrong(t->g, p, name, "a whole number of at most nine digits to count with",
+                   "[NAME:rule] of a rule of numbers", t->e);
+    return minus ? -number : number;
 }
 
-/* The result of an operation, in every form. */
-static int tell_operation(Telling *t, const Phrase *p, Remembered *v) {
-    int64_t x, y = p->number;
+/* The result of an operation, the same in every form. */
+static int tell_operation(Telling *t, const Node *p, Remembered *v) {
     char text[24];
-    if (tell_number(t, p, p->name, &x) || (p->right >= 0 && tell_number(t, p, p->right, &y)))
-        return 1;
+    const int64_t x = tell_number(t, p, p->name);
+    const int64_t y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
+    if (t->e->status) return 1;
     if (!y && strchr("/%", p->operator))
         return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
                     t->g->name, p->line);
@@ -4756,18 +4744,18 @@ static bool held_elsewhere(const Telling *t, const Remembered *v, int slot) {
     return false;
 }
 
-/* Tells every form of the rule in turn at the end of out and moves it to memory, from the same
- * random numbers each time; they go on after those of the first form. */
-static int tell_forms(Telling *t, const Phrase *p, Remembered *v) {
-    const Rule *r = &t->g->rules[p->rule];
+/* Tells every form of a rule in turn at the end of out and moves it to memory, from the same random
+ * numbers each time; they go on after those of the first form. */
+static int tell_forms(Telling *t, const Node *p, Remembered *v) {
     const size_t from = t->out->size, floor = t->floor;
     for (int tries = 0; tries < 8; tries++) {
         const Rng start = t->rng;
         Rng after = start;
-        for (int f = 0; f < r->forms; f++) {
+        const Node *form = p->name->rule;
+        for (int f = 0; form; form = form->form, f++) {
             t->rng = start;
             t->floor = from;
-            if (tell_rule(t, p->rule, r->head[f])) return 1;
+            if (tell_rule(t, p->name->rule, form->name)) return 1;
             v->at[f] = t->memory.size;
             v->size[f] = t->out->size - from;
             if (bytes_add(&t->memory, t->out->at + from, v->size[f], t->e)) return 1;
@@ -4776,7 +4764,7 @@ static int tell_forms(Telling *t, const Phrase *p, Remembered *v) {
             if (!f) after = t->rng;
         }
         t->rng = after;
-        if (!held_elsewhere(t, v, t->g->symbols[p->variable].slot)) break;
+        if (!held_elsewhere(t, v, p->variable->slot)) break;
     }
     return 0;
 }
@@ -4793,7 +4781,7 @@ static bool takes_an(const unsigned char *word, size_t n) {
 }
 
 /* Gives what was told from byte start on its article and its capital. */
-static int tell_finish(Telling *t, const Phrase *p, size_t start) {
+static int tell_finish(Telling *t, const Node *p, size_t start) {
     Bytes *o = t->out;
     while (start < o->size && o->at[start] == ' ') start++;
     if (p->article && start < o->size) {
@@ -4809,57 +4797,56 @@ static int tell_finish(Telling *t, const Phrase *p, size_t start) {
     return 0;
 }
 
-/* Tells one reference; inherited is the form that the whole alternative was asked for, or -1. All
- * but a rule that is told alone takes a value, [$x] as it is, [$x+1] counted, [x:name] told, which
- * may be remembered and told in the form wanted or the first. */
-static int tell_reference(Telling *t, const Phrase *p, int inherited) {
-    const Grammar *g = t->g;
-    const int wanted = p->form >= 0 ? p->form : inherited;
+/* Tells what a reference takes as a value: [$x] as it is, [$x+1] counted, [x:name] told. It may be
+ * remembered, and is told in the form wanted or the first. */
+static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
+    Remembered v = {.set = true};
+    const Remembered *known = p->recall ? tell_recall(t, p, p->name) : NULL;
+    if (known && !p->operator) v = *known;
+    else if (p->recall ? tell_operation(t, p, &v) : tell_forms(t, p, &v)) return 1;
+    if (p->variable) t->values[p->variable->slot] = v;
+    if (p->silent) return 0;
+    const int form = form_index(reference_shape(p), wanted), f = form < 0 ? 0 : form;
+    return tell_text(t, t->memory.at + v.at[f], v.size[f]);
+}
+
+/* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
+static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
     int times = p->low;
+    if (p->wanted) wanted = p->wanted;
     if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
-    for (int i = 0; i < times && !t->e->status; i++) {
-        if (i && tell_text(t, " ", 1)) return 1;
+    for (int i = 0; i < times; i++) {
+        if (i && tell_text(t, (const unsigned char *)" ", 1)) return 1;
         const size_t start = t->out->size;
-        if (p->recall || p->variable >= 0) {
-            const Remembered *known = p->recall ? tell_recall(t, p, p->name) : NULL;
-            Remembered v = {.set = true};
-            if (known && !p->operator) v = *known;
-            else if (p->recall ? tell_operation(t, p, &v) : tell_forms(t, p, &v)) return 1;
-            if (p->variable >= 0) t->values[g->symbols[p->variable].slot] = v;
-            if (p->silent) continue;
-            const int rule = p->recall ? g->symbols[p->name].shape : p->rule;
-            const int form = form_index(&g->rules[rule], wanted), f = form < 0 ? 0 : form;
-            tell_text(t, t->memory.at + v.at[f], v.size[f]);
-        } else tell_rule(t, p->rule, wanted);
-        if ((p->capital || p->article) && !t->e->status) tell_finish(t, p, start);
+        if (p->recall || p->variable ? tell_value(t, p, wanted) : tell_rule(t, p->name->rule, wanted))
+            return 1;
+        if (!p->silent && tell_finish(t, p, start)) return 1;
     }
-    return t->e->status;
+    return 0;
 }
 
 /* Refuses a document that goes on for ever. */
-static int endless(const Telling *t, const Rule *r) {
+static int endless(const Telling *t, const Node *rule) {
     return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
                 "%d rules or %d bytes. Try: an alternative that does not come back here",
-                t->g->name, r->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+                t->g->name, rule->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
-/* Tells a rule in the form wanted (a symbol, or -1). A { } group hands on what it was asked for. */
-static int tell_rule(Telling *t, int rule, int wanted) {
-    const Grammar *g = t->g;
-    const Rule *r = &g->rules[rule];
+/* Tells a rule or group in the form wanted (or NULL). A group hands on what it was asked for. */
+static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
     if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
-        return endless(t, r);
-    const int form = r->head[0] < 0 ? 0 : form_index(r, wanted);
-    const Alternative *a = &g->alternatives[r->first];
-    const uint64_t draw = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
-    while (a->upto <= draw) a = &g->alternatives[a->next];
-    if (form < 0 || a->forms > 1) wanted = -1;
-    const Phrase *p;
-    for (int i = a->first[a->forms > 1 && form > 0 ? form : 0]; i >= 0; i = p->next) {
-        p = &g->phrases[i];
-        if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
-            : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
-        if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, r);
+        return endless(t, rule);
+    const Node *a = rule->first;
+    const uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
+    while (a->weight <= draw) a = a->next;
+    int form = form_index(rule, wanted);
+    if (a->forms > 1 || (rule->name && form < 0)) wanted = NULL;
+    for (form = a->forms > 1 ? form : 0; form > 0; form--) a = a->form;
+    for (const Node *p = a->first; p; p = p->next) {
+        if (p->kind == NODE_TEXT ? tell_text(t, p->text, (size_t)p->size)
+            : p->kind == NODE_GROUP ? tell_rule(t, p, wanted) : tell_reference(t, p, wanted))
+            return 1;
+        if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, rule);
     }
     t->depth--;
     return 0;
@@ -4874,7 +4861,7 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
     t.rng.state = rng_next(&t.rng) ^ number;
     t.rng.state = rng_next(&t.rng);
     t.values = grab(g->slot_count, sizeof *t.values, e);
-    const bool bad = !t.values || bytes_add(out, "", 0, e) || tell_rule(&t, 0, -1);
+    const bool bad = !t.values || bytes_add(out, "", 0, e) || tell_rule(&t, g->nodes, NULL);
     if (bad) out->size = start;
     else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
     bytes_free(&t.memory);
@@ -4885,9 +4872,7 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
 static void grammar_free(Grammar *g) {
     bytes_free(&g->text);
     free(g->symbols);
-    free(g->phrases);
-    free(g->alternatives);
-    free(g->rules);
+    free(g->nodes);
     *g = (Grammar){0};
 }
 
@@ -4895,23 +4880,19 @@ static void grammar_free(Grammar *g) {
  * check, so that a grammar without an end is refused here. On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
+    Bytes trial = {0};
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
         return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a "
                     "smaller one", name, n);
-    const idx marks = (idx)grammar_copy(g, text, n, e);
+    grammar_copy(g, text, n, e);
     Scan s = {.g = g, .p = g->text.at, .line = 1, .e = e};
-    Bytes trial = {0};
-    g->symbols = grab(marks, sizeof *g->symbols, e);
-    g->phrases = grab(2 * marks, sizeof *g->phrases, e);
-    g->alternatives = grab(marks, sizeof *g->alternatives, e);
-    g->rules = grab(marks, sizeof *g->rules, e);
     while (!e->status && (scan_blanks(&s), *s.p)) {
         if (scan_take(&s, '\n')) s.line++;
         else scan_rule(&s);
     }
-    if (!e->status && !g->rule_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+    if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
     if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
     pairs_free(&s.names);
     bytes_free(&trial);
