@@ -4357,20 +4357,18 @@ typedef struct Symbol {
     const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
-/* A grammar is a tree of nodes. A rule holds alternatives, an alternative holds phrases: text,
- * { } groups, which hold alternatives as a rule does, and [references]. A rule is the node of its
- * own name and an alternative the node of its first form: other forms hang on them. */
+/* A grammar is a tree of nodes. A rule or a { } group holds alternatives; an alternative holds
+ * phrases: text, groups, [references]. A rule's node and an alternative's are its first form's too,
+ * and the other forms hang on it. */
 enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
 typedef struct Node {
     enum NodeKind kind;
     int line;
-    struct Node *next, *first, *form;   /* after it in what holds it; what it holds; next form */
-    int forms;                  /* of a rule or an alternative: how many */
+    struct Node *next, *first, *form;   /* after it; the first that it holds; its next form */
+    int forms, size;            /* how many forms; bytes of text */
     uint64_t weight;            /* of a rule: of all; of an alternative: up to and with it */
-    const unsigned char *text;  /* of a text: `size` bytes of Grammar.text */
-    int size;
-    Symbol *name;               /* of a rule's form; what a reference tells */
-    Symbol *variable, *wanted, *right;  /* [variable:name/wanted]   [$name+$right]   or NULL */
+    const unsigned char *text;
+    Symbol *name, *variable, *wanted, *right;   /* [variable:name/wanted]  [$name+$right] or NULL */
     int low, high, number;      /* how many times; [$name+number] */
     char operator;              /* + - * / % or 0 */
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
@@ -4410,27 +4408,25 @@ static bool scan_take(Scan *s, int c) {
     return here;
 }
 
-static bool is_digit(int c) { return c >= '0' && c <= '9'; }
+static bool is_digit(unsigned char c) { return byte_kind(c) == DIGIT; }
 
 /* Whether c may begin a name; a digit may stand further on. */
-static bool begins_name(int c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+static bool begins_name(unsigned char c) {
+    return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
 /* The symbol of the name at the cursor, made on first sight; NULL and an error without a name. */
 static Symbol *scan_name(Scan *s, const char *expected) {
     Grammar *g = s->g;
-    const char *from = (const char *)s->p;
-    while (begins_name(*s->p) || (is_digit(*s->p) && (const char *)s->p > from)) s->p++;
-    const size_t size = (size_t)((const char *)s->p - from);
-    const uint64_t hash = hash64(0, from, size);
-    if (!size) scan_wrong(s, expected, "letters, digits and _, a letter first");
-    const int64_t number = !size ? -1 : pairs_number(&s->names, (int32_t)(hash >> 33),
-                                                     (int32_t)(hash & INT32_MAX), s->e);
-    if (number < 0) return NULL;
-    if (number == g->symbol_count)
-        g->symbols[g->symbol_count++] = (Symbol){.at = from, .size = (int)size};
-    return &g->symbols[number];
+    const unsigned char *from = s->p;
+    if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
+    else while (begins_name(*s->p) || is_digit(*s->p)) s->p++;
+    const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
+    const uint64_t hash = hash64(0, from, (size_t)new.size);
+    const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
+    const int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
+    if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
+    return number < 0 ? NULL : &g->symbols[number];
 }
 
 /* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
@@ -4444,7 +4440,7 @@ static int scan_number(Scan *s) {
 
 static Node *node_new(Scan *s, enum NodeKind kind) {
     Node *p = &s->g->nodes[s->g->node_count++];
-    *p = (Node){.kind = kind, .line = s->line, .low = 1, .high = 1};
+    *p = (Node){.kind = kind, .line = s->line};
     return p;
 }
 
@@ -4455,13 +4451,11 @@ static int scan_reference(Scan *s, Node *p) {
     p->article = s->p[0] == 'a' && s->p[1] == ' ';
     if (p->article) s->p += 2;
     const int times = scan_number(s);
-    if (times >= 0) {
-        p->low = times;
-        p->high = scan_take(s, '-') ? scan_number(s) : times;
-        if (p->high < p->low)
-            return scan_wrong(s, "a range such as 2-5", "the smaller number first");
-        scan_blanks(s);
-    }
+    p->low = p->high = times < 0 ? 1 : times;
+    if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
+    if (p->high < p->low)
+        return scan_wrong(s, "a range such as 2-5", "the smaller number first");
+    if (times >= 0) scan_blanks(s);
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
     if (!p->recall && (*s->p == ':' || *s->p == '=')) {
@@ -4642,10 +4636,10 @@ static int grammar_link(Grammar *g, Error *e) {
 }
 
 /* Copies the text into g: comments and control characters become blanks, and a line end that does
- * not end a rule becomes \v. Makes room for nodes and symbols before there are any: without one of
- * the marks none is made, and with one three at most. */
+ * not end a rule becomes \v. Makes room for nodes and symbols. A byte stands behind each: the first
+ * of a name or a text, = [ { } | or /, but behind the two of a { that is never closed. */
 static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
-    idx marks = 4;
+    const idx room = (idx)n + 4 * GRAMMAR_NESTING;
     bool comment = false;
     while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
     if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
@@ -4653,24 +4647,20 @@ static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *
     for (size_t i = 0; i < n; i++) {
         comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
         if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-        marks += strchr("[]{}|/=", t[i]) != NULL;
     }
     for (size_t i = 0; i < n; i++)
         if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    g->symbols = grab(3 * marks, sizeof *g->symbols, e);
-    g->nodes = grab(3 * marks, sizeof *g->nodes, e);
+    g->symbols = grab(room, sizeof *g->symbols, e);
+    g->nodes = grab(room, sizeof *g->nodes, e);
     return e->status;
 }
-
-/* What a variable remembers: for every form of its rule, a stretch of Telling.memory. */
-typedef struct Remembered { bool set; size_t at[GRAMMAR_FORMS], size[GRAMMAR_FORMS]; } Remembered;
 
 /* A document being told. */
 typedef struct Telling {
     const Grammar *g;
     Rng rng;
-    Bytes *out, memory;
-    Remembered *values;         /* one per variable */
+    Bytes *out, memory;         /* memory: what is remembered, each form ended by a \0 */
+    size_t *values;             /* of each variable: where in memory its first form is, 0 nowhere */
     size_t start, floor;        /* where in out the document begins, and what is remembered now */
     int depth, steps;
     Error *e;
@@ -4687,84 +4677,69 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
-/* What a variable remembers; NULL and an error while that is nothing. */
-static const Remembered *tell_recall(const Telling *t, const Node *p, const Symbol *name) {
-    const Remembered *v = &t->values[name->slot];
-    if (v->set) return v;
-    name_wrong(t->g, p, name, "a variable that has been remembered by now",
-               "[NAME:rule] earlier in the document", t->e);
-    return NULL;
+/* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
+static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
+    if (!t->values[name->slot])
+        name_wrong(t->g, p, name, "a variable that has been remembered by now",
+                   "[NAME:rule] earlier in the document", t->e);
+    return t->values[name->slot];
 }
 
 /* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
-static int64_t tell_number(const Telling *t, const Node *p, const Symbol *name) {
-    const Remembered *v = tell_recall(t, p, name);
-    if (!v) return 0;
-    const unsigned char *digits = t->memory.at + v->at[0];
-    const size_t n = v->size[0], minus = n && *digits == '-';
-    bool good = n > minus && n - minus <= 9;
-    int64_t number = 0;
-    for (size_t i = minus; i < n && good; i++) {
-        good = is_digit(digits[i]);
-        number = 10 * number + (digits[i] - '0');
-    }
-    if (!good)
+static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
+    const size_t at = tell_recall(t, p, name);
+    if (!at) return 0;
+    char *text = (char *)t->memory.at + at, *end;
+    const long long number = strtoll(text, &end, 10);
+    if (end == text || *end || end - text > 9 + (*text == '-'))
         name_wrong(t->g, p, name, "a whole number of at most nine digits to count with",
                    "[NAME:rule] of a rule of numbers", t->e);
-    return minus ? -number : number;
+    return number;
 }
 
-/* The result of an operation, the same in every form. */
-static int tell_operation(Telling *t, const Node *p, Remembered *v) {
+/* Remembers the result of an operation, the same in every form. */
+static int tell_operation(Telling *t, const Node *p) {
     char text[24];
-    const int64_t x = tell_number(t, p, p->name);
-    const int64_t y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
+    const long long x = tell_number(t, p, p->name);
+    const long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
     if (t->e->status) return 1;
     if (!y && strchr("/%", p->operator))
         return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
                     t->g->name, p->line);
-    const int64_t z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
-                    : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-    const size_t n = (size_t)snprintf(text, sizeof text, "%lld", (long long)z);
-    for (int f = 0; f < GRAMMAR_FORMS; f++) {
-        v->at[f] = t->memory.size;
-        v->size[f] = n;
-    }
-    return bytes_add(&t->memory, text, n, t->e);
+    const long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
+                      : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
+    const size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
+    for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
+    return t->e->status;
 }
 
-/* Whether a variable other than the one in this slot holds the same text as v. */
-static bool held_elsewhere(const Telling *t, const Remembered *v, int slot) {
-    const unsigned char *m = t->memory.at;
-    for (int i = 0; i < t->g->slot_count; i++) {
-        const Remembered *w = &t->values[i];
-        if (i != slot && w->set && w->size[0] == v->size[0] &&
-            !memcmp(m + w->at[0], m + v->at[0], v->size[0])) return true;
-    }
+/* Whether a variable other than the one in this slot remembers the text that is at `at`. */
+static bool held_elsewhere(const Telling *t, size_t at, int slot) {
+    const char *m = (const char *)t->memory.at;
+    for (int i = 0; i < t->g->slot_count; i++)
+        if (i != slot && t->values[i] && !strcmp(m + t->values[i], m + at)) return true;
     return false;
 }
 
 /* Tells every form of a rule in turn at the end of out and moves it to memory, from the same random
  * numbers each time; they go on after those of the first form. */
-static int tell_forms(Telling *t, const Node *p, Remembered *v) {
+static int tell_forms(Telling *t, const Node *p, size_t *at) {
     const size_t from = t->out->size, floor = t->floor;
     for (int tries = 0; tries < 8; tries++) {
         const Rng start = t->rng;
         Rng after = start;
-        const Node *form = p->name->rule;
-        for (int f = 0; form; form = form->form, f++) {
+        for (const Node *form = p->name->rule; form; form = form->form) {
             t->rng = start;
-            t->floor = from;
-            if (tell_rule(t, p->name->rule, form->name)) return 1;
-            v->at[f] = t->memory.size;
-            v->size[f] = t->out->size - from;
-            if (bytes_add(&t->memory, t->out->at + from, v->size[f], t->e)) return 1;
-            t->out->size = from;
-            t->floor = floor;
-            if (!f) after = t->rng;
+            t->floor = t->out->size;
+            if (tell_rule(t, p->name->rule, form->name) || bytes_add(t->out, "", 1, t->e)) return 1;
+            if (form == p->name->rule) after = t->rng;
         }
         t->rng = after;
-        if (!held_elsewhere(t, v, p->variable->slot)) break;
+        t->floor = floor;
+        *at = t->memory.size;
+        if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
+        t->out->size = from;
+        if (!held_elsewhere(t, *at, p->variable->slot)) break;
     }
     return 0;
 }
@@ -4800,14 +4775,14 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
 /* Tells what a reference takes as a value: [$x] as it is, [$x+1] counted, [x:name] told. It may be
  * remembered, and is told in the form wanted or the first. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
-    Remembered v = {.set = true};
-    const Remembered *known = p->recall ? tell_recall(t, p, p->name) : NULL;
-    if (known && !p->operator) v = *known;
-    else if (p->recall ? tell_operation(t, p, &v) : tell_forms(t, p, &v)) return 1;
-    if (p->variable) t->values[p->variable->slot] = v;
-    if (p->silent) return 0;
-    const int form = form_index(reference_shape(p), wanted), f = form < 0 ? 0 : form;
-    return tell_text(t, t->memory.at + v.at[f], v.size[f]);
+    size_t at = t->memory.size;
+    if (p->operator ? tell_operation(t, p)
+        : p->recall ? !(at = tell_recall(t, p, p->name)) : tell_forms(t, p, &at)) return 1;
+    if (p->variable) t->values[p->variable->slot] = at;
+    const unsigned char *text = t->memory.at + at;
+    for (int f = form_index(reference_shape(p), wanted); f > 0; f--)
+        text += strlen((const char *)text) + 1;
+    return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
@@ -4818,8 +4793,8 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
     for (int i = 0; i < times; i++) {
         if (i && tell_text(t, (const unsigned char *)" ", 1)) return 1;
         const size_t start = t->out->size;
-        if (p->recall || p->variable ? tell_value(t, p, wanted) : tell_rule(t, p->name->rule, wanted))
-            return 1;
+        if (p->recall || p->variable ? tell_value(t, p, wanted)
+                                     : tell_rule(t, p->name->rule, wanted)) return 1;
         if (!p->silent && tell_finish(t, p, start)) return 1;
     }
     return 0;
@@ -4861,7 +4836,8 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
     t.rng.state = rng_next(&t.rng) ^ number;
     t.rng.state = rng_next(&t.rng);
     t.values = grab(g->slot_count, sizeof *t.values, e);
-    const bool bad = !t.values || bytes_add(out, "", 0, e) || tell_rule(&t, g->nodes, NULL);
+    const bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
+                     tell_rule(&t, g->nodes, NULL);
     if (bad) out->size = start;
     else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
     bytes_free(&t.memory);
