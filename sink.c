@@ -3835,6 +3835,7 @@ static void ids_free(Ids *a) {
 
 typedef struct Pair {
     int32_t left, right;
+    uint32_t last;            /* a companion's: 1 + what ends here, 0 nothing */
     int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
@@ -4785,13 +4786,22 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
     return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
 }
 
+/* Refuses a document that goes on for ever. */
+static int tell_on(const Telling *t, const Node *p) {
+    return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
+           t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
+                "%d rules or %d bytes. Try: an alternative that does not come back here",
+                t->g->name, p->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+}
+
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
 static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
     int times = p->low;
     if (p->wanted) wanted = p->wanted;
     if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
     for (int i = 0; i < times; i++) {
-        if (i && tell_text(t, (const unsigned char *)" ", 1)) return 1;
+        if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
         const size_t start = t->out->size;
         if (p->recall || p->variable ? tell_value(t, p, wanted)
                                      : tell_rule(t, p->name->rule, wanted)) return 1;
@@ -4800,31 +4810,23 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
     return 0;
 }
 
-/* Refuses a document that goes on for ever. */
-static int endless(const Telling *t, const Node *rule) {
-    return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
-                "%d rules or %d bytes. Try: an alternative that does not come back here",
-                t->g->name, rule->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
-}
-
 /* Tells a rule or group in the form wanted (or NULL). A group hands on what it was asked for. */
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
-    if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
-        return endless(t, rule);
+    t->depth++;
+    t->steps++;
+    if (tell_on(t, rule)) return 1;
     const Node *a = rule->first;
     const uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
     while (a->weight <= draw) a = a->next;
-    int form = form_index(rule, wanted);
-    if (a->forms > 1 || (rule->name && form < 0)) wanted = NULL;
-    for (form = a->forms > 1 ? form : 0; form > 0; form--) a = a->form;
-    for (const Node *p = a->first; p; p = p->next) {
-        if (p->kind == NODE_TEXT ? tell_text(t, p->text, (size_t)p->size)
-            : p->kind == NODE_GROUP ? tell_rule(t, p, wanted) : tell_reference(t, p, wanted))
-            return 1;
-        if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, rule);
-    }
+    const int index = form_index(rule, wanted);
+    if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
+    for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
+    for (const Node *p = a->first; p && !t->e->status; p = p->next)
+        if (p->kind == NODE_TEXT) tell_text(t, p->text, (size_t)p->size);
+        else if (p->kind == NODE_GROUP) tell_rule(t, p, wanted);
+        else tell_reference(t, p, wanted);
     t->depth--;
-    return 0;
+    return t->e->status;
 }
 
 /* Appends document number of the stream seed to out, without a separator. The random numbers start
@@ -4964,8 +4966,7 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
     return e->status;
 }
 
-/* All that --text or --tokens names, put together: bytes with a separator after each file, or ids.
- */
+/* All that --text or --tokens names: bytes with a separator after each file, or ids. */
 static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
@@ -4985,93 +4986,90 @@ static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Er
     return e->status;
 }
 
-/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. Where one of
- * d->held begins is noted in d->starts. */
-static int data_encode(Data *d, const Source *s, const Bytes *text, const Ids *ids, size_t from,
-                       size_t to, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
-    if (out == &d->held) ids_add(&d->starts, &start, 1, e);
-    if (s->bos) ids_add(out, &bos, 1, e);
-    if (ids) ids_add(out, ids->at + from, to - from, e);
-    else if (from < to) tokenizer_encode(&d->encoder, text->at + from, to - from, out, e);
-    return ids_add(out, &end, 1, e);
-}
+/* The documents of a text, or of shards, where ids.at is not NULL. */
+typedef struct Pile { Bytes text; Ids ids; } Pile;
 
-/* Appends the tokens of a document that the grammar tells. */
-static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
-    Bytes text = {0};
-    if (!grammar_document(&d->grammar, seed, number, &text, e))
-        data_encode(d, s, &text, NULL, 0, text.size, out, e);
-    bytes_free(&text);
-    return e->status;
-}
-
-/* Where a document lies, in bytes or in ids, and whether it is held back. */
-typedef struct Document { size_t from, to; bool held; } Document;
+/* Where a document lies in a pile, in bytes or in ids. */
+typedef struct Document { size_t from, to; } Document;
 
 /* Finds the next document from *at on, past its end and its separator; false when there is none.
  * White space at the start of a text's document is not part of it. */
-static bool document_next(const Data *d, const Bytes *text, const Ids *ids, size_t *at,
-                          Document *out) {
-    while (*at < (ids ? ids->size : text->size)) {
-        size_t from = *at, to = from;
-        if (ids) {
+static bool document_next(const Data *d, const Pile *p, size_t *at, Document *out) {
+    const Bytes *text = &p->text;
+    const Ids *ids = &p->ids;
+    for (size_t from; (from = *at) < (ids->at ? ids->size : text->size);) {
+        size_t to = from;
+        if (ids->at) {
             while (to < ids->size && ids->at[to] != d->end) to++;
-            *at = to + (to < ids->size);
+            *at = to + 1;
         } else {
             to += document_length(text->at + from, text->size - from);
-            *at = to + (to < text->size ? strlen(DOCUMENT_END) : 0);
+            *at = to + strlen(DOCUMENT_END);
             while (from < to && isspace(text->at[from])) from++;
         }
-        *out = (Document){.from = from, .to = to};
+        *out = (Document){from, to};
         if (from < to) return true;
     }
     return false;
 }
 
-/* Lists the documents, those held back marked; returns how many. Where they would all be on one
- * side, the last is cut in two at a share of 1 - valid: in a text at the first white space from
- * there on, so that no word and no character is cut. */
-static size_t documents_list(const Data *d, const Source *s, const Bytes *text, const Ids *ids,
-                             Bytes *list, Error *e) {
-    Document one;
-    uint64_t n = 0, held = 0;
-    for (size_t at = 0; !e->status && document_next(d, text, ids, &at, &one); n++) {
-        Rng draw = {hash64(HELD_SEED, &n, sizeof n)};
-        one.held = rng_uniform(&draw) < s->valid;
-        held += one.held;
-        bytes_add(list, &one, sizeof one, e);
-    }
-    if (e->status || !n || s->valid <= 0 || (held && held < n)) return n;
-    Document *all = (void *)list->at, *last = &all[n - 1];
-    size_t cut = last->to - (size_t)((double)(last->to - last->from) * s->valid);
-    while (!ids && cut < last->to && !isspace(text->at[cut])) cut++;
-    for (uint64_t i = 0; i < n; i++) all[i].held = false;
-    one = (Document){.from = cut, .to = last->to, .held = true};
-    last->to = cut;
-    bytes_add(list, &one, sizeof one, e);
-    return n + 1;
+/* Whether a document is held back. */
+static bool document_held(const Source *s, uint64_t number) {
+    Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
+    return rng_uniform(&draw) < s->valid;
 }
 
-/* A text or shards: the documents, shared out between training and validation. */
+/* Appends a document's tokens, with bos and end. Where one of d->held begins is noted in d->starts.
+ */
+static int data_encode(Data *d, const Source *s, const Pile *p, Document at, Ids *out, Error *e) {
+    const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
+    const size_t n = at.to - at.from;
+    if (out == &d->held) ids_add(&d->starts, &start, 1, e);
+    if (s->bos) ids_add(out, &bos, 1, e);
+    if (p->ids.at) ids_add(out, p->ids.at + at.from, n, e);
+    else if (n) tokenizer_encode(&d->encoder, p->text.at + at.from, n, out, e);
+    return ids_add(out, &end, 1, e);
+}
+
+/* A text or shards: the documents, shared out between training and validation. Where they would all
+ * be on one side, the last is cut in two at a share of 1 - valid: in a text at the first white space
+ * from there on, so that no word and no character is cut. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-    Bytes text = {0}, list = {0};
-    Ids ids = {0}, *shards = s->tokens[0] ? &ids : NULL;
-    source_read(d, s, &text, &ids, e);
-    const size_t n = e->status ? 0 : documents_list(d, s, &text, shards, &list, e);
+    Pile p = {0};
+    Document one;
+    uint64_t n = 0, held = 0, i = 0;
+    source_read(d, s, &p.text, &p.ids, e);
+    for (size_t at = 0; !e->status && document_next(d, &p, &at, &one); n++)
+        held += document_held(s, n);
     if (!n) fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
-                 shards ? s->tokens : s->text);
-    for (size_t i = 0; i < n && !e->status; i++) {
-        const Document *p = (const Document *)(void *)list.at + i;
+                 s->tokens[0] ? s->tokens : s->text);
+    const bool cut = s->valid > 0 && (!held || held == n);
+    for (size_t at = 0; !e->status && document_next(d, &p, &at, &one); i++) {
         const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-        if (p->from < p->to && (p->held || room))
-            data_encode(d, s, &text, shards, p->from, p->to, p->held ? &d->held : &d->train, e);
+        Document rest = {one.to, one.to};
+        if (cut && i + 1 == n) {
+            rest.from -= (size_t)((double)(one.to - one.from) * s->valid);
+            while (!p.ids.at && rest.from < one.to && !isspace(p.text.at[rest.from])) rest.from++;
+            one.to = rest.from;
+        }
+        const bool back = !cut && document_held(s, i);
+        if (one.from < one.to && (back || room))
+            data_encode(d, s, &p, one, back ? &d->held : &d->train, e);
+        if (rest.from < rest.to) data_encode(d, s, &p, rest, &d->held, e);
     }
-    d->source = shards ? hash64(0, ids.at, ids.size * sizeof *ids.at)
-                       : hash64(0, text.at, text.size);
-    bytes_free(&text);
-    bytes_free(&list);
-    ids_free(&ids);
+    d->source = p.ids.at ? hash64(0, p.ids.at, p.ids.size * sizeof *p.ids.at)
+                         : hash64(0, p.text.at, p.text.size);
+    bytes_free(&p.text);
+    ids_free(&p.ids);
+    return e->status;
+}
+
+/* Appends the tokens of a document that the grammar tells. */
+static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
+    Pile p = {0};
+    if (!grammar_document(&d->grammar, seed, number, &p.text, e))
+        data_encode(d, s, &p, (Document){0, p.text.size}, out, e);
+    bytes_free(&p.text);
     return e->status;
 }
 
@@ -5172,6 +5170,7 @@ static void data_shuffle(Data *d, idx pass) {
 /* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
+    const size_t n = (size_t)T + 1;
     *number = d->sample++;
     if (d->draw) {
         d->draw(d, d->seed, *number, block, T + 1);
@@ -5181,18 +5180,18 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
         const idx at = (idx)*number;
         if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
         *number = (uint64_t)d->order[at % d->blocks];
-        memcpy(block, d->train.at + *number * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
+        memcpy(block, d->train.at + *number * n, n * sizeof *block);
         return 0;
     }
-    for (size_t have = 0, some; have <= (size_t)T; have += some, d->offset += some) {
+    for (size_t have = 0, some; have < n; have += some, d->offset += some) {
         if (d->told.size && d->offset >= d->told.size) {     /* this document is at its end */
             d->document++;
             d->told.size = d->offset = 0;
         }
         /* none is told yet: at the start, or after a checkpoint has said which and where in it */
         if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
-        const size_t left = d->told.size - d->offset, want = (size_t)T + 1 - have;
-        some = d->told.size <= d->offset ? 0 : left < want ? left : want;
+        const size_t left = d->told.size > d->offset ? d->told.size - d->offset : 0;
+        some = left < n - have ? left : n - have;
         memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
     }
     return 0;
@@ -5223,32 +5222,41 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
     return 0;
 }
 
-static int intervene(const Data *d, const Source *s, uint64_t number, int32_t *block, int n,
+/* ids, targets [T] of a block of T+1 tokens. */
+static void block_split(const int32_t *block, int T, int *ids, int *targets) {
+    for (int t = 0; t < T; t++) {
+        ids[t] = block[t];
+        targets[t] = block[t + 1];
+    }
+}
+
+/* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
+static void overwrite(int *ids, int *targets, int T, int p, int id) {
+    if (p >= 1 && p <= T) ids[p - 1] = id;
+    if (p >= 2 && p <= T + 1) targets[p - 2] = id;
+}
+
+static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
     int at[17];
     Rng rng = {hash64(1024, &number, sizeof number)};    /* 1024: the seed of the authors' script */
     if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-    if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = d->fix;
+    overwrite(ids, targets, T, s->fix_token, d->fix);
     for (int i = 0; at[i]; i++)
-        if (at[i] <= n) block[at[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)d->vocab);
+        if (at[i] <= T + 1)
+            overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
     return 0;
-}
-
-/* Sequence number b of ids, targets [.,T] from a block of T+1 tokens. */
-static void block_split(const int32_t *block, int b, int T, int *ids, int *targets) {
-    for (int t = 0; t < T; t++) {
-        ids[(idx)b * T + t] = block[t];
-        targets[(idx)b * T + t] = block[t + 1];
-    }
 }
 
 /* ids, targets [B,T]: the next B blocks, with their interventions. */
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
     int32_t *block = grab(T + 1, sizeof *block, e);
     uint64_t number;
-    for (int b = 0; b < B && !e->status; b++)
-        if (!data_block(d, s, T, block, &number, e) &&
-            !intervene(d, s, number, block, T + 1, e)) block_split(block, b, T, ids, targets);
+    for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
+        if (data_block(d, s, T, block, &number, e)) break;
+        block_split(block, T, ids, targets);
+        intervene(d, s, number, T, ids, targets, e);
+    }
     free(block);
     return e->status;
 }
@@ -5270,6 +5278,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
     const int documents = (int)d->starts.size, size = (int)d->held.size;
     const bool natural = input == INPUT_NATURAL;
+    const int fixed = s->fix_token <= T ? s->fix_token : 0;
     int got = 0;
     *starts = 0;
     for (int skip = 0; natural && got < n && skip < size; skip += T)
@@ -5277,20 +5286,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
             const int from = d->starts.at[i] + skip,
                       end = i + 1 < documents ? d->starts.at[i + 1] : size;
             if (from + T + 1 > end) continue;
-            block_split(d->held.at + from, got++, T, ids, targets);
+            block_split(d->held.at + from, T, ids + (idx)got * T, targets + (idx)got * T);
+            overwrite(ids + (idx)got * T, targets + (idx)got * T, T, fixed, d->fix);
+            got++;
             *starts += skip == 0;
         }
     Rng rng = {hash64(HELD_SEED, "probe", 5)};
-    for (; !natural && got < n; got++) {
+    for (; !natural && got < n; got++, ids += T) {
         const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
         for (int t = 0; t < T; t++)
-            ids[(idx)got * T + t] = input == INPUT_REPEAT ? once
-                                  : (int)rng_below(&rng, (uint64_t)d->vocab);
-    }
-    const int p = s->fix_token <= T ? s->fix_token : 0;
-    for (int b = 0; b < got && p; b++) {
-        ids[(idx)b * T + p - 1] = d->fix;
-        if (natural && p > 1) targets[(idx)b * T + p - 2] = d->fix;
+            ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+        if (fixed) ids[fixed - 1] = d->fix;
     }
     return got;
 }
@@ -5298,15 +5304,13 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
 /* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
-    const size_t all = d->held.size / (size_t)(T + 1);
     int got = 0;
-    int32_t *block = grab(T + 1, sizeof *block, e);
-    for (; !e->status && got < n && (size_t)got < all; got++) {
-        memcpy(block, d->held.at + (size_t)got * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
-        if (!intervene(d, s, ~(uint64_t)got, block, T + 1, e))
-            block_split(block, got, T, ids, targets);
+    for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
+        block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
+        intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
+        ids += T;
+        targets += T;
     }
-    free(block);
     return got;
 }
 
