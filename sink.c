@@ -71,7 +71,16 @@
  *                               14 Attention in tiles, with a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
- * WHERE TO CHANGE WHAT.
+ * WHERE TO CHANGE WHAT, in this order. Axes count their rows: a place that is forgotten does not
+ * compile, or a test fails.
+ *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
+ *                 chapter 2; its operator, both ways: 3.2 norm, 3.4 positions, 3.5 activation and
+ *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 heads, 4 block; STATE_ROWS and closed
+ *                 forms, 7.2; premises() in data/hf.c; the slow model, test_sink.c 0.3
+ *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
+ *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
+ *   a check       its measure, and its line in the table of a section of chapter 7; where the
+ *                 table is new, CHECKS, 16.5
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.
@@ -237,6 +246,7 @@ const Variant VARIANTS[] = {
 /* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
  * one (Table 11). */
 static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
+_Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in slow_act");
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
  *
@@ -376,6 +386,8 @@ static void config_fill(Config *c) {
  * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which signs have its scores, and beside what is it refused?");
 static int config_resolve(Config *c, Error *e) {
     bool divides = c->head_dim || c->dim % c->heads == 0;
     config_fill(c);
@@ -1078,6 +1090,7 @@ static int position_bucket(idx distance) {
 }
 
 /* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
+_Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias, then the last");
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1220,8 +1233,10 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
 }
 
 /* By ACT_*: swiglu, geglu, reglu, then swish, gelu, relu, gelutanh without a gate. */
-static Activation *const ACTS[] = {act_swish, act_gelu, act_relu,
-                                   act_swish, act_gelu, act_relu, act_gelutanh};
+static Activation *const ACTS[] = {
+    [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
+    [ACT_SWISH] = act_swish, [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu,
+    [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
 /* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
@@ -1230,6 +1245,7 @@ _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
  *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
  * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
+_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
     idx D = c->head_dim, n = rows * D;
@@ -1341,7 +1357,8 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
 }
 
 /* By SIM_*: s and s' of a row z; exp has row_exp below. */
-static Activation *const SIMS[] = {NULL, sim_sigmoid, elu_plus_one, sim_identity};
+static Activation *const SIMS[] = {[SIM_EXP] = NULL, [SIM_SIGMOID] = sim_sigmoid,
+                                   [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity};
 _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
 _Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
 
@@ -1569,6 +1586,7 @@ static void fixed_value(const Config *c, real *v) {
 }
 
 /* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+_Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1741,6 +1759,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  */
 
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
+_Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     idx D = c->head_dim, H = c->heads;
     if (c->combine == COMBINE_CONCAT) return la->o;
@@ -1954,6 +1973,7 @@ static void add_rows(real *y, const real *x, idx n) {
     for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
 }
 
+_Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new norm: 3.2");
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
  * which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
  *
@@ -2710,8 +2730,7 @@ static void sinks_finish(Sinks *s) {
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
  * blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A line
- * of `sink check` is a row of a table below: where the statement stands, what it says, the toy it
- * is measured on, the measure, and the bound. It comes out as one of
+ * of `sink check` is a row of a table below. It comes out as one of
  *
  *   holds               the deviation is within its bound, or the number is the one stated
  *   fails as it must    a control: the statement where its premise is missing, and it does fail
@@ -2724,15 +2743,11 @@ static void sinks_finish(Sinks *s) {
  * only if r_t is the same for all t in every head (or W_O sends its v to 0), whatever the norm, the
  * ffn and the positions inside the score.
  *
- * Bounds are multiples of eps, so that one page serves the float and the double build:
- *
- *   STATES     a number at the end of three blocks has passed some 60 additions of terms of order 1
- *              in each, and a block enlarges an error by at most about 5: 3 x 60 x 5, rounded up
- *   SCORES     a weight's relative error is its score's absolute one: the largest score, about 40,
- *              times the angle of its rotation, at most 64 radians, times eps; rounded up
- *   EPS_IN_Z   the 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: within 1e-6 where sum > 0.01
- *   APART      what must differ differs by this or more: far above the others in either build
- */
+ * Bounds are multiples of eps, so that one page serves the float and the double build. A number at
+ * the end of three blocks has passed some 60 additions of terms of order 1 in each, and a block
+ * enlarges an error by at most about 5: STATES. A weight's relative error is its score's absolute
+ * one: the largest score, about 40, times the angle of its rotation, at most 64 radians: SCORES.
+ * The 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
@@ -2746,9 +2761,10 @@ static void sinks_finish(Sinks *s) {
  * number without a bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
 
-/* A line of the page. Its toy has the flags of the check (above its table), then those before a |.
+/* A line of the page. Its toy has the flags of the table's first line, then its own before a |.
  * Those after the | are of a second toy to compare with. A * in front stands for each position
- * scheme inside the score in turn. */
+ * scheme inside the score in turn. The first line of a table measures nothing: name, heading, flags
+ * of all its toys; x is the seed of their tokens, 0 for a repeated one. */
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
@@ -2777,9 +2793,10 @@ struct Toy {
 };
 
 /* Position schemes: those inside the score, and those added to the input. */
-static const char *const SCHEMES[] =
-    {"none", "relative", "alibi", "t5", "rotary", "absolute", "learned"};
+static const char *const SCHEMES[] = {"--pos none", "--pos relative", "--pos alibi", "--pos t5",
+                                      "--pos rotary", "--pos absolute", "--pos learned"};
 enum { INSIDE = 5 };
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and closed_bias (7.5)");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
@@ -2788,23 +2805,48 @@ enum { INSIDE = 5 };
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
-static const real *toy_state(const Toy *y, int l, int t);
-/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
-enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
-static const real *toy_row(const Toy *y, int map, int l, int h, int t);
-/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
-static void toy_logits(Toy *y, real logits[LOGITS]);
-/* The loss of the last run, and its gradients. */
-static double toy_gradients(Toy *y);
-/* Runs on its ids; or on T tokens: all the same for seed 0, else drawn at random. */
-static void toy_forward(Toy *y);
-static void toy_feed(Toy *y, uint64_t seed);
 /* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, double a, double b);
-static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
-                      double bound);
+static void page_line(Page *p, const Line *l, double x);
+
+/* Runs on its ids; or on T tokens and the target of the last: all the same for seed 0, else drawn
+ * at random. */
+static void toy_forward(Toy *y) { model_forward(&y->m, &y->a, y->ids, 1, y->T); }
+static void toy_feed(Toy *y, uint64_t seed) {
+    Rng rng = {seed};
+    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
+    toy_forward(y);
+}
+
+/* The loss of the last run, and its gradients. */
+static double toy_gradients(Toy *y) {
+    model_zero_grads(&y->m);
+    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
+    model_backward(&y->m, &y->a, y->ids, 1, y->T);
+    return loss;
+}
+
+/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
+static const real *toy_state(const Toy *y, int l, int t) {
+    const real *h = l == y->m.c.layers ? y->a.h : y->a.layer[l].x;
+    return h + (idx)(y->m.c.sink_token + t - 1) * y->m.c.dim;
+}
+
+/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
+static void toy_logits(Toy *y, real logits[LOGITS]) {
+    model_logits(&y->m, &y->a, y->a.nf + y->m.c.sink_token * y->m.c.dim, y->T, logits);
+}
+
+/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
+enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
+static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    const Probe *p = &y->probe[l];
+    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
+    idx row = h * config_rows(c, y->T) + c->sink_token + t - 1;
+    return at + row * config_columns(c, y->T) + config_column_first(c);
+}
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
 static double apart(idx n, const real *a, const real *b) {
@@ -2836,7 +2878,7 @@ static double worst_row(const Toy *y, double blocks,
     return worst;
 }
 
-/* The farthest that h_t^l with from <= t <= to lies from x [C]; and, over all l, from h_from^l. */
+/* The farthest that h_t^l with from <= t <= to lies from x [C]. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     double worst = 0;
     for (int t = from; t <= to; t++)
@@ -2844,18 +2886,12 @@ static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     return worst;
 }
 
-static double toy_spread(const Toy *y, int from, int to) {
+/* The farthest that the states of one toy lie from those of token t of another, over all blocks. */
+static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
     double worst = 0;
     for (int l = 0; l <= y->m.c.layers; l++)
-        worst = larger(worst, toy_off(y, l, from, to, toy_state(y, l, from)));
+        worst = larger(worst, toy_off(y, l, from, y->T, toy_state(other, l, t)));
     return worst;
-}
-
-/* h_t^0 .. h_t^L of a toy of three blocks, one below the other. */
-enum { STACK = 4 * WIDEST };
-static void toy_stack(const Toy *y, int t, real stack[STACK]) {
-    for (int l = 0; l <= y->m.c.layers; l++)
-        copy(stack + l * WIDEST, toy_state(y, l, t), y->m.c.dim);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2917,8 +2953,19 @@ static const StateRow STATE_ROWS[] = {
     {"another first token",       NULL,                                    0, 0, 0, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
-_Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-               && EXTRA_ROWS == 5, "a new row of an axis: add it to SCHEMES or STATE_ROWS");
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
+
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+static double closed_similarity(int sim, double z) {
+    return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
+         : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : sim == SIM_IDENTITY ? z : NAN;
+}
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
+    int row = c->normalizer;
+    return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
+         : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
+}
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
@@ -2930,24 +2977,21 @@ static void keys_from_queries(Model *m, double gain) {
 /* Is a cell as it must be? And how far its states are apart, and from those of the token alone. */
 static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
                        double *alone) {
-    Toy *y = toy(p, 1, "--pos %s %s", scheme, r->flags ? r->flags : "");
+    Toy *y = NULL, *one = NULL;
     *spread = *alone = NAN;
-    if (!y) return false;
-    const Config *c = &y->m.c;
-    int T = y->T;
-    real single[STACK] = {0};
-    keys_from_queries(&y->m, r->gain);
-    y->T = 1;
-    toy_feed(y, 0);
-    toy_stack(y, 1, single);
-    y->T = T;
-    toy_feed(y, 0);
+    for (int x = 0; x < 2; x++) {
+        one = y;
+        if (!(y = toy(p, 1, "%s %s", scheme, r->flags ? r->flags : ""))) return false;
+        keys_from_queries(&y->m, r->gain);
+        if (x == 0) y->T = 1;
+        toy_feed(y, 0);
+    }
     if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
-    *spread = toy_spread(y, r->flags ? 1 : 2, T);
-    *alone = 0;
-    for (int l = 0; l <= c->layers; l++)
-        *alone = larger(*alone, toy_off(y, l, 1, T, single + l * WIDEST));
-    double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM ? EPS_IN_Z : 0);
+    int first = r->flags ? 1 : 2;
+    *spread = toy_spread(y, first, y, first);
+    *alone = toy_spread(y, 1, one, 1);
+    bool e = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
+    double bound = STATES + (e ? EPS_IN_Z : 0);
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
@@ -2968,31 +3012,24 @@ static void times(double *y, const double *x, const real *gain, const real *w, i
 }
 
 /* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
- *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur */
-static void block_alone(const Model *m, int l, double x[WIDEST]) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
-    double v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST];
-    times(v, x, w->norm1, w->wv, C, Q);
-    times(o, v, NULL, w->wo, Q, C);
-    for (int i = 0; i < C; i++) x[i] += o[i];
-    times(f1, x, w->norm2, w->w1, C, F);
-    times(f2, x, w->norm2, w->w2, C, F);
-    for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
-    times(o, f1, NULL, w->w3, F, C);
-    for (int i = 0; i < C; i++) x[i] += o[i];
-}
-
-/* How far h_1^l, .., h_x^l lie from equation 16, chained from the embedding of the first token. */
+ *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur
+ * How far h_1^l, .., h_x^l lie from that, chained from the embedding of the first token. */
 static double equation16(Toy *y) {
     const Config *c = &y->m.c;
-    double x[WIDEST], worst = 0;
+    int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
+    double x[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST], worst = 0;
     real closed[WIDEST];
-    for (int i = 0; i < c->dim; i++) x[i] = (double)y->m.w.wte[y->ids[0] * c->dim + i];
+    for (int i = 0; i < C; i++) x[i] = (double)y->m.w.wte[y->ids[0] * C + i];
     for (int l = 0; l < c->layers; l++) {
-        block_alone(&y->m, l, x);
-        for (int i = 0; i < c->dim; i++) closed[i] = (real)x[i];
+        const Layer *w = &y->m.w.layer[l];
+        times(v, x, w->norm1, w->wv, C, Q);
+        times(o, v, NULL, w->wo, Q, C);
+        for (int i = 0; i < C; i++) x[i] += o[i];
+        times(f1, x, w->norm2, w->w1, C, F);
+        times(f2, x, w->norm2, w->w2, C, F);
+        for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
+        times(o, f1, NULL, w->w3, F, C);
+        for (int i = 0; i < C; i++) closed[i] = (real)(x[i] += o[i]);
         worst = larger(worst, toy_off(y, l + 1, 1, (int)y->x, closed));
     }
     return worst;
@@ -3000,26 +3037,18 @@ static double equation16(Toy *y) {
 
 /* With Z = 1 states agree where r_t does, as far as equal states reach. A window of w: in block 1
  * the rows t >= w all see w equal keys; in block l all w states that t sees must agree, so t >= 1 +
- * l(w-1), under every position that depends on the distance alone. x = 0: the spread of those
- * tokens; 1: how far the one before them is off. */
-static double window_rule(Toy *y) {
-    double worst = 0, least = INFINITY;
+ * l(w-1), under every position that depends on the distance alone. A prefix of p without positions:
+ * rows t <= p all see the same keys, in every block. x = 0: the spread of those tokens; 1: how far
+ * the one beside them ends from them. */
+static double part_rule(Toy *y) {
+    double worst = 0, end = 0;
+    int w = y->m.c.window, p = y->m.c.prefix;
     for (int l = 0; l <= y->m.c.layers; l++) {
-        int t = 1 + l * (y->m.c.window - 1);
-        worst = larger(worst, toy_off(y, l, t, y->T, toy_state(y, l, t)));
-        if (l) least = smaller(least, toy_off(y, l, t - 1, t - 1, toy_state(y, l, t)));
+        int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
+        worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
+        end = toy_off(y, l, beside ? beside : 1, beside, toy_state(y, l, first));
     }
-    return y->x == 0 ? worst : least;
-}
-
-/* A prefix of p without positions: rows t <= p all see the same keys, in every block. x = 0: the
- * spread of those tokens; 1: how far those after them are off. */
-static double prefix_rule(Toy *y) {
-    double least = INFINITY;
-    int L = y->m.c.layers, prefix = y->m.c.prefix;
-    for (int t = prefix + 1; t <= y->T; t++)
-        least = smaller(least, toy_off(y, L, t, t, toy_state(y, L, 1)));
-    return y->x == 0 ? toy_spread(y, 1, prefix) : least;
+    return y->x == 0 ? worst : end;
 }
 
 /* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
@@ -3033,17 +3062,16 @@ static double clamp_miss(const Toy *y, int l, int h, int t) {
  * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
  * of the others. */
 static double clamp_rule(Toy *y) {
-    Page *p = y->page;
-    const Line *line = y->line;
-    double x = y->x, worst = NAN;
+    const Toy line = *y;
+    double worst = NAN;
     for (int n = 0, found = 0; n < 60; n++) {
-        y = toy(p, (uint64_t)n, LINEAR_CLAMP "--pos %s", SCHEMES[n % INSIDE]);
+        y = toy(line.page, (uint64_t)n, LINEAR_CLAMP "%s", SCHEMES[n % INSIDE]);
         if (!y) return NAN;
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
-        if ((worst_row(y, 0, clamp_miss) < 1) != (x > 0)) continue;
-        double now = toy_spread(y, 1, y->T);
-        worst = found++ ? worse(line, worst, now) : now;
+        if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
+        double now = toy_spread(y, 1, y, 1);
+        worst = found++ ? worse(line.line, worst, now) : now;
     }
     return worst;
 }
@@ -3055,23 +3083,23 @@ static double kv_rule(Toy *y) {
         copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
         toy_forward(y);
     }
-    return toy_spread(y, 1, y->T);
+    return toy_spread(y, 1, y, 1);
 }
 
 #define WINDOWED SIGMOID_1 "--window 4 --context 14"
 #define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
 
 static const Line RULES[] = {
+    {"rules", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
-    {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, window_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the token before them", "* " WINDOWED, window_rule, 1, FAILS_BY, APART},
-    {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, prefix_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the tokens after them", PREFIXED, prefix_rule, 1, FAILS_BY, APART},
+    {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, part_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the token before them", "* " WINDOWED, part_rule, 1, FAILS_BY, APART},
+    {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, part_rule, 0, AT_MOST, STATES},
+    {"eq. 17", "  and the tokens after them", PREFIXED, part_rule, 1, FAILS_BY, APART},
     {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
     {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
     {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
-    {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES},
-    {0}};
+    {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
@@ -3084,17 +3112,17 @@ enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 /* How many numbers of h_1^0 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
  * of x*'s when all tokens do. */
 static double h1_moved(Toy *y) {
-    real before[STACK] = {0}, after[STACK] = {0};
-    int token = y->x == STAR_BY_TOKENS ? 0 : 1;
-    toy_stack(y, token, before);
+    int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1, count = 0;
+    real before[4][WIDEST];                                  /* of three blocks */
+    for (int l = 0; l <= L; l++) copy(before[l], toy_state(y, l, token), C);
     for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
-    for (int l = 0; l < y->m.c.layers && y->x == BY_SCORES; l++) {
+    for (int l = 0; l < L && y->x == BY_SCORES; l++) {
         y->m.w.layer[l].wq[0] += 1;
         y->m.w.layer[l].wk[0] += 1;
     }
     toy_forward(y);
-    toy_stack(y, token, after);
-    return differing(STACK, before, after);
+    for (int l = 0; l <= L; l++) count += differing(C, before[l], toy_state(y, l, token));
+    return count;
 }
 
 /* 100 (1 - A_11) at the score x. */
@@ -3104,8 +3132,8 @@ static double share_of_eps(Toy *y) {
     return 100 * (1 - (double)z[1]);
 }
 
-#define FIRST_TOYS "--context 9"
 static const Line FIRST[] = {
+    {"first", "Section 3.1: the first token sees only itself", "--context 9", NULL, 1, 0, 0},
     {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
     {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
@@ -3118,8 +3146,7 @@ static const Line FIRST[] = {
     {"sec. 3.1", "h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O", "*", equation16, 1, AT_MOST, STATES},
     {"Table 4", "x* moved by the tokens", "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
     {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
-     "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799},
-    {0}};
+     "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
@@ -3135,16 +3162,12 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* b_h(n), what the scheme adds to a score at the distance n; NaN for one that is not known here. */
+/* b_h(n), what the scheme adds to a score at the distance n. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double closed_bias(const Toy *y, int h, int n) {
-    switch (y->m.c.pos) {
-    case POS_RELATIVE: return position_bucket(n);
-    case POS_T5:       return (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h];
-    case POS_ALIBI:    return -n * alibi_slope(y, h);
-    case POS_NONE: case POS_ROTARY: case POS_ABSOLUTE: case POS_LEARNED: return 0;
-    default:           return NAN;
-    }
+    int pos = y->m.c.pos;
+    return pos == POS_RELATIVE ? position_bucket(n) : pos == POS_ALIBI ? -n * alibi_slope(y, h)
+         : pos == POS_T5 ? (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h] : 0;
 }
 
 /* The largest relative deviation of a row from the closed form of equation 18, 20 or 22. */
@@ -3186,12 +3209,12 @@ static double worst_alpha(const Toy *y, int head, int k, int rows) {
     return worst;
 }
 
-/* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it; T alpha_1. */
+/* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it. */
 static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, METRIC_REAL); }
 static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_REAL); }
 static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_PLUS1); }
-static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 
+/* How far alpha_k is off its closed form, by a share. */
 static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
     return fabs(toy_alpha(y, l, h, k, METRIC_REAL) / closed - 1);
@@ -3206,8 +3229,8 @@ static double sink_at(const Toy *y, double eps) {
 }
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
-#define PROP1_TOYS "--context 64 --pos none"
 static const Line PROP1[] = {
+    {"prop1", "Proposition 1: no positions", "--context 64 --pos none", NULL, 0, 0, 0},
     {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
     {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
@@ -3226,8 +3249,7 @@ static const Line PROP1[] = {
     {"Figure 5", "  of 5: alpha_5 over i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
     {"Figure 5", "    over all rows, as they do", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
     {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
-    {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART},
-    {0}};
+    {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
@@ -3267,8 +3289,8 @@ static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - positi
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
 
-#define PROP2_TOYS "--context 64 --pos relative"
 static const Line PROP2[] = {
+    {"prop2", "Proposition 2: relative positions", "--context 64 --pos relative", NULL, 0, 0, 0},
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
     {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", bucket_growth, 63, REFUTES, 0},
@@ -3287,8 +3309,7 @@ static const Line PROP2[] = {
     {"beyond", "T5's table rising by 40: alpha_1, T = 64", "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
     {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
     {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
-    {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES},
-    {0}};
+    {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
@@ -3312,8 +3333,9 @@ static double head_alpha(Toy *y) {
     return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, METRIC_REAL);
 }
 
-#define PROP3_TOYS "--context 64 --pos alibi --heads 8 --head-dim 2"
 static const Line PROP3[] = {
+    {"prop3", "Proposition 3: ALiBi",
+     "--context 64 --pos alibi --heads 8 --head-dim 2", NULL, 0, 0, 0},
     {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
     {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
     {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
@@ -3327,8 +3349,7 @@ static const Line PROP3[] = {
     {"prop. 3", "  head 8, m = 1/256", "", head_alpha, 8, EQUALS, 0.072352696},
     {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
     {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
-    {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3},
-    {0}};
+    {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
@@ -3355,10 +3376,8 @@ static void aim_rotary(Toy *y) {
         const Layer *w = &y->m.w.layer[l];
         const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
         double square = (double)vec_dot(C, n, n);
-        zero(w->wq, C * D);
-        zero(w->wk, C * D);
-        for (idx ch = 0, at = pair; ch < C; ch++, at += D) {
-            w->wq[at] = (real)(a * (double)n[ch] / square);
+        for (idx at = 0; at < C * D; at++) {
+            w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
             w->wk[at] = -w->wq[at];
         }
     }
@@ -3437,8 +3456,8 @@ static double aimed_over_own(Toy *y) {
     return rotary(y);
 }
 
-#define PROP4_TOYS "--context 64 --pos rotary"
 static const Line PROP4[] = {
+    {"prop4", "Proposition 4: rotary", "--context 64 --pos rotary", NULL, 0, 0, 0},
     {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
     {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
     {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
@@ -3456,8 +3475,7 @@ static const Line PROP4[] = {
     {"beyond", "d_h = 96, pair 15: alpha_1 = 0.3, xi", OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
     {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
     {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
-    {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490},
-    {0}};
+    {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
@@ -3502,25 +3520,25 @@ static const Twin TWINS[] = {
     {"beyond", "  clipped, g for g/a in the norm", "", ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
     {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
     {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
-    {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1},
-    {0}};
+    {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1}};
+enum { N_TWINS = (int)(sizeof TWINS / sizeof *TWINS) };
 
-/* One step of one of the two; scaled: the one whose tensor carries the powers of alpha. */
-static double twin_step(const Twin *w, Toy *y, real *moments, long t, bool scaled) {
+/* One step of one of the two; the settings of its tensor carry the powers of alpha, or of 1. */
+static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alpha) {
     Model *m = &y->m;
     const Tensor *bad;
     toy_feed(y, (uint64_t)t);
     double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
-    for (int i = 0; i < m->n_tensors && scaled && w->clip == CORRECTED; i++) {
+    for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
         const Tensor *x = &m->tensor[i];
         double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
-        if (strstr(x->name, w->tensor)) square += (w->alpha * w->alpha - 1) * own;
+        if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
     }
     if (w->clip && sqrt(square) > 0.5)
         for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(0.5 / sqrt(square));
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[i];
-        double a = scaled && strstr(x->name, w->tensor) ? w->alpha : 1;
+        double a = strstr(x->name, w->tensor) ? alpha : 1;
         Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
                   .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
                   .wd = 0.1 * pow(a, w->wd)};
@@ -3547,8 +3565,8 @@ static double twin_gap(Page *p, const Twin *w) {
     if (!moments) return NAN;
     fold(&b->m, w->tensor, pow(w->alpha, w->start));
     for (long t = 1; t <= 200; t++) {
-        double loss = twin_step(w, a, moments, t, false);
-        gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * a->m.count, t, true)));
+        double loss = twin_step(w, a, moments, t, 1);
+        gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
     }
     fold(&a->m, w->tensor, w->alpha);
     for (idx n = 0; n < a->m.count; n++)
@@ -3558,9 +3576,11 @@ static double twin_gap(Page *p, const Twin *w) {
 }
 
 static void check_twins(Page *p) {
-    for (const Twin *w = TWINS; w->text; w++)
-        page_line(p, w->reference, w->text, twin_gap(p, w), w->breaks ? FAILS_BY : AT_MOST,
-                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES);
+    for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
+        Line l = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
+                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
+        page_line(p, &l, twin_gap(p, w));
+    }
 }
 
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
@@ -3577,13 +3597,13 @@ static double folded(Toy *y) {
 #define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
 
 static const Line SCALE[] = {
+    {"scale", "Equations 29 to 42: scale and optimiser", "", NULL, 1, 0, 0},
     {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
     {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
     {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
     {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
     {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
-    {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES},
-    {0}};
+    {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.10  [E43] [E44] The p-norm
@@ -3615,16 +3635,16 @@ static double pnorm_sum(Toy *y) {
     return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
 }
 
-#define PNORM_TOYS "--context 64 --pos none --normalizer pnorm"
 static const Line PNORMS[] = {
+    {"pnorm", "Equations 43 and 44: the p-norm",
+     "--context 64 --pos none --normalizer pnorm", NULL, 0, 0, 0},
     {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 2", "--pnorm 2", pnorm_row, 0, AT_MOST, SCORES},
     {"eq. 44", "  p = 4", "--pnorm 4", pnorm_row, 0, AT_MOST, SCORES},
     {"beyond", "64 equal scores: 1/64 at p = 1/2", "--pnorm 0.5", pnorm_sum, 0, AT_MOST, SCORES},
     {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
-    {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES},
-    {0}};
+    {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.11  [T4] A key bias is a gate, and without a normaliser it is nothing
@@ -3693,6 +3713,7 @@ static double moved(Toy *y) {
 #define WITH_K(operation) operation "--extra k |" operation
 
 static const Line GATE[] = {
+    {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
     {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
     {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
@@ -3705,8 +3726,7 @@ static const Line GATE[] = {
     {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
     {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
     {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
-    {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1},
-    {0}};
+    {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.12  Section 3.2: [M1] [M2] the metric
@@ -3714,7 +3734,9 @@ static const Line GATE[] = {
  * Section 3.2 has 1/T <= alpha_1 <= 1, since A_11 = 1. That takes a softmax without an extra
  * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
  * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
-/* T alpha_1. Learned logits of block 1 are 20 here, and its mlp kernel is 0. */
+static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
+
+/* That; learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
     for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;
@@ -3745,8 +3767,8 @@ static double sink_by_eps(Toy *y) {
     return y->x == 0 ? rise : first - last;
 }
 
-#define METRIC_TOYS "--context 16"
 static const Line METRIC[] = {
+    {"metric", "Section 3.2: the metric", "--context 16", NULL, 1, 0, 0},
     {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
     {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
     {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
@@ -3755,8 +3777,7 @@ static const Line METRIC[] = {
     {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
     {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
     {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
-    {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES},
-    {0}};
+    {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
 /* =================================================================================================
  * PART II   THE DATA
@@ -6816,47 +6837,70 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
  * percent of what a processor can do, because they starve it. How to feed it:
  *
- * Lanes. One instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes that every
- * x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill
- * the lanes; one number of A is repeated in all of them.
+ * Lanes. One instruction works on a vector: 4 floats in the 16 bytes that every x86-64 and ARM
+ * machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill the lanes.
  *
- * Registers. A fused multiply-add takes about 4 cycles and two begin in each, so 8 or more must be
- * under way that do not wait for each other. A tile of C, R rows of V vectors, is R V such sums,
- * which stay in registers for the whole sum over p: 10 loads feed 16 of them in an 8 x 2 tile. The
- * number of registers sets the tile: 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain
- * x86-64, 8 x 8 on ARM, which has 32 short registers.
+ * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
+ * way that do not wait for each other. A tile of C, some rows of two vectors, is that many sums,
+ * and stays in registers for the whole sum over p. Their number sets its size: 8 x 32 floats with
+ * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  *
  * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
- * while all rows of A pass by. A block is first packed into panels one tile wide, so that the tile
- * reads consecutive bytes. For few rows, or a small B, the copy does not pay, and B is read where
- * it lies. The tile's rows of A, 8 KiB, stay in L1. They are read in place if row-major; a
- * transposed A is packed, four tiles of rows at a time.
- *
- * Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
- * are never stored, so a NaN or an infinity meets them harmlessly.
+ * while all rows of A pass by. A block is packed into panels one tile wide, so that a tile reads
+ * consecutive bytes. Last rows and columns are filled up with zeros, whose products are not stored.
  *
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
  * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
  *
  * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
- * processor picks among the instances when it runs (13.4). Without GCC's vector extension the same
- * loops run number by number. GCC fuses multiplies and adds in its default mode, not under -std=c11
- * (fma_fuses tells).
+ * processor picks among the instances when it runs (13.4). GCC fuses multiplies and adds in its
+ * default mode, not under -std=c11 (fma_fuses tells).
  */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
  *
- * `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
- * result would have another calling convention in every instance. Arrays that are only reached this
- * way, at places that are constant once loops are unrolled, live in registers. Loops that count 0,
- * 1, 2, .. do unroll (with steps of `lanes` Clang leaves the sums in memory, at a third of the
- * speed). */
+ * `bytes` is 16, 32 or 64 and constant. A statement sees VECTOR(p), the vector of so many bytes at p.
+ * Vectors are reached through pointers alone: as arguments or results they would have another
+ * calling convention in every instance. Arrays that are only reached so, at places that are
+ * constant once loops are unrolled, live in registers. Loops that count 0, 1, 2, .. do unroll (with
+ * steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
 typedef real Lanes16 __attribute__((LANES(16)));
 typedef real Lanes32 __attribute__((LANES(32)));
 typedef real Lanes64 __attribute__((LANES(64)));
+#define VECTOR(p) (*(L *)(p))
+#define WITH_LANES(statement)                                                                      \
+    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
+    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+    else { typedef Lanes16 L; statement; }
+#else                                                        /* number by number */
+#define VECTOR(p) (p)[lane]
+#define WITH_LANES(statement)                                                                      \
+    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
+#endif
+
+INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
+
+/* n things in pieces of at most `size` */
+INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
+
+/* The part of a from row i and column j on. */
+INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
+    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
+}
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
+    WITH_LANES(VECTOR(c) += a * VECTOR(b))
+}
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
+}
+INLINE void lanes_copy(const int bytes, real *c, const real *b) { WITH_LANES(VECTOR(c) = VECTOR(b)) }
+
+#if defined(__GNUC__) && !defined(__TINYC__)
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6869,25 +6913,6 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define LOW(a, b) __builtin_shuffle(a, b, (FourOrder){0, 4, 1, 5})
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
-
-/* A statement on vectors L of `bytes` bytes. */
-#define WITH_LANES(statement)                                                                      \
-    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
-    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
-    else { typedef Lanes16 L; statement; }
-
-/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    WITH_LANES(*(L *)c += a * *(const L *)b)
-}
-
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    WITH_LANES(*(L *)c += *(const L *)a * *(const L *)b)
-}
-
-INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    WITH_LANES(*(L *)c = *(const L *)b)
-}
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
    results once more. */
@@ -6902,18 +6927,6 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
 #else
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a * b[l];
-}
-
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a[l] * b[l];
-}
-
-INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    memcpy(c, b, (size_t)bytes);
-}
-
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     for (idx p = 0; p < 4; p++)
         for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
@@ -6926,7 +6939,7 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
     enum { BLOCK = 16 };
     const idx n4 = n - n % 4;
     for (idx i = 0; i < m; i += BLOCK) {
-        const idx last = m - i < BLOCK ? m : i + BLOCK, last4 = last - (last - i) % 4;
+        const idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
         for (idx j = 0; j < n4; j += 4) {
             for (idx q = i; q < last4; q += 4)
                 transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
@@ -6938,7 +6951,6 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
     }
 }
 
-/* to [n,m] = from [m,n] transposed; rows begin ldt and ld elements apart. */
 static void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     transpose_inline(to, ldt, from, ld, m, n);
 }
@@ -6950,7 +6962,7 @@ enum {
     ROWS_MAX = 8, COLS_MAX = 2,          /* the largest tile, in rows and in vectors */
     TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
     DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
-    SPREAD = 128,                         /* columns of B in a block; whole panels at every width */
+    SPREAD = 128,                        /* columns of B in a block; whole panels at every width */
     GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
     FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
     SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
@@ -6959,51 +6971,50 @@ enum {
     GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
-/* n things in pieces of at most `size` */
-INLINE idx pieces(idx n, idx size) {
-    return n > 0 ? (n - 1) / size + 1 : 0;
-}
+/* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
+typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* The tile: c[mr,nr] = a b, or += with add, where a is [rows,k] and b [k, cols vectors] with rows
-   ldb apart, both complete; mr <= rows and nr say how much of the result has a place in C. */
-INLINE void tile(const int bytes, const int rows, const int cols, real *c, idx ldc, idx mr,
-                 idx nr, Matrix a, const real *b, idx ldb, idx k, bool add) {
+/* A tile: a has all `rows` rows and b, row-major, all `cols` vectors; m and n say how much of the
+   result has a place in C. */
+INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
     static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
+    const real *a = t.a.at, *b = t.b.at;
     real sum[TILE_MAX], out[TILE_MAX];
     for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, zero);
 
     /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
        registers. Two steps at once, p and i, would run GCC out of them. */
-    for (idx p = 0; p < k; p++, a.at += a.col, b += ldb)
+    for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++)
-                lanes_axpy(bytes, sum + i * width + v * lanes, a.at[i * a.row], b + v * lanes);
+                lanes_axpy(bytes, sum + i * width + v * lanes, a[i * t.a.row], b + v * lanes);
 
-    if (mr == rows && nr == width) {
+    if (t.m == rows && t.n == width) {
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++) {
-                real *at = c + i * ldc + v * lanes, *s = sum + i * width + v * lanes;
-                if (add) lanes_axpy(bytes, s, 1, at);
+                real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
+                if (t.add) lanes_axpy(bytes, s, 1, at);
                 lanes_copy(bytes, at, s);
             }
         return;
     }
     /* A variable index would force the sums into memory, so an edge has its own copy. */
     for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
-    for (idx i = 0; i < mr; i++, c += ldc)
-        for (idx j = 0; j < nr; j++) c[j] = add ? out[i * width + j] + c[j] : out[i * width + j];
+    for (idx i = 0; i < t.m; i++, t.c += t.ldc)
+        for (idx j = 0; j < t.n; j++) {
+            const real s = out[i * width + j];
+            t.c[j] = t.add ? s + t.c[j] : s;
+        }
 }
 
 /* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
-INLINE void tile_that_fits(const int bytes, const int rows, const int cols, real *c, idx ldc,
-                           idx mr, idx nr, Matrix a, const real *b, idx ldb, idx k, bool add) {
-    const int low = rows / 2, narrow = cols / 2;
-    const bool tall = mr > low, wide = nr > narrow * bytes / (int)sizeof(real);
-    if (tall && wide) tile(bytes, rows, cols, c, ldc, mr, nr, a, b, ldb, k, add);
-    else if (tall) tile(bytes, rows, narrow, c, ldc, mr, nr, a, b, ldb, k, add);
-    else if (wide) tile(bytes, low, cols, c, ldc, mr, nr, a, b, ldb, k, add);
-    else tile(bytes, low, narrow, c, ldc, mr, nr, a, b, ldb, k, add);
+INLINE void tile_that_fits(const int bytes, const int rows, const int cols, Product t) {
+    const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
+    if (tall && wide) tile(bytes, rows, cols, t);
+    else if (tall) tile(bytes, rows, cols / 2, t);
+    else if (wide) tile(bytes, rows / 2, cols, t);
+    else tile(bytes, rows / 2, cols / 2, t);
 }
 
 /* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
@@ -7016,7 +7027,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
             memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
 
     for (idx j = copied; j < n; j += width) {
-        const idx nr = n - j < width ? n - j : width;
+        const idx nr = at_most(n - j, width);
         if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
         if (b.row == 1) transpose_inline(to + j * k, width, b.at + j * b.col, b.col, nr, k);
         else
@@ -7026,48 +7037,55 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     }
 }
 
-/* One block of B [k,n], read in place up to column `ready` and from panels after it, against all m
-   rows of A. The tile reads A as it is, rows or columns, so long as its lines have places of their
-   own in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share
-   one set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
-INLINE void block(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
-                  Matrix b, const real *panels, idx ready, idx m, idx n, idx k, bool add) {
+/* One block of B, read in place up to column `ready` and from panels after it, against all rows of
+   A. A tile reads A where it lies, rows or columns, so long as its lines have places of their own
+   in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share one
+   set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
+INLINE void block(const int bytes, const int rows, const int cols, Product p, const real *panels,
+                  idx ready) {
     const int width = cols * bytes / (int)sizeof(real), group = GROUP * rows;
-    const bool crowded = a.col != 1 && (a.row != 1 || a.col * (idx)sizeof(real) % 4096 == 0);
+    const bool crowded =
+        p.a.col != 1 && (p.a.row != 1 || p.a.col * (idx)sizeof(real) % 4096 == 0);
     _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
-    for (idx i = 0; i < m; i += rows) {
-        const idx left = m - i, at = crowded ? i % group : 0;
-        Matrix rows_i = {a.at + i * a.row, a.row, a.col};
+    for (idx i = 0; i < p.m; i += rows) {
+        const idx left = p.m - i, at = crowded ? i % group : 0;
+        Product t = p;
+        t.m = at_most(left, rows);
+        t.a = matrix_from(p.a, i, 0);
         if (crowded || left < rows) {
-            const Matrix columns = {rows_i.at, a.col, a.row};
-            if (at == 0) pack(packed, rows, columns, left < group ? left : group, k);
-            rows_i = transpose_of(packed + at * k, rows);
+            const Matrix columns = {t.a.at, t.a.col, t.a.row};
+            if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
+            t.a = transpose_of(packed + at * p.k, rows);
         }
-        for (idx j = 0; j < n; j += width)
-            tile_that_fits(bytes, rows, cols, c + i * ldc + j, ldc,
-                           left < rows ? left : rows, n - j < width ? n - j : width, rows_i,
-                           j < ready ? b.at + j : panels + (j - ready) * k,
-                           j < ready ? b.row : width, k, add);
+        for (idx j = 0; j < p.n; j += width) {
+            t.c = p.c + i * p.ldc + j;
+            t.n = at_most(p.n - j, width);
+            t.b = j < ready ? matrix_from(p.b, 0, j) : rows_of(panels + (j - ready) * p.k, width);
+            tile_that_fits(bytes, rows, cols, t);
+        }
     }
 }
 
-/* The whole product on this thread, for k > 0: block after block of B. */
-INLINE void product(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
-                    Matrix b, idx m, idx n, idx k, bool add) {
+/* The whole product on this thread, for k > 0: block after block of B. For few rows, or a small B,
+   packing does not pay, and B is read where it lies. */
+INLINE void product(const int bytes, const int rows, const int cols, Product whole) {
     const int width = cols * bytes / (int)sizeof(real);
-    const bool small = m <= SOME_ROWS && k * b.row <= SMALL;
-    const bool in_place = b.col == 1 && (m <= FEW_ROWS || small);
+    const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
+    const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
     _Alignas(64) real panels[DEPTH * SPREAD];
-    for (idx j = 0; j < n; j += SPREAD) {
-        const idx nc = n - j < SPREAD ? n - j : SPREAD, rest = nc % width;
+    for (idx j = 0; j < whole.n; j += SPREAD) {
+        Product p = whole;
+        p.c += j;
+        p.n = at_most(whole.n - j, SPREAD);
         /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
-        const idx ready = !in_place ? 0 : rest == width / 2 ? nc : nc - rest;
-        for (idx p = 0; p < k; p += DEPTH) {
-            const idx kc = k - p < DEPTH ? k - p : DEPTH;
-            const real *at = b.at + p * b.row + j * b.col;
-            pack(panels, width, (Matrix){at + ready * b.col, b.row, b.col}, nc - ready, kc);
-            block(bytes, rows, cols, c + j, ldc, (Matrix){a.at + p * a.col, a.row, a.col},
-                  (Matrix){at, b.row, b.col}, panels, ready, m, nc, kc, add || p > 0);
+        const idx rest = p.n % width, full = rest == width / 2 ? p.n : p.n - rest;
+        const idx ready = in_place ? full : 0;
+        for (idx q = 0; q < whole.k; q += DEPTH, p.add = true) {
+            p.k = at_most(whole.k - q, DEPTH);
+            p.a = matrix_from(whole.a, 0, q);
+            p.b = matrix_from(whole.b, q, j);
+            pack(panels, width, matrix_from(p.b, 0, ready), p.n - ready, p.k);
+            block(bytes, rows, cols, p, panels, ready);
         }
     }
 }
@@ -7284,7 +7302,7 @@ INLINE real fold_max(idx n, const real *x) {
 /* What an instance offers, and the height of its tile. */
 typedef struct Kernels {
     int rows;
-    void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
+    void (*product)(Product p);
     void (*map)(VecOp op, idx n, real *y, const real *x, real p);
     real (*fold)(FoldOp op, idx n, const real *x, const real *y);
 } Kernels;
@@ -7292,10 +7310,7 @@ typedef struct Kernels {
 /* A macro, because a function can be compiled for another instruction set only under another name:
    the entries, into which everything above is inlined, and the row that lists them. */
 #define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
-    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,   \
-                                      bool add) {                                                  \
-        product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
-    }                                                                                              \
+    target static void product_##name(Product p) { product(bytes, tile_rows, tile_cols, p); }      \
     target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
         map(op, n, y, x, p);                                                                       \
     }                                                                                              \
@@ -7327,19 +7342,10 @@ Isa isa_best(void) { return ISA_BASE; }
 static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
 #endif
 
-/* The product on this thread, the empty sum included. */
-static void matmul_one(const Kernels *on, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,
-                       idx k, bool add) {
-    if (k > 0)
-        on->product(c, ldc, a, b, m, n, k, add);
-    else if (!add && n > 0)
-        for (idx i = 0; i < m; i++) zero(c + i * ldc, n);
-}
-
-/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
-   stack, as matmul does on every thread. */
-static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-    matmul_one(kernels(isa_best()), c, ldc, a, b, m, n, k, add);
+/* On this thread, the empty sum included. */
+static void product_here(const Kernels *on, Product p) {
+    if (p.k > 0) on->product(p);
+    else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
 /* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
@@ -7347,30 +7353,31 @@ static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx 
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
     const Kernels *on = kernels(isa);
+    const Product whole = {c, ldc, a, b, m, n, k, add};
     const idx across = pieces(n, SPREAD);
     idx down = pieces(m, BAND);
     if ((double)m * (double)n * (double)k < GRAIN) {
-        matmul_one(on, c, ldc, a, b, m, n, k, add);
+        product_here(on, whole);
         return;
     }
-    if (down * across < TASKS) {
-        const idx enough = pieces(TASKS, across), most = pieces(m, BAND_MIN);
-        down = enough < most ? enough : most;
-    }
+    if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
     const idx band = pieces(pieces(m, down), on->rows) * on->rows;
-    const idx tasks = pieces(m, band) * across;
     PARALLEL
-    for (idx task = 0; task < tasks; task++) {
+    for (idx task = 0; task < pieces(m, band) * across; task++) {
         const idx i = task / across * band, j = task % across * SPREAD;
-        matmul_one(on, c + i * ldc + j, ldc,
-                   (Matrix){a.at + i * a.row, a.row, a.col},
-                   (Matrix){b.at + j * b.col, b.row, b.col},
-                   m - i < band ? m - i : band, n - j < SPREAD ? n - j : SPREAD, k, add);
+        product_here(on, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
+                                   at_most(m - i, band), at_most(n - j, SPREAD), k, add});
     }
 }
 
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
+}
+
+/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
+   stack, as matmul does on every thread. */
+static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
+    product_here(kernels(isa_best()), (Product){c, ldc, a, b, m, n, k, add});
 }
 
 /* -1 + (1 + eps)(1 - eps): with the product rounded first, to 1, it is 0; fused it is -eps^2. */
@@ -8664,20 +8671,11 @@ static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error 
 /* -------------------------------------------------------------------------------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
-/* Lines of one subject, up to one without a measure, and what is no line. */
-typedef struct Check {
-    const char *name, *heading;
-    int seed;                           /* of the tokens of its toys; 0: they are all 7 */
-    const char *flags;                  /* of all its toys */
-    const Line *lines;                  /* or NULL */
-    void (*more)(Page *p);              /* or NULL */
-} Check;
-
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
     FILE *out; bool colour; Error *e;
     int count[FINDINGS];
-    const Check *check;                 /* that is run */
+    const Line *heading;                /* of the table that is run */
     Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
@@ -8711,24 +8709,19 @@ static const char *number(char text[32], double x) {
     return text;
 }
 
-/* The unit of the last decimal digit of x: 0.01 for 0.25. */
-static double last_digit(double x) {
-    double unit = 1;
-    while (unit > 1e-11 && fabs(x / unit - round(x / unit)) > 1e-3) unit /= 10;
-    return unit;
-}
-
-/* NaN is WRONG under every relation with a bound. */
-static void page_line(Page *p, const char *reference, const char *text, double x, int relation,
-                      double bound) {
+/* Under "=" x may be off by half a unit of the last digit given. NaN is WRONG under every relation
+ * with a bound. */
+static void page_line(Page *p, const Line *l, double x) {
     char measured[32], limit[32];
-    const char *sign = RELATION[relation].sign;
-    fprintf(p->out, " %-11s %-47s %8s", reference, text, number(measured, x));
-    if (relation != SAYS) {
-        bool good = *sign == '=' ? fabs(x - bound) <= last_digit(bound) / 2 + SCORES
-                  : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
-        int finding = good ? RELATION[relation].finding
-                    : relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
+    const char *sign = RELATION[l->relation].sign;
+    double bound = l->bound, unit = 1;
+    while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
+    bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
+              : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
+    int finding = good ? RELATION[l->relation].finding
+                : l->relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
+    fprintf(p->out, " %-11s %-47s %8s", l->reference, l->text, number(measured, x));
+    if (l->relation != SAYS) {
         fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
         page_mark(p, finding, FINDING[finding].text);
     }
@@ -8739,10 +8732,9 @@ static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
-        double worst = 0, alone = 0, least = INFINITY;
+        double worst = 0, alone = 0, least = INFINITY, spread, single;
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < POS_ROWS; x++) {
-            double spread, single;
             bool agree = r->agree && x < INSIDE;
             bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
@@ -8806,6 +8798,7 @@ static int toy_room(Toy *y, Page *p, int T) {
     y->e = p->e;
     y->T = T;
     if (p->e->status) { toy_free(y); return p->e->status; }
+    y->a.probe = y->probe;
     for (int l = 0; l < c->layers; l++) {
         real *at = y->maps + 3 * l * map;
         y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
@@ -8832,56 +8825,19 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     return y;
 }
 
-static void toy_forward(Toy *y) {
-    y->a.probe = y->probe;
-    model_forward(&y->m, &y->a, y->ids, 1, y->T);
-}
-
-/* T tokens and the target of the last. */
-static void toy_feed(Toy *y, uint64_t seed) {
-    Rng rng = {seed};
-    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
-    toy_forward(y);
-}
-
-static double toy_gradients(Toy *y) {
-    model_zero_grads(&y->m);
-    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
-    model_backward(&y->m, &y->a, y->ids, 1, y->T);
-    return loss;
-}
-
-static void toy_logits(Toy *y, real logits[LOGITS]) {
-    idx extra = config_rows(&y->m.c, y->T) - y->T;
-    model_logits(&y->m, &y->a, y->a.nf + extra * y->m.c.dim, y->T, logits);
-}
-
-static const real *toy_state(const Toy *y, int l, int t) {
-    const Config *c = &y->m.c;
-    const real *h = l == c->layers ? y->a.h : y->a.layer[l].x;
-    return h + (idx)(config_rows(c, y->T) - y->T + t - 1) * c->dim;
-}
-
-static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    idx N = config_rows(c, y->T), S = config_columns(c, y->T);
-    const Probe *p = &y->probe[l];
-    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
-    return at + (h * N + N - y->T + t - 1) * S + config_column_first(c);
-}
-
-/* A toy of line l with these flags after the check's, fed. Where the line asks for t5 and x is not
- * 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed
- * does. */
-static Toy *line_toy(Page *p, const Line *l, const char *flags) {
-    Toy *y = toy(p, 1, "%s %s", p->check->flags, flags);
+/* A toy of line l with these flags, up to a |, after the check's, fed. Where the line asks for t5
+ * and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6
+ * as printed does. */
+static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
+    int n = (int)strcspn(flags, "|");
+    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, n, flags, scheme);
     if (!y) return NULL;
     y->line = l;
     y->x = l->x;
     for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
         for (int h = 0; h < y->m.c.heads; h++)
             y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
-    toy_feed(y, (uint64_t)p->check->seed);
+    toy_feed(y, (uint64_t)p->heading->x);
     return y;
 }
 
@@ -8889,18 +8845,15 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags) {
 static void page_measure(Page *p, const Line *l) {
     double worst = NAN;
     bool each = *l->flags == '*';
-    const char *first = l->flags + each, *bar = strchr(first, '|');
+    const char *flags = l->flags + each, *bar = strchr(flags, '|');
     for (int x = 0; x < (each ? INSIDE : 1); x++) {
-        char flags[200];
-        snprintf(flags, sizeof flags, "%.*s%s%s", (int)strcspn(first, "|"), first,
-                 each ? " --pos " : "", each ? SCHEMES[x] : "");
-        Toy *y = line_toy(p, l, flags);
-        if (y && bar) y->other = line_toy(p, l, bar + 1);
+        Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
+        if (y && bar) y->other = line_toy(p, l, bar + 1, "");
         if (p->e->status) return;
         double now = l->measure(y);
         worst = x ? worse(l, worst, now) : now;
     }
-    page_line(p, l->reference, l->text, worst, l->relation, l->bound);
+    page_line(p, l, worst);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -8923,81 +8876,53 @@ static double rotated(const Config *c, const double *q, const double *k, int n) 
     return dot;
 }
 
-/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
-static double closed_similarity(int sim, double z) {
-    switch (sim) {
-    case SIM_EXP:      return exp(z);
-    case SIM_SIGMOID:  return 1 / (1 + exp(-z));
-    case SIM_ELU:      return z > 0 ? z + 1 : exp(z);
-    case SIM_IDENTITY: return z;
-    default:           return NAN;
-    }
-}
+/* How far a number is off what it must be. */
+static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
 
-static double closed_normalizer(const Config *c, double sum, double e, double power) {
-    switch (c->normalizer) {
-    case NORMALIZER_SUM:   return sum + e;
-    case NORMALIZER_ONE:   return 1;
-    case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
-    case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
-    default:               return NAN;
-    }
-}
-
-/* Row t's scores, weights and metric in closed form: token i's at [2 + i], and before token 1's the
- * sink token's and, before that, the extra column's. */
-typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Closed;
-
-/* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
- * t from `map` on are off. */
-static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
+/* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
+ * `from`'s, z[T-from] token T's, NaN one that is not visible. */
+static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
     const Config *c = &y->m.c;
-    const bool *seen = out->seen + 2;
-    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
-    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    for (int i = from; i <= y->T; i++) {
-        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
-        sum += s[i];
-        size += fabs(s[i]);
-        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
+    const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
+    const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
+    double s[TOKENS + 2], sum = 0, size = 0, power = 0, worst = 0;
+    double e = c->sim == SIM_EXP ? 0 : 1e-8;
+    int n = y->T + 1 - from;
+    for (int j = 0; j < n; j++) {
+        s[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+        sum += s[j];
+        size += fabs(s[j]);
+        power += pow(fabs(s[j]), c->pnorm);                  /* of 0 where invisible: 0 */
     }
     double Z = closed_normalizer(c, sum, e, power);
-    for (int i = from; i <= y->T; i++) {
-        m[i] = fabs(s[i]) / (size + e);
-        s[i] *= c->scale / Z;
+    for (int j = 0; j < n; j++) {
+        worst = larger(worst, off(weight[j], s[j] * (c->scale / Z)));
+        worst = larger(worst, off(metric[j], fabs(s[j]) / (size + e)));
     }
-    for (; map <= MAP_METRIC; map++)
-        for (int i = from; i <= y->T; i++) {
-            double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
-            worst = larger(worst, fabs(is - must) / (1 + fabs(must)));
-        }
     return worst;
 }
 
 static double row_closed(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
     const Layer *w = &y->m.w.layer[l];
-    const real *n1 = y->a.layer[l].n1;         /* LN(h) of token 1: no toy here has a sink token */
+    const real *row = toy_row(y, MAP_Z, l, h, t);
     int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-    double q[WIDEST] = {0}, k[WIDEST] = {0}, star[WIDEST] = {0};
-    Closed closed;
-    for (int d = 0; d < D; d++) {
-        for (int ch = 0, at = h * D + d; ch < c->dim; ch++, at += Q) {
-            q[d] += (double)n1[ch] * (double)w->wq[at];
-            k[d] += (double)n1[ch] * (double)w->wk[at];
-        }
-        if (w->kstar) star[d] = (double)w->kstar[h * D + d];
-    }
+    double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
+    for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
+        n1[ch] = (double)y->a.layer[l].n1[ch];
+    times(q, n1, NULL, w->wq, c->dim, Q);
+    times(k, n1, NULL, w->wk, c->dim, Q);
+    for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
     for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
-        int n = t - i;
+        int n = i ? t - i : t - 1;
         bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
-        double z = !i && w->logit ? (double)w->logit[h]
-                 : rotated(c, q, i ? k : star, i ? n : t - 1) / sqrt((double)D);
-        if (i) z += closed_bias(y, h, n > 0 ? n : 0);
-        closed.seen[i + 2] = seen;
-        closed.map[MAP_Z][i + 2] = seen ? z : 0;
+        double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
+        if (i) s += closed_bias(y, h, n > 0 ? n : 0);
+        else if (w->logit) s = (double)w->logit[h];
+        z[i - from] = seen ? s : NAN;
+        worst = larger(worst, off(row[i - 1], seen ? s : 0));
     }
-    return closed_off(y, l, h, t, MAP_Z, from, &closed);
+    return larger(worst, closed_off(y, l, h, t, from, z));
 }
 
 /* The first x blocks. */
@@ -9005,16 +8930,16 @@ static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
 static void check_closed(Page *p) {
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-        if (!r->closed) continue;
         char flags[100];
-        snprintf(flags, sizeof flags, "* %s", r->flags);
+        snprintf(flags, sizeof flags, "* %s", r->flags ? r->flags : "");
         Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        page_measure(p, &l);
+        if (r->closed) page_measure(p, &l);
     }
 }
 
 /* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
 static const Line NEUTRAL[] = {
+    {"neutral", "Neutral elements", "", NULL, 1, 0, 0},
     {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
     {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
     {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
@@ -9025,8 +8950,7 @@ static const Line NEUTRAL[] = {
     {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
     {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
     {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1},
-    {0}};
+    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
 
 /* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
  * and must. Changes tokens 1 .. T in turn and counts what x says. */
@@ -9038,9 +8962,9 @@ static double causality(Toy *y) {
         real was[LOGITS], now[LOGITS];
         if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
         toy_feed(y, 1);
-        toy_logits(y, was);
         for (int t = 1; t <= y->T; t++) {
             idx own = (t - 1) * TOY_VOCAB;
+            toy_logits(y, was);
             y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
             toy_forward(y);
             toy_logits(y, now);
@@ -9048,42 +8972,37 @@ static double causality(Toy *y) {
             count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
             count[MOVES_BACK] += t <= y->m.c.prefix && early;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-            copy(was, now, y->T * TOY_VOCAB);
         }
     }
     return count[what];
 }
 
 static const Line CAUSAL[] = {
+    {"causal", "Equation 1: causality", "", NULL, 1, 0, 0},
     {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
     {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4},
-    {0}};
+    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
 
 /* -------------------------------------------------------------------------------------------------
  * 16.5  The table of checks */
 
-static const Check CHECKS[] = {
-    {"states",  "Equations 10 to 17: states of repeated tokens", 0, "", NULL, check_states},
-    {"rules",   "Equations 10 to 17: the rules behind the cells", 0, "", RULES, NULL},
-    {"first",   "Section 3.1: the first token sees only itself", 1, FIRST_TOYS, FIRST, NULL},
-    {"prop1",   "Proposition 1: no positions", 0, PROP1_TOYS, PROP1, NULL},
-    {"prop2",   "Proposition 2: relative positions", 0, PROP2_TOYS, PROP2, NULL},
-    {"prop3",   "Proposition 3: ALiBi", 0, PROP3_TOYS, PROP3, NULL},
-    {"prop4",   "Proposition 4: rotary", 0, PROP4_TOYS, PROP4, NULL},
-    {"scores",  "z, A and m in closed form, 5 schemes each", 0, "--context 24", NULL, check_closed},
-    {"scale",   "Equations 29 to 42: scale and optimiser", 1, "", SCALE, check_twins},
-    {"pnorm",   "Equations 43 and 44: the p-norm", 0, PNORM_TOYS, PNORMS, NULL},
-    {"gate",    "Table 4: a key bias is a gate, or nothing", 1, "", GATE, NULL},
-    {"neutral", "Neutral elements", 1, "", NEUTRAL, NULL},
-    {"causal",  "Equation 1: causality", 1, "", CAUSAL, NULL},
-    {"metric",  "Section 3.2: the metric", 1, METRIC_TOYS, METRIC, NULL},
-};
+static const Line STATES_OF[] = {
+    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
+static const Line CLOSED[] = {
+    {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
+
+/* And what is no line. */
+#define LINES(table) table, (int)(sizeof table / sizeof *table)
+static const struct { const Line *line; int lines; void (*more)(Page *p); } CHECKS[] = {
+    {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
+    {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
+    {LINES(CLOSED), check_closed}, {LINES(SCALE), check_twins}, {LINES(PNORMS), NULL},
+    {LINES(GATE), NULL}, {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {LINES(METRIC), NULL}};
 enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
 
 void checks_list(FILE *out) {
     for (int n = 0; n < N_CHECKS; n++)
-        fprintf(out, "  %-9s %s\n", CHECKS[n].name, CHECKS[n].heading);
+        fprintf(out, "  %-9s %s\n", CHECKS[n].line->reference, CHECKS[n].line->text);
 }
 
 int checks_run(const char *name, FILE *out, bool colour, Error *e) {
@@ -9091,18 +9010,18 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
     int ran = 0, threads = workers();
     set_workers(1);                                          /* toys are too small to share */
     for (int i = 0; i < N_CHECKS && !e->status; i++) {
-        const Check *c = p.check = &CHECKS[i];
-        bool lines = c->more != check_states;
-        if (name && strncmp(c->name, name, strlen(name))) continue;
+        const Line *l = p.heading = CHECKS[i].line;
+        bool lines = CHECKS[i].more != check_states;
+        if (name && strncmp(l->reference, name, strlen(name))) continue;
         if (!ran++)
             fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
                     " holds: within the bound, or the number stated   fails as it must: a control\n"
                     " refuted as printed: here is a counterexample    WRONG: anything else\n",
                     sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", c->name, lines ? 51 : 0,
-                c->heading, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
-        for (const Line *l = c->lines; l && l->measure && !e->status; l++) page_measure(&p, l);
-        if (c->more && !e->status) c->more(&p);
+        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", l->reference, lines ? 51 : 0,
+                l->text, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
+        for (int n = 1; n < CHECKS[i].lines && !e->status; n++) page_measure(&p, &l[n]);
+        if (CHECKS[i].more && !e->status) CHECKS[i].more(&p);
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
     set_workers(threads);
@@ -9120,7 +9039,7 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     Settings base;
     char value[PATH_ROOM], fallback[PATH_ROOM];
     settings_default(&base);
-    fprintf(out, "sink %s", v->name);
+    fprintf(out, "%s %s", s->program->name, v->name);
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (!strchr(v->groups, o->group)) continue;
         option_text(o, s, value, sizeof value);
@@ -9559,22 +9478,22 @@ static const Option *option_after(const Option *o, const Program *program) {
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
     if (!n) {
-        printf("sink: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n  sink "
-               "VERB [MODEL] [--flag value ...]\n\n");
+        printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
+               "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
         for (const Verb *v = program->verbs; v && v->name; v++)
             printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         for (const Verb *v = VERBS; v->name; v++)            /* but those it has of its own */
             if (verb_find(program, v->name) == v)
                 printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        printf("\nBegin with: sink run. A verb's flags: sink help VERB. Results on stdout, "
+        printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
                "progress on stderr.\n"
                "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
-               "usage.\n");
+               "usage.\n", program->name);
         return 0;
     }
     const Verb *v = verb_find(program, words[0]);
     if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-    printf("sink %s %s\n    %s\n\n", v->name, v->words, v->help);
+    printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
     for (const Option *o = OPTIONS; o; o = option_after(o, program)) {
         char left[96], value[VALUE_ROOM];
         if (!strchr(v->groups, o->group)) continue;

@@ -40,8 +40,7 @@ typedef struct Error { int status; char text[640]; } Error;
 /* SplitMix64 (Steele, Lea and Flood 2014): the state is one word. */
 typedef struct Rng { uint64_t state; } Rng;
 
-/* A growing array of bytes. */
-typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;
+typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a growing array */
 
 /* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
  * its name, or where e holds an error leaves what stood there. */

@@ -282,7 +282,10 @@ static double distance(idx n, const real *x, const real *y) {
 /* -------------------------------------------------------------------------------------------------
  * 0.3  The slow model: the formula of sink.c's masthead once more, for one sequence, in double,
  *      with one loop for each index and nothing kept, shared or merged. It reads the parameters and
- *      Config, and nothing else. */
+ *      Config, and nothing else. A new row of an axis is here once more. */
+_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 3 && NORM_ROWS == 2 && ACT_ROWS == 7
+               && PLACE_ROWS == 3 && COMBINE_ROWS == 2 && KERNEL_ROWS == 3 && SIM_ROWS == 4
+               && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5 && VALUE_ROWS == 3, "a row is missing");
 
 enum { WIDE_LAB = 400 };             /* no row of the models here is wider */
 
@@ -407,34 +410,50 @@ static bool slow_visible(const Config *c, int l, int i, int j) {
     return (j <= i && (!w || i - j < w)) || (1 <= token && token <= c->prefix);
 }
 
-static double slow_sim(const Config *c, double z) {
-    switch (c->sim) {
-    case SIM_EXP:     return exp(z);
-    case SIM_SIGMOID: return 1 / (1 + exp(-z));
-    case SIM_ELU:     return elu1(z);
-    default:          return z;
+/* s = sim(z) and s'. NaN for a row that is not known here. */
+static long double slow_sim(int sim, long double z, long double *ds) {
+    long double s = sim == SIM_SIGMOID ? 1 / (1 + expl(-z)) : expl(z);
+    switch (sim) {
+    case SIM_EXP:      *ds = s; return s;
+    case SIM_SIGMOID:  *ds = s / (1 + expl(z)); return s;
+    case SIM_ELU:      *ds = z > 0 ? 1 : s; return z > 0 ? z + 1 : s;
+    case SIM_IDENTITY: *ds = 1; return z;
+    default:           return *ds = NAN;
     }
 }
 
-/* n visible scores to weights s/Z and metric m. */
-static void slow_row(const Config *c, int n, const double *z, double *a, double *m) {
-    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8, Z;
+/* A row by its formulas, in long double; what is masked has s = 0 and derivative 0. */
+typedef struct Scores {
+    long double a[WIDE_LAB], deriv[WIDE_LAB], dlogz[WIDE_LAB], m[WIDE_LAB], Z;
+} Scores;
+
+static void slow_row(const Config *c, int n, const double *z, Scores *r) {
+    long double s[WIDE_LAB], ds[WIDE_LAB], sum = 0, size = 0, power = 0, p = c->pnorm,
+                e = c->sim == SIM_EXP ? 0 : (long double)(real)1e-8;
     for (int j = 0; j < n; j++) {
-        double s = slow_sim(c, z[j]);
-        sum += s;
-        size += fabs(s);
-        power += pow(fabs(s), c->pnorm);
+        s[j] = ds[j] = 0;
+        if (!(z[j] > -INFINITY)) continue;
+        s[j] = slow_sim(c->sim, z[j], &ds[j]);
+        sum += s[j];
+        size += fabsl(s[j]);
+        power += p != 0 ? powl(fabsl(s[j]), p) : 0;
     }
     switch (c->normalizer) {
-    case NORMALIZER_SUM:   Z = sum + e; break;
-    case NORMALIZER_ONE:   Z = 1; break;
-    case NORMALIZER_CLAMP: Z = fmax(fabs(sum), 1); break;
-    default:               Z = pow(power, 1 / c->pnorm);
+    case NORMALIZER_SUM:   r->Z = sum + e; break;
+    case NORMALIZER_ONE:   r->Z = 1; break;
+    case NORMALIZER_CLAMP: r->Z = fmaxl(fabsl(sum), 1); break;
+    case NORMALIZER_PNORM: r->Z = powl(power, 1 / p); break;
+    default:               r->Z = NAN;
     }
     for (int j = 0; j < n; j++) {
-        double s = slow_sim(c, z[j]);
-        a[j] = Z > 0 ? s / Z : 0;                            /* a p-norm of zeros, by decision */
-        m[j] = size > 0 ? fabs(s) / (size + e) : 0;
+        r->a[j] = r->Z != 0 ? s[j] / r->Z : 0;               /* a p-norm of zeros, by decision */
+        r->deriv[j] = r->Z != 0 ? ds[j] / r->Z : 0;
+        r->m[j] = size > 0 ? fabsl(s[j]) / (size + e) : 0;
+        r->dlogz[j] = 0;
+        if (c->normalizer == NORMALIZER_SUM) r->dlogz[j] = ds[j] / r->Z;
+        if (c->normalizer == NORMALIZER_CLAMP && fabsl(sum) > 1) r->dlogz[j] = ds[j] / sum;
+        if (c->normalizer == NORMALIZER_PNORM && s[j] != 0)
+            r->dlogz[j] = powl(fabsl(s[j]), p - 1) * (s[j] < 0 ? -1 : 1) * ds[j] / powl(r->Z, p);
     }
 }
 
@@ -445,7 +464,8 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
     int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, extra = c->extra != EXTRA_NONE,
         n = 0;
     int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
-    double z[160], a[160], m[160], fq[WIDE_LAB], fk[WIDE_LAB];
+    double z[160], fq[WIDE_LAB], fk[WIDE_LAB];
+    Scores row;
     double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
     const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
     slow_phi(c, w, fq, q);
@@ -466,13 +486,13 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
         z[n] = dot / root + slow_bias(s->m, h, i, j);
         column[n++] = j + extra;
     }
-    slow_row(c, n, z, a, m);
+    slow_row(c, n, z, &row);
     for (int d = 0; d < D; d++) o[d] = w->vplus ? (double)w->vplus[h * D + d] : 0;
     for (int x = 0; x < n; x++) {
         idx at = (((idx)l * H + h) * N + i) * s->S + column[x];
         s->z[at] = z[x];
-        s->weight[at] = c->scale * a[x];
-        s->metric[at] = m[x];
+        s->weight[at] = c->scale * (double)row.a[x];
+        s->metric[at] = (double)row.m[x];
         for (int d = 0; d < D; d++) {
             double fixed = c->extra_value == VALUE_ONES ? c->extra_norm / sqrt(D)
                          : c->extra_value == VALUE_E1 && d == 0 ? c->extra_norm : 0;
@@ -484,7 +504,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
                 for (int j = 0; j < N && s->what == ABLATE_VALUE1_MEAN; j++)
                     v += s->v[((idx)l * N + j) * K * D + kh * D + d] / N;
             }
-            o[d] += c->scale * a[x] * v;
+            o[d] += c->scale * (double)row.a[x] * v;
         }
     }
 }
@@ -668,7 +688,8 @@ static const CoverAxis AXES[] = {
     {"rotary-dims", WIDTHS_OF_TOY, {"", "--rotary-dims 2"}},
     {"rope-pairing", FREE, {NULL}},
     {"rope-scaling", FREE, {"", "--rope-scaling linear --rope-factor 3",
-        "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4"}},
+        "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --rope-low 0.5 "
+        "--rope-high 3"}},
     {"norm", FREE, {NULL}},
     {"place", FREE, {NULL}},
     {"act", FREE, {NULL}},
@@ -1164,7 +1185,7 @@ static void sink_fails(Test *t, const char *words, int status, const char *said)
     fact(t, r.status == status, "sink %s: exit status %d, expected %d: %s", words, r.status, status,
          err);
     fact(t,
-         !strncmp(err, PROGRAM + 2, strlen(PROGRAM) - 2) && strstr(err, said) &&
+         !strncmp(err, &PROGRAM[2], strlen(PROGRAM) - 2) && strstr(err, said) &&
              strchr(err, '\n') == err + r.err.size - 2,
          "sink %s: %s", words, err);
     fact(t, strstr(err, "Try: ") != NULL, "sink %s gives no advice: %s", words, err);
@@ -2469,39 +2490,6 @@ static void kernel_forward__formulas(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 3.6  One row of scores */
 
-/* The whole row by its formulas, in long double; what is masked has s = 0 and derivative 0. */
-typedef struct Scores { long double a[400], deriv[400], dlogz[400], m[400], Z; } Scores;
-
-static void row_by_formula(const Config *c, int n, const real *z, Scores *r) {
-    long double s[400], ds[400], sum = 0, size = 0, power = 0,
-                                 e = c->sim == SIM_EXP ? 0 : (long double)(real)1e-8;
-    long double p = c->pnorm;
-    for (int j = 0; j < n; j++) {
-        long double x = z[j];
-        bool masked = !(z[j] > -INFINITY);
-        s[j] = c->sim == SIM_EXP ? expl(x) : c->sim == SIM_SIGMOID ? 1 / (1 + expl(-x))
-             : c->sim == SIM_ELU ? (x > 0 ? x + 1 : expl(x)) : x;
-        ds[j] = c->sim == SIM_EXP ? s[j] : c->sim == SIM_SIGMOID ? s[j] / (1 + expl(x))
-              : c->sim == SIM_ELU ? (x > 0 ? 1 : s[j]) : 1;
-        if (masked) s[j] = ds[j] = 0;
-        sum += s[j];
-        size += fabsl(s[j]);
-        if (!masked) power += powl(fabsl(s[j]), p);
-    }
-    r->Z = c->normalizer == NORMALIZER_SUM ? sum + e : c->normalizer == NORMALIZER_ONE ? 1
-         : c->normalizer == NORMALIZER_CLAMP ? fmaxl(fabsl(sum), 1) : powl(power, 1 / p);
-    for (int j = 0; j < n; j++) {
-        r->a[j] = s[j] / r->Z;
-        r->deriv[j] = ds[j] / r->Z;
-        r->m[j] = fabsl(s[j]) / (size + e);
-        r->dlogz[j] = 0;
-        if (c->normalizer == NORMALIZER_SUM) r->dlogz[j] = ds[j] / r->Z;
-        if (c->normalizer == NORMALIZER_CLAMP && fabsl(sum) > 1) r->dlogz[j] = ds[j] / sum;
-        if (c->normalizer == NORMALIZER_PNORM && s[j] != 0)
-            r->dlogz[j] = powl(fabsl(s[j]), p - 1) * (s[j] < 0 ? -1 : 1) * ds[j] / powl(r->Z, p);
-    }
-}
-
 /* [T15] [E43] Weights, row_stat, derivatives, dlogz, Z and metric of random rows of every length,
  * for every similarity and normaliser; a fifth of each row is masked. */
 static void row__every_operation(Test *t) {
@@ -2530,7 +2518,9 @@ static void row__every_operation(Test *t) {
                        spread = c.normalizer == NORMALIZER_CLAMP && x % 2 ? 0.02 : 2;
                 for (int j = 0; j < n; j++) z[j] = (real)(spread * (shift + rng_normal(&r)));
                 for (int j = 1; j < n; j++) if (rng_below(&r, 5) == 0) z[j] = (real)-INFINITY;
-                row_by_formula(&c, n, z, &want);
+                double exact[400];
+                for (int j = 0; j < n; j++) exact[j] = (double)z[j];
+                slow_row(&c, n, exact, &want);
                 copy(a, z, n);
                 real row_stat = row_forward(&c, n, a, spare);
                 row_backward(&c, n, z, row_stat, b, deriv, dlogz);
@@ -3120,7 +3110,6 @@ static void extra__shared(Test *t) {
             within(t, (double)z[(h * 6 + i) * 7], dot / sqrt(6), 64 * REAL_EPS, "z_* of head %d",
                    h);
         }
-    free(z);
     lab_close(&b);
 }
 
@@ -3825,21 +3814,21 @@ static void gradients__every_operation(Test *t) {
         "--scale 0.7 --pos alibi --linear-bias",
         "--extra-dims 3 --extra-order last"};
     static const char *const KERNELS[] = {"identity", "elu", "mlp"},
-                             *const SIM_NAMES[] = {"exp", "sigmoid", "elu", "identity"},
                              *const NORMALIZERS[] = {"sum", "one", "clamp", "pnorm --pnorm 0.5",
                                                      "pnorm --pnorm 2"},
                              *const EXTRAS[] = {"none", "k",     "kv",
                                                 "zero", "logit", "k --extra-value e1"};
     Tally y = {0};
     int n = 0;
-    for (int i = 0; i < 3 * 4 * 5 * 6; i++) {
-        char flags[400], all[600];
+    for (int i = 0; i < 5 * 6 * 3 * SIM_ROWS; i++) {
+        char flags[400], all[600], sim[VALUE_ROOM];
         Config c;
         Error e = {0};
         Lab b;
         snprintf(flags, sizeof flags, "%s --kernel %s --sim %s --normalizer %s --extra %s",
-                 REST[i % 7], KERNELS[i % 3], SIM_NAMES[i / 3 % 4], NORMALIZERS[i / 12 % 5],
-                 EXTRAS[i / 60]);
+                 REST[i % 7], KERNELS[i % 3],
+                 option_word(option_find("sim", "m"), i / 3 % SIM_ROWS, sim),
+                 NORMALIZERS[i / 3 / SIM_ROWS % 5], EXTRAS[i / 15 / SIM_ROWS]);
         snprintf(all, sizeof all, "%s%s", BASE, flags);
         if (config_from_flags(&c, all, &e)) continue;
         if (!lab_open(&b, t, 1, 6, flags)) return;
@@ -8466,6 +8455,22 @@ static void option__choices(Test *t) {
             fact(t, option_set(o, &s, WRONG[w], true, &e) == 2 && strstr(e.text, o->flag)
                  && strstr(e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], e.text);
         }
+    }
+    /* what shapes a model is an axis of the covering array, but for its sizes, and for what is
+     * forward only (data/test_hf.c) */
+    for (const Option *o = OPTIONS; o->flag; o++) {
+        char flag[64], sizes[] = "--layers --dim --ffn --vocab --context --norm-eps "
+                                 "--attention- --mamba- --expert";
+        bool found = false;
+        snprintf(flag, sizeof flag, "--%s", o->flag);
+        for (char *size = strtok(sizes, " "); size; size = strtok(NULL, " "))
+            found |= !strncmp(flag, size, strlen(size));
+        for (int a = 0; a < N_AXES; a++) {
+            found |= !strcmp(AXES[a].name, o->flag);
+            for (int i = 0; i < MOST_ROWS && AXES[a].rows[i]; i++)
+                found |= strstr(AXES[a].rows[i], flag) != NULL;
+        }
+        fact(t, found || o->group != 'm', "%s is on no axis of chapter 0.4", flag);
     }
     fact(t, choices == (int)(sizeof CHOICES / sizeof *CHOICES), "%d choices", choices);
     /* constants and words are one list, so a few tell that the list is read right */

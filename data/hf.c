@@ -808,10 +808,9 @@ static void parts_end(const Model *m, const Error *e) {
  * 3  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
  *
  * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
- * blocks mix their rows by a recurrence, with no map of weights and no row that must sum to 1. Its
- * sinks are those of the other 4 (6): Sink_1 is 88.48 % in Jamba-v0.1, as strong as in a stack that
- * is all attention (Appendix B.3). With u_t [C] the normed row t and I = 2 C channels, each on its
- * own but for the linear maps:
+ * blocks mix their rows by a recurrence, without a map of weights. Its sinks are those of the other
+ * 4: Sink_1 is 88.48 % in Jamba-v0.1 (Appendix B.3). With u_t [C] the normed row t and I = 2 C
+ * channels, each on its own but for the linear maps:
  *
  *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
  *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
@@ -839,10 +838,8 @@ static void parts_end(const Model *m, const Error *e) {
  * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double, does not overflow. dt > 0 and A < 0
  * keep e^(dt A) within 0..1, so S does not grow by itself.
  *
- * Cost of a row: C 2I + I (R + 2M) + R I + I C for the maps, J I for the taps, and M I
- * exponentials. Jamba (C = 4096): 105.1 million, 32768 and 131072. Memory beside the maps' rows: S,
- * [M,I] a sequence. A task owns a sequence and CHUNK channels and goes down the rows.
- * There is no backward: config_trains refuses. */
+ * A task owns a sequence and CHUNK channels and goes down the rows. S takes [M,I] a sequence. There
+ * is no backward: config_trains refuses. */
 typedef struct OtherBlock {
     /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
     real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
@@ -885,8 +882,8 @@ static void softplus(idx n, real *v) {
     }
 }
 
-/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I] at
- * the stride I; y, dt, a, skip [n]; b, c [M]. */
+/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I]
+ * at the stride I; y, dt, a, skip [n]; b, c [M]. */
 WIDE(scan_row,
      (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
       const real *restrict dt, const real *restrict a, const real *restrict skip,
@@ -1361,8 +1358,8 @@ enum {
 };
 
 /* A parameter of ours, the bias that belongs to it (or NULL) and the name of both there, behind
- * which stands .weight or .bias. * is the number of a block, or of an expert; @ stands for l*. here,
- * and there for what a table's first row says. */
+ * which stands .weight or .bias. * is the number of a block, or of an expert; @ stands for l*. here
+ * and for what a table's first row says there. */
 typedef struct Counterpart { const char *ours, *bias, *theirs; int how; } Counterpart;
 
 static const Counterpart LLAMA[] = {
@@ -1663,8 +1660,7 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
 /* The checkpoint `model` as a folder; tokenizer is the path of the one it was trained with, and is
  * not read when it was trained with none. Prints a line on stdout. */
 static int export_folder(const char *model, const char *folder, const char *tokenizer, Error *e) {
-    Trainer t;
-    Tokenizer words = {0};
+    Trainer t; Tokenizer words = {0};
     Bytes files[FILES] = {{0}};
     if (checkpoint_load(model, &t, false, e)) return e->status;
     int start = start_token(&t.s.data);
@@ -3856,8 +3852,7 @@ static int piece_read(Making *m, Wire w, Error *e) {
     static const unsigned char KINDS[] = {[PIECE_NORMAL] = KIND_TEXT, [PIECE_UNKNOWN] = KIND_MARK,
                                           [PIECE_CONTROL] = KIND_MARK, [PIECE_USER] = KIND_RUN,
                                           [PIECE_BYTE] = KIND_BYTE};
-    Wire text = {0};
-    Field f;
+    Wire text = {0}; Field f;
     uint64_t type = PIECE_NORMAL;
     float score = 0;
     while (wire_next(&w, &f)) {
@@ -4093,8 +4088,7 @@ static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error 
     static const char *const NAMES[] = {"tokenizer.json", "tokenizer.model"};
     char path[1024] = "", merges[1024];
     Making m = {.name = path, .end = -1, .bos = -1};
-    Json config = {0}, vocabulary = {0};
-    Bytes in = {0};
+    Json config = {0}, vocabulary = {0}; Bytes in = {0};
     *words = (Tokenizer){0};
     FILE *f = fopen(from, "rb");
     bool found = f && fgetc(f) != EOF;                       /* of a folder nothing can be read */
@@ -4126,8 +4120,7 @@ static int tokenizer_named(const char *from, Bytes *out, Tokenizer *words, Error
 /* `hf tokenizer FROM --out FILE`. Prints a line. */
 static int import_tokenizer(const char *from, const char *out, Error *e) {
     static const char *const CUT_NAMES[CUTS_COUNT] = {NULL, "gpt2", "llama3", "beside"};
-    Bytes file = {0};
-    Tokenizer t;
+    Bytes file = {0}; Tokenizer t;
     if (!tokenizer_named(from, &file, &t, e) && !file_ready(out, e) &&
         !file_write(out, file.at, file.size, e))
         printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
@@ -4141,9 +4134,8 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
  * 16  Import: a folder or a file as a model file of sink
  *
  * Before a number is copied every tensor is accounted for: each that the family needs is there once
- * in its shape, and nothing is there that it does not know. Then they are copied, or only pointed
- * at (--link), in the order in which a forward reads them, with the bits that they were published
- * with. Nothing is turned or shuffled: the file says how a tensor lies (2). */
+ * in its shape, and nothing else is there. Then they are copied, or only pointed at (--link), in
+ * the order in which a forward reads them, bit by bit: the file says how a tensor lies (2). */
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
@@ -4391,14 +4383,10 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
  * a model from being looked at with ids made elsewhere: it is told on stderr. Prints a line. */
 static int import_model(const char *from, const char *out, bool link, const char *tokenizer,
                         Error *e) {
-    Bytes file = {0};
-    Tokenizer t = {0};
+    Bytes file = {0}; Tokenizer t = {0};
     char words[1024];
     bool one;
-    Settings s;
-    Folder f = {0};
-    ModelWriter w;
-    Error own = {0};
+    Settings s; Folder f = {0}; ModelWriter w; Error own = {0};
     const Family *family = published_open(&f, &s, from, &one, e);
     path_make(words, e, "%s.tok", out);
     if (!e->status && *tokenizer) tokenizer_named(tokenizer, &file, &t, e);
@@ -4423,13 +4411,12 @@ static int import_model(const char *from, const char *out, bool link, const char
 /* -------------------------------------------------------------------------------------------------
  * 17  Multiple choice                                                     appendix B.3, [FIG10]
  *
- * A question is a context and a few endings, one of them right. An ending's log p is the sum of log
- * p(token | all before it) over its tokens. The model's answer is the ending with the largest log p
- * (acc), or with the largest log p per character (acc_norm): the rule of the LM evaluation harness
- * for HellaSwag. Context and ending, joined by a blank, are encoded as one text, of which the
- * tokens beyond as many as the context alone has are the ending's. Where that is longer than what
- * the model was trained on, its last tokens are taken. The harness puts no bos before them by
- * default: --no-bos.
+ * A question is a context and a few endings, one of them right. The model's answer is the ending
+ * with the largest log p, summed over its tokens (acc), or the largest log p per character
+ * (acc_norm): the rule of the LM evaluation harness for HellaSwag. Context and ending, joined by a
+ * blank, are encoded as one text, of which the tokens beyond as many as the context alone has are
+ * the ending's, and of a longer one than the model's context the last tokens are taken. The harness
+ * puts no bos before them by default: --no-bos.
  *
  * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
  * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
@@ -4514,8 +4501,7 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
     const unsigned char *context = c->text + q->field[0];
     const size_t size = strlen((const char *)context);
     const int32_t bos = d->bos;
-    Ids alone = {0};
-    Bytes text = {0};
+    Ids alone = {0}; Bytes text = {0};
     tokenizer_encode(&d->encoder, context, size, &alone, e);
     for (int k = 0; k < q->endings && !e->status; k++) {
         const char *ending = (const char *)c->text + q->field[1 + k];
@@ -4588,9 +4574,7 @@ static int characters(const char *text) {
 typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
 static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
     const HfOwn *own = s->own;
-    Bytes file = {0};
-    Choices c = {0};
-    Ids ids = {0};
+    Bytes file = {0}; Choices c = {0}; Ids ids = {0};
     int n = 0, right[2] = {0};
     *out = (Chosen){0};
     if (!d->tokenizer.vocab)
@@ -4710,11 +4694,10 @@ static int import_choices(const char *path, const char *to, Error *e) {
  * 18  [E1] [E4] [E10] The statements of chapter 7 on a trained or a published model
  *
  * A statement is measured where the model has what it presupposes; where the states of a repeated
- * token must part, that they do is the control. What a model has learned cannot be set, as a toy's
- * weights can, so propositions 1 to 4 become questions: their bound on A_ti must hold, but whether
- * "no attention sink on repeated tokens" does is for the model to say. Nothing of the model is held
- * but its activations, so that one of any size is read from its file, once for each of the three
- * forwards: a token again and again, random tokens, and these with their second half changed. */
+ * token must part, that they do is the control. Propositions 1 to 4 become questions: their bound
+ * on A_ti must hold, but whether "no attention sink on repeated tokens" does, the model says.
+ * A model of any size is read from its file, once for each of three forwards: a token again and
+ * again, random tokens, and these with their second half changed. */
 static void toy_free(Toy *y);
 static int toy_room(Toy *y, Page *p, int T);
 static int page_total(const Page *p);
@@ -4733,7 +4716,7 @@ enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE =
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
     _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-                   && EXTRA_ROWS == 5, "a new row of an axis: say here what it has");
+                   && EXTRA_ROWS == 5 && PLACE_ROWS == 3, "a new row: which premises has it?");
     bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
                                        && !c->sink_token && c->kernel != KERNEL_MLP;
     bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
@@ -4768,17 +4751,17 @@ static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
 /* A row's weights and metric off what its own scores make of them. */
 static double row_weights(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
-    Closed closed;
+    double z[TRAINED_T + 2];
     idx first = config_rows(c, y->T) - y->T;
     int from = 1 - !!c->extra - c->sink_token;
     for (int i = from; i <= y->T; i++) {
-        closed.seen[i + 2] = i < 1 || visible(c, l, first + t - 1, first + i - 1);
-        closed.map[MAP_Z][i + 2] = (double)toy_row(y, MAP_Z, l, h, t)[i - 1];
+        bool seen = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+        z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
     }
-    return closed_off(y, l, h, t, MAP_WEIGHT, from, &closed);
+    return closed_off(y, l, h, t, from, z);
 }
 static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
-static double all_spread(Toy *y) { return toy_spread(y, 1, y->T); }
+static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
 
 /* A line of such a page: what it presupposes (0: nothing), and the bound of the control where that
  * is missing, 0 for no line at all. */
@@ -4834,14 +4817,15 @@ static void trained_feed(Toy *y, int n, int vocab) {
 static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
     if (model_fault(&y->m, p->e)) return;
     for (; t->line.measure; t++) {
-        const Line *l = y->line = &t->line;
+        Line l = t->line;
         bool has = (premises(&y->m.c) & t->premise) == t->premise;
-        double bound = has ? l->bound : t->control;
-        if (!has && bound == 0) continue;
-        if (has && bound > 0 && l->relation == AT_MOST && y->m.c.sim != SIM_EXP)
-            bound += EPS_IN_Z;
-        y->x = l->x;
-        page_line(p, l->reference, l->text, l->measure(y), has ? l->relation : FAILS_BY, bound);
+        if (!has && t->control == 0) continue;
+        y->line = &t->line;
+        y->x = l.x;
+        double x = l.measure(y);
+        if (!has) { l.relation = FAILS_BY; l.bound = t->control; }
+        else if (l.bound > 0 && l.relation == AT_MOST && y->m.c.sim != SIM_EXP) l.bound += EPS_IN_Z;
+        page_line(p, &l, x);
     }
 }
 
@@ -4996,8 +4980,7 @@ static double multiply_rate(Error *e) {
  * where other programs are running, only that which the processor gave to this one. */
 static int verb_stream(Settings *s, const char **words, int n, Error *e) {
     (void)words; (void)n;
-    Trainer t = {0};
-    Sinks x = {0};
+    Trainer t = {0}; Sinks x = {0};
     Rng rng = {2};
     if (!s->out[0])
         return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "

@@ -31,8 +31,7 @@ static bool hf_does(Test *t, const char *words) {
 
 /* What `sink check` says of a model file; its last line, and how many lines were measured. */
 static int checked(Test *t, const char *path, char last[120], int *lines) {
-    Error e = {0};
-    char line[512];
+    Error e = {0}; char line[512];
     FILE *page = tmpfile();
     if (!page) exit(1);
     int status = check_model(path, page, false, &e);
@@ -211,8 +210,7 @@ static void number_as(Bytes *b, const char *dtype, double x, Error *e) {
 /* The tensors of a family from number `from` on, every step-th, as a file. */
 static void published_write(Test *t, const char *path, const char *family, const char *dtype,
                             int from, int step, const char *without, const char *more) {
-    Bytes head = {0}, data = {0}, all = {0}; Error e = {0};
-    Theirs x;
+    Bytes head = {0}, data = {0}, all = {0}; Error e = {0}; Theirs x;
     bytes_print(&head, &e, "{\"__metadata__\": {\"format\": \"pt\"}%s", more);
     for (int n = 0; tensor_of(family, n, &x); n++) {
         if (n % step != from || (without && !strcmp(without, x.name))) continue;
@@ -278,8 +276,7 @@ static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, 
     static const char *const KIND_OF_LINE[] = {"hidden", "way", "attn", "alpha", "key",
                                                "value", "logits", "logitway", "loss"};
     const Config *c = &m->c;
-    char what[16], of[12];
-    double theirs[160], ours[160], size = 0;
+    char what[16], of[12]; double theirs[160], ours[160], size = 0;
     const real *row = NULL;
     int l = -1, h = -1, used = 0, n = T, w = 0;
     if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
@@ -374,8 +371,7 @@ static void parts_write(Test *t, const char *path, const Parts *p) {
 
 /* ./hf makes X_TOK of `from`, which is opened. */
 static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
-    char words[300];
-    Error e = {0};
+    char words[300]; Error e = {0};
     snprintf(words, sizeof words, "tokenizer %s --out " X_TOK, from);
     *k = (Tokenizer){0};
     *c = (Encoder){0};
@@ -405,8 +401,7 @@ static const struct { const char *ours, *theirs; bool turned; } LLAMA_NAMES[] = 
 
 /* The checkpoint SCRATCH/m.ckpt of a model that learnt nothing, with these flags after BASE. */
 static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
-    Trainer r = {0}; Error e = {0};
-    char all[1024];
+    Trainer r = {0}; Error e = {0}; char all[1024];
     snprintf(all, sizeof all, "%s%s", BASE, flags);
     settings_default(&r.s);
     settings_flags(&r.s, all, "mtd", &e);
@@ -434,15 +429,13 @@ static void llama_fill(Test *t, const Bytes *file, Model *m) {
     memcpy(header, file->at + 8, N);
     const unsigned char *data = file->at + 8 + N;
     size_t size = file->size - 9 - N;                        /* slurp added a 0 */
-    idx held = 0;
-    int found = 0;
+    idx held = 0; int found = 0;
     for (const char *at = header; (at = strstr(at, "\"dtype\": \"F32\"")); at++) found++;
     fact(t, found == m->n_tensors, "%d tensors, expected %d", found, m->n_tensors);
     for (int k = 0; k < m->n_tensors && !t->wrong; k++) {
         const Tensor *x = &m->tensor[k];
         const char *name = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
-        char entry[256], block[64] = "";
-        size_t i = 0;
+        char entry[256], block[64] = ""; size_t i = 0;
         while (i + 1 < sizeof LLAMA_NAMES / sizeof *LLAMA_NAMES
                && strcmp(LLAMA_NAMES[i].ours, name)) i++;
         if (x->layer >= 0) snprintf(block, sizeof block, "model.layers.%d.", x->layer);
@@ -485,8 +478,7 @@ static void hf__reads_back(Test *t) {
     enum { B = 2, T = 9, ROOM = B * T * 11 };
     if (!begun(t)) return;
     for (int i = 0; i < (int)(sizeof FLAGS / sizeof *FLAGS) && !t->wrong; i++) {
-        Lab lab, twin; Error e = {0};
-        char half[512];
+        Lab lab, twin; Error e = {0}; char half[512];
         real ours[ROOM], theirs[ROOM];
         snprintf(half, sizeof half, "%s --rope-pairing half", FLAGS[i]);
         if (!lab_open(&lab, t, B, T, FLAGS[i]) || !lab_open(&twin, t, B, T, half)) return;
@@ -708,8 +700,7 @@ static void hf__keeps(Test *t) {
                                 "/tale.tok";
     static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json",
                                         "mine"};
-    Settings s; Error e = {0}; Tokenizer k = {0};
-    Bytes was[4];
+    Settings s; Error e = {0}; Tokenizer k = {0}; Bytes was[4];
     char path[256];
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     tokenizer_load(SCRATCH "/tale.tok", &k, &e);
@@ -760,8 +751,7 @@ static const char GPT2_JSON[] =
 
 /* A model whose model.safetensors holds these bytes is refused with these words. */
 static void st_fails(Test *t, const Bytes *b, const char *said) {
-    Error e = {0};
-    char config[512];
+    Error e = {0}; char config[512];
     snprintf(config, sizeof config, "%s}", GPT2_JSON);
     text_file(t, DOWNLOAD "/config.json", config);
     file_write(DOWNLOAD "/model.safetensors", b->at, b->size, &e);
@@ -988,8 +978,7 @@ static void hf__shards(Test *t) {
     static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
         "{" ENTRY("b", "U8", "1", "0, 1") "}",
         "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
-    char path[256];
-    Error e = {0};
+    char path[256]; Error e = {0};
     if (!begun(t)) return;
     snprintf(path, sizeof path, "%s}", GPT2_JSON);
     text_file(t, DOWNLOAD "/config.json", path);
@@ -1025,8 +1014,7 @@ static idx published_at(char how, idx in, idx out, idx i, idx o, int part) {
 
 /* All of a model's numbers against what was published, each where it belongs. */
 static void published_compare(Test *t, const Model *m, const char *family) {
-    idx seen = 0, wrong = 0;
-    Theirs x;
+    idx seen = 0, wrong = 0; Theirs x;
     for (int n = 0; tensor_of(family, n, &x) && !t->wrong; n++) {
         const bool fused = x.how == 't' || x.how == 'h';
         for (int part = 0; part < (fused ? 3 : 1); part++) {
@@ -1102,9 +1090,7 @@ static void hf__families(Test *t) {
                 published_write(t, DOWNLOAD "/model.safetensors", NAMES_OF[f], DTYPES_OF[d], 0, 1,
                                 NULL, BUFFERS[f]);
             else {
-                Bytes index = {0}; Error e = {0};
-                char path[256];
-                Theirs x;
+                Bytes index = {0}; Error e = {0}; char path[256]; Theirs x;
                 bytes_print(&index, &e, "{`weight_map`: {");
                 for (int n = 0; tensor_of(NAMES_OF[f], n, &x); n++)
                     bytes_print(&index, &e, "%s`%s`: `%d.safetensors`", n ? "," : "", x.name,
@@ -1249,8 +1235,7 @@ static void hf__facts(Test *t) {
     EACH(i, FACTS_TAKEN) {
         const char *family = FACTS_TAKEN[i].family, *given = FACTS_TAKEN[i].text;
         char flag[32], want[32], text[128];
-        Trainer r; Error e = {0};
-        int used = 0;
+        Trainer r; Error e = {0}; int used = 0;
         facts_given(t, family, given);
         if (!hf_does(t, IMPORT) || checkpoint_load(SCRATCH "/x.model", &r, false, &e)) {
             fact(t, false, "%s %s: %s", family, given, e.text);
@@ -1485,9 +1470,7 @@ typedef struct Listed { char name[96], dtype[8]; int rank, dim[4]; idx count; } 
 
 /* Where a case's lines are. */
 typedef struct TinyCase {
-    char name[40];
-    uint64_t k;
-    int configs, layouts;
+    char name[40]; uint64_t k; int configs, layouts;
     const char *config[2];       /* the text of a config.json, to the end of its line */
     Golden layout[2], runs;
 } TinyCase;
@@ -1532,8 +1515,7 @@ static void listed_draw(const Listed *x, uint64_t k, double *u) {
 /* u as this type has it, to the nearest, ties to even; the bytes that hold it. */
 static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
     float f = (float)u;
-    uint32_t bits;
-    int e;
+    uint32_t bits; int e;
     memcpy(&bits, &f, 4);
     *bytes = !strcmp(dtype, "F32") ? 4 : !strcmp(dtype, "BOOL") ? 1 : 2;
     if (*bytes == 1) return u != 0;
@@ -1549,8 +1531,7 @@ static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
 static void tiny_file(Golden *g, Test *t, uint64_t k, Bytes *index) {
     char file[64] = "", path[256];
     unsigned long long sum = 0;
-    int used = 0, bytes;
-    Listed x;
+    int used = 0, bytes; Listed x;
     Bytes head = {0}, body = {0}; Error e = {0};
     if (sscanf(g->at, "file %63s %16llx%n", file, &sum, &used) != 2) {
         fail(&g->e, 1, TINY ":%d: expected \"file NAME HASH64\", found \"%.40s\"", g->line, g->at);
@@ -1590,8 +1571,7 @@ static void tiny_file(Golden *g, Test *t, uint64_t k, Bytes *index) {
 /* FOLDER with the model of a case in one layout and under one config. */
 static void tiny_write(Test *t, const TinyCase *c, int layout, int config) {
     Golden g = c->layout[layout];
-    Bytes index = {0}, text = {0}; Error e = {0};
-    int files = 0;
+    Bytes index = {0}, text = {0}; Error e = {0}; int files = 0;
     scratch_open();
     fact(t, !make_folder(FOLDER), "no folder " FOLDER);
     for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++)
@@ -1640,8 +1620,7 @@ static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
     Error e = {0};
     int T, used, ids[32], V = m->c.vocab;
     while (sscanf(g->at, "run %d :%n", &T, &used) == 1 && T > 0 && T <= 32 && !g->e.status) {
-        double id[32];
-        Acts a = {0};
+        double id[32]; Acts a = {0};
         idx map = (idx)m->c.heads * T * T;
         g->at += used;
         if (!golden_numbers(g, T, id)) return;
@@ -1668,8 +1647,7 @@ static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
 /* Imports FOLDER (words: further flags), opens what came of it, and compares: the runs' Golden. */
 static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool open, double *most) {
     Golden g = c->runs;
-    Trainer r = {0}; Error e = {0};
-    char all[256];
+    Trainer r = {0}; Error e = {0}; char all[256];
     snprintf(all, sizeof all, FOLDER " --out " IMPORTED " %s", words);
     g.bound = 1;
     if (hf_does(t, all)) {
@@ -1678,8 +1656,7 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
         fact(t, !e.status, "%s: %s", c->name, e.text);
         if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
         trainer_free(&r);
-        int lines;
-        char last[120];
+        int lines; char last[120];
         fact(t, !checked(t, IMPORTED, last, &lines) && lines >= 7, "%s: %s", c->name, last);
     }
     return g;
@@ -1692,9 +1669,7 @@ static void imported__against_library(Test *t) {
     Bytes text = {0}; TinyCase c;
     Golden g = {.path = TINY, .line = 1};
     double most[6][TINY_KINDS] = {{0}}, worst = 0;
-    char what[160] = "";
-    int cases = 0, told, imports = 0;
-    long numbers = 0;
+    char what[160] = ""; int cases = 0, told, imports = 0; long numbers = 0;
     if (no_binary(t)) return;
     fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
     for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
@@ -1733,8 +1708,7 @@ static void imported__against_library(Test *t) {
 
 /* A file in the making; tokens and merges in the order of their ids and ranks. */
 typedef struct Other {
-    int cut, space, flags, n, merges;
-    uint64_t end, bos;
+    int cut, space, flags, n, merges; uint64_t end, bos;
     Bytes classes, folds, combining, tokens, spelt, joins;
 } Other;
 
@@ -1849,8 +1823,7 @@ static void pieces__published(Test *t) {
     };
     EACH(i, ROWS) {
         Tokenizer k; Encoder c; Ids ids = {0}; Error e = {0};
-        char text[200] = "", found[400], wanted[200];
-        size_t n = 0;
+        char text[200] = "", found[400], wanted[200]; size_t n = 0;
         Other o = other_begin(ROWS[i].cut, SPACE_PLAIN, 1);
         snprintf(wanted, sizeof wanted, "%s", ROWS[i].pieces);
         for (const char *s = ROWS[i].pieces; *s;) {
@@ -1892,8 +1865,7 @@ static void tokenizer_encode__spaces(Test *t) {
     };
     EACH(i, ROWS) {
         Tokenizer k; Encoder c; Ids ids = {0}; Bytes back = {0};
-        Error e = {0};
-        char found[400];
+        Error e = {0}; char found[400];
         Other o = other_begin(CUT_BESIDE, ROWS[i].space, 2);
         const int a = other_token(&o, KIND_TEXT, "a", 1), b = other_token(&o, KIND_TEXT, " ", 1),
                   ab = other_token(&o, KIND_TEXT, " a", 2),
@@ -1962,8 +1934,7 @@ static void tokenizer_encode__ranks(Test *t) {
         for (int tries = 0; tries < 400 && merges < MERGES && n < TOKENS_OF_TEST; tries++) {
             const int left = (int)rng_below(&r, (uint64_t)n),
                       right = (int)rng_below(&r, (uint64_t)n);
-            char both[128];
-            int made = 0;
+            char both[128]; int made = 0;
             bool twice = false;
             snprintf(both, sizeof both, "%s%s", spelt[left], spelt[right]);
             if (strlen(both) > 20) continue;
@@ -2109,8 +2080,7 @@ static void tokenizer_read__published(Test *t) {
 
 /* The ids of n bytes as text, with a space after each. */
 static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t room) {
-    Ids ids = {0}; Error e = {0};
-    size_t at = 0;
+    Ids ids = {0}; Error e = {0}; size_t at = 0;
     *to = 0;
     tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
     for (size_t i = 0; i < ids.size && at + 16 < room; i++)
@@ -2326,8 +2296,7 @@ static void proto(Bytes *b, int field, int type, uint64_t n, Error *e) {
 }
 
 static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e) {
-    Bytes p = {0};
-    uint32_t bits;
+    Bytes p = {0}; uint32_t bits;
     memcpy(&bits, &score, 4);
     proto(&p, 1, 2, strlen(s), e);
     bytes_add(&p, s, strlen(s), e);
@@ -2342,8 +2311,7 @@ static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e
 /* tokenizer.model of pieces and settings; `trainer` and `normalizer` are pairs of a field and a
  * number, ended by 0. */
 static void model_write(Test *t, const Pieces *p, const int *trainer, const int *normalizer) {
-    Bytes b = {0}, s = {0}; Error e = {0};
-    char byte[8];
+    Bytes b = {0}, s = {0}; Error e = {0}; char byte[8];
     for (int i = 0; i < p->n; i++) proto_piece(&b, p->text[i], p->score[i], p->type[i], &e);
     for (unsigned c = 0; c < 256; c++) {
         snprintf(byte, sizeof byte, "<0x%02X>", c);
@@ -2534,8 +2502,7 @@ static void hf__tokenizer_folder(Test *t) {
         {"{", 0, 0, 0, "tokenizer_config.json: "},
     };
     static const char WORDS[] = "tokenizer " DOWNLOAD " --out " X_TOK;
-    Bytes b = {0}; Error e = {0}; Tokenizer k; Encoder c;
-    char found[300];
+    Bytes b = {0}; Error e = {0}; Tokenizer k; Encoder c; char found[300];
     if (!begun(t)) return;
     EACH(i, ROWS) {
         b.size = 0;
@@ -2635,16 +2602,14 @@ static void hf__tokenizer_vectors(Test *t) {
         {"Hello world", "12092 1533 "}, {"a  b", "66 50276 67 "}, {"<|endoftext|>Hi", "0 12764 "},
         {"a   b\n\n  c", "66 50275 67 535 50276 68 "}};
     static const char BETWEEN[] = "\n__ggml_vocab_test__\n";
-    Tokenizer k; Encoder c;
-    char path[200], found[4000];
+    Tokenizer k; Encoder c; char path[200], found[4000];
     if (file_missing(VECTORS "gpt-2.vectors.inp")) {
         t->skip = "no " VECTORS " here";
         return;
     }
     if (!begun(t)) return;
     for (int i = 0; i < 3; i++) {
-        Bytes in = {0}, out = {0}; Error e = {0};
-        int texts = 0, same = 0;
+        Bytes in = {0}, out = {0}; Error e = {0}; int texts = 0, same = 0;
         snprintf(path, sizeof path, VECTORS "%s", ROWS[i][1]);
         if (file_missing(path)) { note(t, "%s: no vocabulary; ", ROWS[i][0]); continue; }
         if (!tok_open(t, path, &k, &c)) continue;
@@ -2699,8 +2664,7 @@ static void hf__tells(Test *t) {
     static const char *const WORDS[][2] = {
         {"", TOLD}, {" --no-bos", NULL}, {" --prompt \"Once upon a time, there\"", TOLD + 1},
         {" --tokenizer " SCRATCH "/tale.tok", NULL}};
-    char words[300];
-    Settings s;
+    char words[300]; Settings s;
     if (file_missing(STORIES) || file_missing(STORIES_TOKENS)) {
         t->skip = "no ../shared/models here";
         return;
@@ -2846,9 +2810,7 @@ static double size_of(const Model *m, const char *name) {
 /* Parameters of Jamba from one block of each kind at its real width, its ffns from some of F = 14
  * in place of 14336. */
 static void model_list__jamba(Test *t) {
-    Config c;
-    Model m;
-    Error e = {0};
+    Config c; Model m; Error e = {0};
     if (config_from_flags(&c, "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
                               "--pos none --attention-period 2 --attention-offset 1 --experts 16 "
                               "--expert-period 2", &e) || model_create(&m, &c, false, &e)) {
@@ -2908,8 +2870,7 @@ static void mamba_forward__closed_form(Test *t) {
     enum { I = 6, T = 33 };
     static const char ONE[] = "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
                               "--mamba-state 1 --mamba-rank 1 --norm-eps 0 --layers 2 ";
-    Lab b;
-    char flags[300];
+    Lab b; char flags[300];
     snprintf(flags, sizeof flags, "%s --mamba-conv 1", ONE);
     if (!lab_open(&b, t, 1, T, flags)) return;
     const OtherBlock *w = &b.m.other[0];
@@ -3172,8 +3133,7 @@ static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *c
     enum { ROOM = 64, VOCAB = 400 };
     char text[600];
     int32_t bos = r->data.bos;
-    Ids ids = {0}, alone = {0}; Acts a; Error e = {0};
-    double sum = 0;
+    Ids ids = {0}, alone = {0}; Acts a; Error e = {0}; double sum = 0;
     snprintf(text, sizeof text, "%s %s", context, ending);
     if (s->data.bos) ids_add(&ids, &bos, 1, &e), ids_add(&alone, &bos, 1, &e);
     tokenizer_encode(&r->data.encoder, (const unsigned char *)text, strlen(text), &ids, &e);
@@ -3224,8 +3184,7 @@ static void choices_answer__oracle(Test *t) {
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 3; f++) {
         static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
-        Trainer r; Error e = {0};
-        char said[100];
+        Trainer r; Error e = {0}; char said[100];
         Bytes file = {0}; Rng rng = {3};
         int right[2] = {0}, differ = 0;
         if (!trainer_made(t, &r, FLAGS[f])) return;
@@ -3286,8 +3245,7 @@ static void check_model__every_variant(Test *t) {
         "--kv-heads 1", "--score-by-layer", "--scale 0.2", "--pos none", "--pos alibi",
         "--pos relative", "--prefix 20"};
     enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
-    int models = 0, measured = 0, n;
-    char last[120];
+    int models = 0, measured = 0, n; char last[120];
     scratch_open();
     while (VARIANTS[models].name) models++;
     for (int i = 0; i < models + EXTRA; i++) {
@@ -3451,9 +3409,7 @@ static bool model_written(Test *t, Model *m, const char *path, int kind) {
 /* As `sink generate` goes on: 5 tokens, then two after their keys, from a file and in memory. */
 static void extend_from_file(Test *t, const Model *m, const Model *file, const int *ids,
                              const char *flags) {
-    real got[64], want[64];
-    Acts a[2];
-    Error e = {0};
+    real got[64], want[64]; Acts a[2]; Error e = {0};
     int V = m->c.vocab, C = m->c.dim;
     if (acts_create(&a[0], m, 1, 7, ACTS_KEYS, &e) ||
         acts_create(&a[1], file, 1, 7, ACTS_KEYS, &e)) {
@@ -3567,8 +3523,7 @@ static void model_file__slabs(Test *t) {
  * 16 in memory. */
 static void evaluate__streamed(Test *t) {
     Settings s; Error e = {0}; Data d = {0}; Trainer open;
-    Sinks in_memory, streamed; Lab b;
-    int starts;
+    Sinks in_memory, streamed; Lab b; int starts;
     Bytes lines = {0}; Rng r = {5};
     scratch_open();
     settings_default(&s);
@@ -3805,8 +3760,7 @@ static void model_file__damage(Test *t) {
     const char *path = SCRATCH "/model.bin";
     size_t at;
     Bytes file = model_file_of(t, &at);
-    Trainer r; Error e = {0};
-    int whole = 0, streamed = 0, tried = 0;
+    Trainer r; Error e = {0}; int whole = 0, streamed = 0, tried = 0;
     for (size_t i = 64; i < at; i += 37) {
         e = (Error){0};
         file.at[i] ^= 1;
@@ -3878,8 +3832,7 @@ static void sink__streams(Test *t) {
         {MODEL_EVAL "--ids " SCRATCH "/ids --T 9", "one of 10 tokens", 1}};
     static const char IDS[] = "1 2 3 4 5 6 7 8 9\n9 8 7 6 5 4 3 2 1\n";
     static const char ODD[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
-    Ran r; Error e = {0}; Trainer m = {0};
-    char want[64];
+    Ran r; Error e = {0}; Trainer m = {0}; char want[64];
     if (!begun(t)) return;
     if (!sink_does(t, "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
                       "--vocab 50 --norm layer --linear-bias --context 16 --batch 3", &r)) return;
