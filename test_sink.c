@@ -5291,7 +5291,7 @@ static void grammar__shipped(Test *t) {
     int n_words = 0;
     size_t total = 0;
     Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
-    if (!words || !g.rule_count) exit(1);
+    if (!words || !g.node_count) exit(1);
     for (int n = 0; n < DOCUMENTS; n++) {
         const char *s = documents[n] = document_of(t, &g, n);
         const size_t size = strlen(s);
