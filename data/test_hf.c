@@ -618,8 +618,7 @@ static void hf__tokenizer(Test *t) {
         at = there ? at + strlen(line) : NULL;
     }
     fact(t, at && k.merges.size > 50, "%zu merges", k.merges.size);
-    bytes_free(&text); tokenizer_free(&k);
-    scratch_close();
+    bytes_free(&text); tokenizer_free(&k); scratch_close();
 }
 
 static void hf__refuses(Test *t) {
@@ -689,8 +688,7 @@ static void hf__refuses(Test *t) {
     FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
     fact(t, !f, "something was written");
     if (f) fclose(f);
-    tokenizer_free(&k); bytes_free(&b);
-    scratch_close();
+    tokenizer_free(&k); bytes_free(&b); scratch_close();
 }
 
 /* A second export takes the first one's place; one that cannot end leaves it, and whatever else is
@@ -729,8 +727,7 @@ static void hf__keeps(Test *t) {
     }
     if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
     for (int i = 0; i < 4; i++) bytes_free(&was[i]);
-    tokenizer_free(&k);
-    scratch_close();
+    tokenizer_free(&k); scratch_close();
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -858,8 +855,7 @@ static void hf__safetensors(Test *t) {
                                           : "expected a header of at most 100000000 bytes within");
     }
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    scratch_close();
+    bytes_free(&b); scratch_close();
 }
 
 /* Names, tensors and headers at their limits and one beyond. */
@@ -889,8 +885,7 @@ static void hf__safetensors_limits(Test *t) {
     if (f) { fseek(f, LIMIT + 8, SEEK_SET); fputc(' ', f); fclose(f); }
     sink_fails(t, IMPORT, 1, "within the file's 100000009, found a length of 100000001");
     fact(t, f && !e.status, "%s", e.text);
-    bytes_free(&b);
-    scratch_close();
+    bytes_free(&b); scratch_close();
 }
 
 /* Texts that are no JSON, and some that are. */
@@ -945,8 +940,7 @@ static void hf__json(Test *t) {
     bytes_add(&b, "c\"}", 3, &e);
     file_write(DOWNLOAD "/config.json", b.at, b.size, &e);
     sink_fails(t, IMPORT, 1, "expected a closing quote at byte 8 of its JSON, found byte 0x00");
-    bytes_free(&b);
-    scratch_close();
+    bytes_free(&b); scratch_close();
 }
 
 /* An index and its files: each tensor in the file that it says, once, and no other. */
@@ -1311,8 +1305,7 @@ static void hf__accounts(Test *t) {
     sink_fails(t, IMPORT, 1, "in F32, F16 or BF16, found F64");
     Bytes mine = slurp(SCRATCH "/x.model"), left = slurp(SCRATCH "/x.model.new");
     fact(t, mine.at && !strcmp((char *)mine.at, "mine") && !left.at, "--out has changed");
-    bytes_free(&mine); bytes_free(&left);
-    scratch_close();
+    bytes_free(&mine); bytes_free(&left); scratch_close();
 #undef MORE
 }
 
@@ -1696,8 +1689,7 @@ static void imported__against_library(Test *t) {
          cases, imports, numbers);
     for (int f = 0; f < 6; f++)
         note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
-    bytes_free(&text);
-    scratch_close();
+    bytes_free(&text); scratch_close();
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2255,8 +2247,7 @@ static void hf__tokenizer_characters(Test *t) {
         other_close(&k, &c); ids_free(&ids);
     }
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    scratch_close();
+    bytes_free(&b); scratch_close();
 }
 
 /* ---- SentencePiece: the same pieces as tokenizer.model, tokenizer.json and llama2.c's file. */
@@ -2484,8 +2475,7 @@ static void hf__sentencepiece_refuses(Test *t) {
         ran_free(&ran_);
     }
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
-    scratch_close();
+    bytes_free(&b); scratch_close();
 }
 
 /* A folder: which file is read, what tokenizer_config.json says, and vocab.json with merges.txt. */
@@ -2533,8 +2523,7 @@ static void hf__tokenizer_folder(Test *t) {
     sink_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
     parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
     if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
-    other_close(&k, &c); bytes_free(&b);
-    scratch_close();
+    other_close(&k, &c); bytes_free(&b); scratch_close();
 }
 
 /* Form NFC, as bytes come back: the cases of Unicode Standard Annex 15. */
@@ -2588,8 +2577,7 @@ static void hf__tokenizer_nfc(Test *t) {
         fact(t, !e.status && back.size == many.size && below == PAIRS, "%zu below first", below);
         bytes_free(&many); bytes_free(&back); ids_free(&ids);
     }
-    other_close(&k, &c);
-    scratch_close();
+    other_close(&k, &c); scratch_close();
 }
 
 /* The libraries' vectors: texts between lines of __ggml_vocab_test__, a line of ids for each. */
@@ -2651,8 +2639,7 @@ static void hf__tokenizer_vectors(Test *t) {
             fact(t, !strcmp(found, NEOX_CASES[i][1]), "gpt-neox, %s: %s", NEOX_CASES[i][0], found);
         }
     note(t, "gpt-neox: 4 of 4");
-    other_close(&k, &c);
-    scratch_close();
+    other_close(&k, &c); scratch_close();
 }
 
 /* The whole way of a trained model: its tokenizer is found beside it, and begins the text, unless
@@ -3515,8 +3502,7 @@ static void model_file__slabs(Test *t) {
     fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
     fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}),
          "a slab after a fault");
-    acts_free(&a); trainer_free(&open); lab_close(&b);
-    scratch_close();
+    acts_free(&a); trainer_free(&open); lab_close(&b); scratch_close();
 }
 
 /* The sums of a whole evaluation, all sequences through a block at a time, are those of batches of
@@ -3625,8 +3611,7 @@ static void model_file__links(Test *t) {
         no = checkpoint_open(path, &back, &e) == 1;
         fact(t, no == link && (!no || strstr(e.text, "published, found")), "gone: %s", e.text);
         if (!no) trainer_free(&back);
-        bytes_free(&file); lab_close(&b);
-        scratch_close();
+        bytes_free(&file); lab_close(&b); scratch_close();
     }
 }
 
@@ -3664,8 +3649,7 @@ static void model_file_end__refuses(Test *t) {
         fact(t, file_missing(path) && file_missing(SCRATCH "/model.bin.new"), "%d leaves a file",
              what);
     }
-    lab_close(&b);
-    scratch_close();
+    lab_close(&b); scratch_close();
 }
 
 /* The bytes of a small model file; *head says where its head begins. */
@@ -3751,8 +3735,7 @@ static void model_head_read__hostile(Test *t) {
     bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
     head_seal(&head);
     fact(t, head_refused(head.at, n + 4, at, &e) && strstr(e.text, "checksum"), "%s", e.text);
-    bytes_free(&file); bytes_free(&head);
-    scratch_close();
+    bytes_free(&file); bytes_free(&head); scratch_close();
 }
 
 /* Damage to the tensors: found when they are read, whichever way, and named. */
@@ -3815,8 +3798,7 @@ static void model_file__damage(Test *t) {
         model_forward(&r.m, &r.a, ids, 1, 5);
         fact(t, model_fault(&r.m, &e) && strstr(e.text, "cut short"), "%s", e.text);
     }
-    trainer_free(&r); bytes_free(&file);
-    scratch_close();
+    trainer_free(&r); bytes_free(&file); scratch_close();
 }
 
 /* A model file from the command line: made, evaluated from ids, dumped, checked; its numbers are
@@ -3867,8 +3849,7 @@ static void sink__streams(Test *t) {
     r = ran("./sink", "eval " SCRATCH "/m.model");
     fact(t, r.status == 1 && strstr((char *)r.err.at, "./hf instead of ./sink"), "./sink: %d, %s",
          r.status, (char *)r.err.at);
-    ran_free(&r);
-    scratch_close();
+    ran_free(&r); scratch_close();
 }
 
 static const TestEntry TESTS[] = {
