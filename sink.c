@@ -5484,17 +5484,17 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     return 0;
 }
 
-/* t->s from the text, and whether its model can be. */
-static int checkpoint_settings(Passage *c, Trainer *t, uint64_t length) {
+/* s from the text, and whether its model can be. */
+static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
     char *text = grab((idx)length + 1, 1, c->e);
     if (!text) return c->e->status;
-    settings_default(&t->s);
+    settings_default(s);
     pass_bytes(c, text, (size_t)length);
     for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, c->name, "mtde", line, c->e);
+        checkpoint_line(s, c->name, groups, line, c->e);
     free(text);
     Error wrong = {0};
-    if (!c->e->status && config_resolve(&t->s.model, &wrong))
+    if (!c->e->status && config_resolve(&s->model, &wrong))
         fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
     return c->e->status;
 }
@@ -5536,7 +5536,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     if (c->out) pass_bytes(c, text.at, text.size);
     else if ((bytes != 4 && bytes != 8) || length > size || length + around > size)
         damaged(c->name, e);
-    else checkpoint_settings(c, t, length);
+    else checkpoint_settings(c, &t->s, "mtde", length);
     bytes_free(&text);
     t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
     t->step = (long)pass(c, (uint64_t)t->step, 8);

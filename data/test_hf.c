@@ -3577,8 +3577,8 @@ static void model_file__links(Test *t) {
         model_file_begin(&w, path, &s, 0, &e);
         int f = model_file_source(&w, source, 24, link, &e);
         fact(t, f == 1, "source %d: %s", f, e.text);
-        for (int k = 0; k < w.list.n_tensors && !e.status; k++) {
-            const Tensor *x = &w.list.tensor[k];
+        for (int k = 0; k < w.head.list.n_tensors && !e.status; k++) {
+            const Tensor *x = &w.head.list.tensor[k];
             const char *part = strchr("qkv", x->name[strlen(x->name) - 1]);
             uint64_t which = part ? (uint64_t)(strchr("qkv", *part) - "qkv") : 0;
             Extent at = {f, rest, 4 * (uint64_t)x->count, 0};
@@ -3633,8 +3633,8 @@ static void model_file_end__refuses(Test *t) {
         model_file_begin(&w, path, &s, 0, &e);
         if (what == 4) model_file_source(&w, SCRATCH "/source", 101, false, &e);
         if (what == 6) model_file_source(&w, SCRATCH "/none", 1, false, &e);
-        for (int k = 0; k < w.list.n_tensors - (what == 1); k++) {
-            const Tensor *x = &w.list.tensor[k];
+        for (int k = 0; k < w.head.list.n_tensors - (what == 1); k++) {
+            const Tensor *x = &w.head.list.tensor[k];
             size_t n = 2 * (size_t)x->count;
             if (what == 3 || (what == 7 && k == 1)) {    /* of 100 bytes: up to 264, 103 */
                 Extent at = {model_file_source(&w, SCRATCH "/source", 1, false, &e), 0, n, 0};
