@@ -63,42 +63,30 @@ enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
 /* Bytes of a number. */
 static size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }
 
-/* Bits of a float to a real: in double a conversion, which is exact too. */
-INLINE void real_from(real *to, uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    *to = (real)x;
-}
-
 WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
     const float least = 0x1p-14f;                            /* the least normal F16 */
-    uint32_t one;
-    memcpy(&one, &least, 4);
+    const uint32_t one = bits_of(least);
     for (idx i = 0; i < n; i++) {
         uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8, rest = (h & 0x7FFF) << 13;
-        uint32_t normal = rest + (112u << 23), lifted = rest + one, small;
-        float f;
-        memcpy(&f, &lifted, 4);
-        f -= least;
-        memcpy(&small, &f, 4);
+        uint32_t normal = rest + (112u << 23), small = bits_of(float_of(rest + one) - least);
         uint32_t bits = rest < 1u << 23    ? small : rest >= 31u << 23 ? normal + (112u << 23)
                                             : normal;
-        real_from(to + i, bits | (h & 0x8000) << 16);
+        to[i] = (real)float_of(bits | (h & 0x8000) << 16);
     }
 }
 
 WIDE(widen_bf16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
     for (idx i = 0; i < n; i++)
-        real_from(to + i, (uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
+        to[i] = (real)float_of((uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
 }
 
 WIDE(widen_f32, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
     for (idx i = 0; i < n; i++)
-        real_from(to + i, from[4 * i] | (uint32_t)from[4 * i + 1] << 8
-                          | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
+        to[i] = (real)float_of(from[4 * i] | (uint32_t)from[4 * i + 1] << 8
+                               | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
 }
 
 /* to [n] = the numbers of a type DTYPE_*: exact, infinities and NaN as well. */
@@ -1385,12 +1373,8 @@ static int numbers_write(Bytes *out, const Model *m, const Tensor *x, int how, E
     idx row = turned ? 1 : length, step = turned ? rows : 1;
     for (idx o = 0; o < rows; o++) {
         const real *at = from + (how & ROTATED ? head_column(&m->c, o) : o) * row;
-        for (idx i = 0; i < length; i++) {
-            float number = (float)at[i * step];
-            uint32_t bits;
-            memcpy(&bits, &number, sizeof bits);
-            if (bytes_number(out, bits, sizeof bits, e)) return e->status;
-        }
+        for (idx i = 0; i < length; i++)
+            if (bytes_number(out, bits_of((float)at[i * step]), 4, e)) return e->status;
     }
     return 0;
 }
@@ -3781,9 +3765,8 @@ static int piece_read(Making *m, Wire w, Error *e) {
     uint64_t type = PIECE_NORMAL;
     float score = 0;
     while (wire_next(&w, &f)) {
-        const uint32_t bits = (uint32_t)f.value;
         if (f.number == 1 && f.type == 2) text = f.bytes;
-        if (f.number == 2 && f.type == 5) memcpy(&score, &bits, sizeof score);
+        if (f.number == 2 && f.type == 5) score = float_of((uint32_t)f.value);
         if (f.number == 3 && f.type == 0) type = f.value;
     }
     const size_t n = (size_t)(text.end - text.at);
@@ -3850,9 +3833,7 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
         unsigned byte;
         const unsigned char *p = in->at + at;
         const size_t n = in->size - at >= 8 ? (size_t)number_at(p + 4, 4) : 0;
-        const uint32_t bits = n ? (uint32_t)number_at(p, 4) : 0;
-        float score;
-        memcpy(&score, &bits, sizeof score);
+        const float score = n ? float_of((uint32_t)number_at(p, 4)) : 0;
         if (n < 1 || n > TOKEN_LENGTH_MAX || n > in->size - at - 8 || !isfinite(score))
             return fail(e, 1, "%s: expected a tokenizer of llama2.c, found a damaged one. Try: "
                               "another copy of it", m->name);

@@ -194,9 +194,7 @@ static idx shape_product(const char *shape) {
 
 /* Appends x as F32 (so I32), F16 or BF16, and of F64 as many bytes. */
 static void number_as(Bytes *b, const char *dtype, double x, Error *e) {
-    float f = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &f, 4);
+    const uint32_t bits = bits_of((float)x);
     if (!strcmp(dtype, "F32") || !strcmp(dtype, "I32")) bytes_number(b, bits, 4, e);
     else if (!strcmp(dtype, "BF16")) bytes_number(b, bits >> 16, 2, e);
     else if (!strcmp(dtype, "F16")) {
@@ -385,20 +383,6 @@ static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
  * 16.3  ./hf (data/hf.c), run as a user runs it, and its files read back. What transformers makes
  * of them, data/golden/hf_check.py shows. */
 
-/* The tensors of a llama by our names, within a block and outside, in their layout. */
-static const struct { const char *ours, *theirs; bool turned; } LLAMA_NAMES[] = {
-    {"wte", "model.embed_tokens.weight", false}, {"norm1", "input_layernorm.weight", false},
-    {"wq", "self_attn.q_proj.weight", true}, {"wk", "self_attn.k_proj.weight", true},
-    {"wv", "self_attn.v_proj.weight", true}, {"wo", "self_attn.o_proj.weight", true},
-    {"bq", "self_attn.q_proj.bias", false}, {"bk", "self_attn.k_proj.bias", false},
-    {"bv", "self_attn.v_proj.bias", false}, {"bo", "self_attn.o_proj.bias", false},
-    {"norm2", "post_attention_layernorm.weight", false}, {"w1", "mlp.gate_proj.weight", true},
-    {"w2", "mlp.up_proj.weight", true}, {"w3", "mlp.down_proj.weight", true},
-    {"b1", "mlp.gate_proj.bias", false}, {"b2", "mlp.up_proj.bias", false},
-    {"b3", "mlp.down_proj.bias", false}, {"normf", "model.norm.weight", false},
-    {"wcls", "lm_head.weight", true},
-};
-
 /* The checkpoint SCRATCH/m.ckpt of a model that learnt nothing, with these flags after BASE. */
 static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
     Trainer r = {0}; Error e = {0}; char all[1024];
@@ -417,94 +401,57 @@ static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
     return !e.status;
 }
 
-/* Fills m, which pairs (p, p + D/2) as transformers does, from a safetensors file of its tensors
- * and no other: offsets without hole or overlap, matrices turned back. */
-static void llama_fill(Test *t, const Bytes *file, Model *m) {
-    uint64_t N = file->size > 8 ? number_at(file->at, 8) : 0;
-    fact(t, N && N % 8 == 0 && N + 9 < file->size && file->at[8] == '{', "a header of %llu bytes",
-         (unsigned long long)N);
-    if (t->wrong) return;
-    char *header = calloc(N + 1, 1);
-    if (!header) exit(1);
-    memcpy(header, file->at + 8, N);
-    const unsigned char *data = file->at + 8 + N;
-    size_t size = file->size - 9 - N;                        /* slurp added a 0 */
-    idx held = 0; int found = 0;
-    for (const char *at = header; (at = strstr(at, "\"dtype\": \"F32\"")); at++) found++;
-    fact(t, found == m->n_tensors, "%d tensors, expected %d", found, m->n_tensors);
-    for (int k = 0; k < m->n_tensors && !t->wrong; k++) {
-        const Tensor *x = &m->tensor[k];
-        const char *name = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
-        char entry[256], block[64] = ""; size_t i = 0;
-        while (i + 1 < sizeof LLAMA_NAMES / sizeof *LLAMA_NAMES
-               && strcmp(LLAMA_NAMES[i].ours, name)) i++;
-        if (x->layer >= 0) snprintf(block, sizeof block, "model.layers.%d.", x->layer);
-        int in = x->shape[0], out = x->rank == 2 ? x->shape[1] : 1;
-        bool turned = LLAMA_NAMES[i].turned;
-        int n = snprintf(entry, sizeof entry, "\"%s%s\": {\"dtype\": \"F32\", \"shape\": [%d",
-                         block, LLAMA_NAMES[i].theirs, turned ? out : in);
-        if (x->rank == 2)
-            snprintf(entry + n, sizeof entry - (size_t)n, ", %d", turned ? in : out);
-        strcat(entry, "], \"data_offsets\": [");
-        const char *at = strstr(header, entry);
-        long long begin = -1, end = -1;
-        if (at) sscanf(at + strlen(entry), "%lld, %lld]}", &begin, &end);
-        fact(t, at && begin == held && end == begin + 4 * x->count && (size_t)end <= size,
-             "%s: %s, %lld to %lld of %zu", x->name, at ? "found" : entry, begin, end, size);
-        held = end;
-        for (int o = 0; o < (turned ? out : 1) && !t->wrong; o++)
-            for (int j = 0; j < (turned ? in : (int)x->count); j++) {
-                uint32_t bits = (uint32_t)number_at(data + begin, 4);
-                float f;
-                memcpy(&f, &bits, 4);
-                m->params[x->at + (turned ? (idx)j * out + o : j)] = (real)f;
-                begin += 4;
-            }
-    }
-    fact(t, (size_t)held == size, "the last ends at %lld of %zu", (long long)held, size);
-    free(header);
-}
-
-/* The numbers of a folder, read as transformers pairs dims, make the model that was exported: bit
- * for bit where the pairing is the same, and in its logits where q and k changed their order. */
-static void hf__reads_back(Test *t) {
+/* A model that is exported and imported again (whose names and places hf__families and
+ * imported__against_library know for themselves) has the flags that it had. Where it pairs dims as
+ * transformers does it has the same numbers, else the same logits. */
+static void hf__returns(Test *t) {
     static const char *const FLAGS[] = {
         "", "--heads 4 --kv-heads 2 --head-dim 6 --tied",
         "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
-        ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base "
-         "100 "
-         "--rope-original 64 --rope-factor 4"),
-    };
+        "--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base 100 "
+        "--rope-original 64 --rope-factor 4",
+        "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
+        "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
+        "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3",
+        "--linear-bias --bias-in attention"};
     enum { B = 2, T = 9, ROOM = B * T * 11 };
     if (!begun(t)) return;
-    for (int i = 0; i < (int)(sizeof FLAGS / sizeof *FLAGS) && !t->wrong; i++) {
-        Lab lab, twin; Error e = {0}; char half[512];
+    EACH(i, FLAGS) {
+        Lab lab; Trainer back; Error e = {0};
         real ours[ROOM], theirs[ROOM];
-        snprintf(half, sizeof half, "%s --rope-pairing half", FLAGS[i]);
-        if (!lab_open(&lab, t, B, T, FLAGS[i]) || !lab_open(&twin, t, B, T, half)) return;
-        for (idx k = 0; k < lab.m.count; k++) {
-            lab.m.params[k] = (real)(float)lab.m.params[k];
-            twin.m.params[k] = NAN;                          /* what the file leaves out shows */
-        }
+        if (!lab_open(&lab, t, B, T, FLAGS[i])) return;
+        for (idx k = 0; k < lab.m.count; k++) lab.m.params[k] = (real)(float)lab.m.params[k];
         Trainer r = {.m = lab.m};
         settings_default(&r.s);
         r.s.model = lab.m.c;
         checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
-        fact(t, !e.status, "%s", e.text);
-        if (hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama")) {
-            Bytes file = slurp(SCRATCH "/llama/model.safetensors");
-            llama_fill(t, &file, &twin.m);
-            bytes_free(&file);
-            lab_forward(&lab);
-            model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
-            lab_forward(&twin);
-            model_logits(&twin.m, &twin.a, twin.a.nf, B * T, theirs);
-            within(t, distance(ROOM, ours, theirs), 0, 100 * REAL_EPS, "logits of %.80s", FLAGS[i]);
-            bool same = same_numbers(lab.m.count, lab.m.params, twin.m.params);
-            fact(t, same == (lab.m.c.rope_pairing == PAIR_HALF), "%s: the parameters %s", FLAGS[i],
-                 same ? "kept their order" : "differ");
+        if (e.status || !hf_does(t, "export " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
+            || checkpoint_load(SCRATCH "/x.model", &back, false, &e)
+            || acts_create(&back.a, &back.m, B, T, ACTS_ONE, &e)) {
+            fact(t, false, "%s: %s", FLAGS[i], e.text);
+            return;
         }
-        lab_close(&lab); lab_close(&twin);
+        const bool half = lab.m.c.rope_pairing == PAIR_HALF;
+        r.s.model.rope_pairing = PAIR_HALF;
+        for (const Option *o = OPTIONS; o->flag; o++) {
+            char was[128], is[128];
+            if (o->group != 'm') continue;
+            option_text(o, &r.s, was, sizeof was);
+            option_text(o, &back.s, is, sizeof is);
+            fact(t, !strcmp(was, is), "--%s %s came back as %s", o->flag, was, is);
+        }
+        lab_forward(&lab);
+        model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
+        model_forward(&back.m, &back.a, lab.ids, B, T);
+        model_logits(&back.m, &back.a, back.a.nf, B * T, theirs);
+        within(t, distance(ROOM, ours, theirs), 0, 100 * REAL_EPS, "logits of %.80s", FLAGS[i]);
+        const bool same = lab.m.count == back.m.count
+                       && same_numbers(lab.m.count, lab.m.params, back.m.params);
+        fact(t, same == half, "%s: the parameters %s", FLAGS[i], same ? "kept their order"
+                                                                      : "differ");
+        Bytes file = slurp(DOWNLOAD "/model.safetensors");
+        fact(t, file.at && number_at(file.at, 8) % 8 == 0, "the numbers are not aligned");
+        bytes_free(&file); trainer_free(&back); lab_close(&lab);
     }
     scratch_close();
 }
@@ -1309,39 +1256,6 @@ static void hf__accounts(Test *t) {
 #undef MORE
 }
 
-/* A llama that hf exported comes back with every bit, whatever its flags. */
-static void hf__returns(Test *t) {
-    static const char *const FLAGS[] = {
-        "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
-        "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
-        "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3"};
-    if (!begun(t)) return;
-    for (int i = 0; i < 3; i++) {
-        Trainer before, after; Error e = {0};
-        if (!model_file(t, FLAGS[i], 0) || !hf_does(t, "export " SCRATCH "/m.ckpt " DOWNLOAD) ||
-            !hf_does(t, IMPORT))
-            return;
-        if (checkpoint_load(SCRATCH "/m.ckpt", &before, false, &e) ||
-            checkpoint_load(SCRATCH "/x.model", &after, false, &e)) {
-            fact(t, false, "%s", e.text);
-            return;
-        }
-        for (const Option *o = OPTIONS; o->flag; o++) {
-            char was[128], is[128];
-            if (o->group != 'm') continue;
-            option_text(o, &before.s, was, sizeof was);
-            option_text(o, &after.s, is, sizeof is);
-            fact(t, !strcmp(was, is), "--%s %s came back as %s", o->flag, was, is);
-        }
-        bool same = before.m.count == after.m.count;
-        for (idx k = 0; same && k < before.m.count; k++)
-            same = (float)before.m.params[k] == (float)after.m.params[k];
-        fact(t, same, "%s: the parameters differ", FLAGS[i]);
-        trainer_free(&before); trainer_free(&after);
-    }
-    scratch_close();
-}
-
 /* llama2.c's tensors, in the file's order. */
 enum { C2 = 8, F2 = 12, L2 = 2, H2 = 4, K2 = 2, V2 = 10, CONTEXT2 = 6 };
 static const struct { const char *ours; int in, out, copies; } BIN_ORDER[] = { /* [out,in] each */
@@ -1356,12 +1270,8 @@ static void bin_bytes(Bytes *b, bool tied, Error *e) {
     float value = 0.5f;
     for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
     for (int i = 0; i < 13 - tied; i++)
-        for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--) {
-            uint32_t bits;
-            memcpy(&bits, &value, 4);
-            value += 1;
-            bytes_number(b, bits, 4, e);
-        }
+        for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--)
+            bytes_number(b, bits_of(value++), 4, e);
 }
 
 /* llama2.c's file: its header and its order. */
@@ -1507,9 +1417,9 @@ static void listed_draw(const Listed *x, uint64_t k, double *u) {
 
 /* u as this type has it, to the nearest, ties to even; the bytes that hold it. */
 static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
-    float f = (float)u;
-    uint32_t bits; int e;
-    memcpy(&bits, &f, 4);
+    const float f = (float)u;
+    const uint32_t bits = bits_of(f);
+    int e;
     *bytes = !strcmp(dtype, "F32") ? 4 : !strcmp(dtype, "BOOL") ? 1 : 2;
     if (*bytes == 1) return u != 0;
     if (*bytes == 4) return bits;
@@ -1637,8 +1547,62 @@ static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
     }
 }
 
-/* Imports FOLDER (words: further flags), opens what came of it, and compares: the runs' Golden. */
-static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool open, double *most) {
+/* A fault in the model of a case: other flags; or of these tensors of every block, side by side,
+ * output (input) number i is what number from(i) of n was; from NULL: the matrix is turned. */
+typedef struct Fault {
+    const char *name, *flags, *outputs, *inputs; int (*from)(int i, int n);
+} Fault;
+
+static int by_head(int i, int n) { (void)n; return i / 8 % 3 * 24 + i / 24 * 8 + i % 8; }
+static int by_thirds(int i, int n) { (void)n; return i / 10 % 3 * 40 + i / 30 * 10 + i % 10; }
+static int two_later(int i, int n) { (void)n; return i < 2 ? i : i - 2; }
+static int neighbours(int i, int n) { (void)n; return i / 8 * 8 + i % 4 * 2 + i % 8 / 4; }
+static int other_way(int i, int n) { (void)n; return i / 8 * 8 + (i + 4) % 8; }
+static int groups(int i, int n) { (void)n; return (i / 16 + i / 8 % 2 * 2) * 8 + i % 8; }
+static int backwards(int i, int n) { return n - 1 - i; }
+static int halves_swapped(int i, int n) { return (i + n / 2) % n; }
+static int b_and_c_swapped(int i, int n) { (void)n; return i < 3 ? i : i < 7 ? i + 4 : i - 4; }
+
+/* Puts lines of block l in another order; from NULL: turns one square matrix. */
+static void fault_lines(Model *m, int l, const char *names, bool inputs, const Fault *f) {
+    enum { LINES = 256, LONG = 128 };
+    static real was[LINES][LONG];
+    struct { real *at; int step, size; } line[LINES];
+    int n = 0, used;
+    char name[16], whole[32];
+    for (; sscanf(names, " %15s%n", name, &used) == 1; names += used) {
+        snprintf(whole, sizeof whole, "l%d.%s", l, name);
+        const Tensor *x = model_tensor(m, strcmp(name, "wpe") ? whole : name);
+        if (!x) return;
+        const int in = x->shape[0], out = x->shape[1], count = inputs ? in : out;
+        for (int j = 0; j < count && n < LINES; j++, n++) {
+            real *at = m->params + x->at;
+            line[n].at = inputs ? at + (idx)j * out : at + j;
+            line[n].step = inputs ? 1 : out;
+            line[n].size = inputs ? out : in;
+        }
+    }
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < line[k].size; i++) was[k][i] = line[k].at[i * line[k].step];
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < line[k].size; i++)
+            line[k].at[i * line[k].step] = f->from ? was[f->from(k, n)][i] : was[i][k];
+}
+
+static void fault_make(const Fault *f, Trainer *r, Error *e) {
+    r->s.model = r->m.c;
+    if (f->flags) settings_flags(&r->s, f->flags, "m", e);
+    r->m.c = r->s.model;
+    for (int l = 0; l < (f->inputs && strstr(f->inputs, "wpe") ? 1 : r->m.c.layers); l++) {
+        if (f->outputs) fault_lines(&r->m, l, f->outputs, false, f);
+        if (f->inputs) fault_lines(&r->m, l, f->inputs, true, f);
+    }
+}
+
+/* Imports FOLDER (words: further flags), opens what came of it, with a fault if there is one, and
+ * compares: the runs' Golden. */
+static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool open,
+                           const Fault *fault, double *most) {
     Golden g = c->runs;
     Trainer r = {0}; Error e = {0}; char all[256];
     snprintf(all, sizeof all, FOLDER " --out " IMPORTED " %s", words);
@@ -1646,10 +1610,12 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
     if (hf_does(t, all)) {
         if (open) checkpoint_open(IMPORTED, &r, &e);
         else checkpoint_load(IMPORTED, &r, false, &e);
+        if (fault && !e.status) fault_make(fault, &r, &e);
         fact(t, !e.status, "%s: %s", c->name, e.text);
         if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
         trainer_free(&r);
         int lines; char last[120];
+        if (fault) return g;
         fact(t, !checked(t, IMPORTED, last, &lines) && lines >= 7, "%s: %s", c->name, last);
     }
     return g;
@@ -1672,7 +1638,7 @@ static void imported__against_library(Test *t) {
             for (int layout = 0; layout < c.layouts; layout++)
                 for (int link = 0; link < 2 && !t->wrong; link++, imports++) {
                     tiny_write(t, &c, layout, config);
-                    Golden one = tiny_compare(t, &c, link ? "--link" : "", !link, most[f]);
+                    Golden one = tiny_compare(t, &c, link ? "--link" : "", !link, NULL, most[f]);
                     fact(t, one.numbers > 500 && !one.changed,
                          "%s, layout %d, config %d: %d of %ld numbers differ; the first: %s",
                          c.name, layout, config, one.changed, one.numbers, one.first);
@@ -1689,6 +1655,56 @@ static void imported__against_library(Test *t) {
          cases, imports, numbers);
     for (int f = 0; f < 6; f++)
         note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
+    bytes_free(&text); scratch_close();
+}
+
+/* The comparison sees what it is for: a model with a fault differs from the reference by more than
+ * its bounds. */
+static void imported__sees_faults(Test *t) {
+    static const Fault FAULTS[] = {
+        {"gpt2", "--act gelu", NULL, NULL, NULL}, {"gpt2", "--norm-eps 0.001", NULL, NULL, NULL},
+        {"gpt2", NULL, "wo", NULL, NULL}, {"gpt2", NULL, "wq wk wv", NULL, by_head},
+        {"gpt2-inner", "--act gelutanh", NULL, NULL, NULL},
+        {"gpt2-inverse", "--no-score-by-layer", NULL, NULL, NULL},
+        {"gpt_neox", NULL, "wq wk wv", NULL, by_thirds},
+        {"gpt_neox", "--act gelutanh", NULL, NULL, NULL},
+        {"gpt_neox", "--rotary-dims 4", NULL, NULL, NULL},
+        {"gpt_neox", "--place pre", NULL, NULL, NULL},
+        {"gpt_neox-sequential", "--place parallel", NULL, NULL, NULL},
+        {"gpt_neox-sequential", "--rope-base 5000", NULL, NULL, NULL},
+        {"opt", NULL, NULL, "wpe", two_later}, {"opt-350m", NULL, NULL, "wpe", two_later},
+        {"opt", "--act gelu", NULL, NULL, NULL}, {"llama", NULL, "wq wk", NULL, neighbours},
+        {"llama", NULL, "wq wk", NULL, other_way}, {"llama", NULL, "wq", "wo", groups},
+        {"llama", NULL, "w1 w2", NULL, halves_swapped},
+        {"llama", "--norm-eps 0.001", NULL, NULL, NULL},
+        {"llama-linear", "--rope-factor 1", NULL, NULL, NULL},
+        {"llama3", "--rope-factor 7", NULL, NULL, NULL},
+        {"llama3", "--rope-low 1.5", NULL, NULL, NULL},
+        {"llama3", "--rope-high 3.5", NULL, NULL, NULL},
+        {"llama3", "--rope-original 48", NULL, NULL, NULL},
+        {"mistral", "--window 6", NULL, NULL, NULL}, {"mistral", "--window 4", NULL, NULL, NULL},
+        {"jamba", NULL, NULL, "m.conv", backwards}, {"jamba", NULL, "m.in", NULL, halves_swapped},
+        {"jamba", NULL, "m.x", NULL, b_and_c_swapped},
+        {"jamba", NULL, "w1 w2", NULL, halves_swapped},
+        {"jamba", "--expert-top 1", NULL, NULL, NULL},
+        {"jamba", "--norm-eps 0.001", NULL, NULL, NULL}};
+    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof *FAULTS);
+    double faintest = INFINITY, most[TINY_KINDS];
+    Bytes text = {0}; TinyCase c;
+    Golden g = {.path = TINY, .line = 1};
+    if (no_binary(t)) return;
+    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
+    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
+        EACH(i, FAULTS) {
+            if (strcmp(c.name, FAULTS[i].name)) continue;
+            tiny_write(t, &c, 0, 0);
+            const Golden one = tiny_compare(t, &c, "", false, &FAULTS[i], most);
+            fact(t, one.changed > 0, "%s, fault %d: worst %g", c.name, i, one.worst);
+            faintest = fmin(faintest, one.worst);
+            tried++;
+        }
+    fact(t, tried == n, "%d of %d faults tried", tried, n);
+    note(t, "%d faults; the faintest shows by %.2g times its bound", tried, faintest);
     bytes_free(&text); scratch_close();
 }
 
@@ -2287,12 +2303,11 @@ static void proto(Bytes *b, int field, int type, uint64_t n, Error *e) {
 }
 
 static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e) {
-    Bytes p = {0}; uint32_t bits;
-    memcpy(&bits, &score, 4);
+    Bytes p = {0};
     proto(&p, 1, 2, strlen(s), e);
     bytes_add(&p, s, strlen(s), e);
     bytes_number(&p, 2 << 3 | 5, 1, e);
-    bytes_number(&p, bits, 4, e);
+    bytes_number(&p, bits_of(score), 4, e);
     if (type != 1) proto(&p, 3, 0, (uint64_t)type, e);
     proto(b, 1, 2, p.size, e);
     bytes_add(b, p.at, p.size, e);
@@ -2370,13 +2385,10 @@ static void hf__sentencepiece(Test *t) {
             snprintf(byte, sizeof byte, "<0x%02X>", (unsigned)(id - 3) & 255);
             const int piece = id < 3 ? id : id - 256;
             const bool one = id >= 3 && id < 259;
-            float score = one ? 0 : p.score[piece];
-            uint32_t bits;
-            memcpy(&bits, &score, 4);
             for (const char *from = one ? byte : p.text[piece]; *from;)
                 if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
                 else { s[strlen(s) + 1] = 0; s[strlen(s)] = *from++; }
-            bytes_number(&bin, bits, 4, &e);
+            bytes_number(&bin, bits_of(one ? 0 : p.score[piece]), 4, &e);
             bytes_number(&bin, strlen(s), 4, &e);
             bytes_add(&bin, s, strlen(s), &e);
         }
@@ -3295,8 +3307,7 @@ static void widen__every_half(Test *t) {
         nans += isnan(want);
         subnormal += want != 0 && fabs(want) < 0x1p-14;
 #ifndef SINK_DOUBLE
-        uint32_t bits;
-        memcpy(&bits, &got[i], 4);
+        const uint32_t bits = bits_of(got[i]);
         fact(t, !isnan(want) || bits == (0x7F800000u | (i & 0x8000u) << 16 | (i & 1023u) << 13),
              "NaN %04x became %08x", i, (unsigned)bits);
 #endif
@@ -3304,9 +3315,7 @@ static void widen__every_half(Test *t) {
     fact(t, nans == 2046 && subnormal == 2046, "%d NaN, %d subnormal", nans, subnormal);
     widen(DTYPE_BF16, ALL, got, raw);
     for (unsigned i = 0; i < ALL; i++) {
-        uint32_t bits = (uint32_t)i << 16;
-        float want;
-        memcpy(&want, &bits, 4);
+        const float want = float_of((uint32_t)i << 16);
         fact(t, isnan(want) ? isnan((double)got[i]) : !memcmp(&(real){(real)want}, &got[i],
                                                               sizeof(real)), "BF16 %04x", i);
     }
@@ -3317,9 +3326,7 @@ static void widen__every_half(Test *t) {
         got[n] = 7;
         widen(DTYPE_F16, n, got + n + 1, raw + n + 1);
         for (int i = 0; i < n; i++) {
-            uint32_t bits = (uint32_t)number_at(raw + n + 4 * i, 4);
-            float want;
-            memcpy(&want, &bits, 4);
+            const float want = float_of((uint32_t)number_at(raw + n + 4 * i, 4));
             fact(t, isnan(want) ? isnan((double)got[i]) : (double)got[i] == (double)want, "F32");
             double half = slow_half((unsigned)number_at(raw + n + 1 + 2 * i, 2));
             fact(t, isnan(half) || (double)got[n + 1 + i] == half, "F16 at an odd place");
@@ -3340,14 +3347,11 @@ static real stored_number(Rng *r, int dtype, unsigned char at[4]) {
         at[1] = (unsigned char)(h >> 8);
         return (real)slow_half(h);
     }
-    float f = (float)(rng_uniform(r) * 0.6 - 0.3);
-    uint32_t word;
-    memcpy(&word, &f, 4);
+    uint32_t word = bits_of((float)(rng_uniform(r) * 0.6 - 0.3));
     if (dtype == DTYPE_BF16) word &= 0xFFFF0000u;
-    memcpy(&f, &word, 4);
     for (int i = 0; i < 4; i++) at[i] = (unsigned char)(word >> (8 * i) & 255);
     if (dtype == DTYPE_BF16) memmove(at, at + 2, 2);
-    return (real)f;
+    return (real)float_of(word);
 }
 
 /* Tensor x with new numbers that its type can say, and its bytes as they lie in a file. */
@@ -3678,11 +3682,6 @@ static bool head_refused(const unsigned char *p, size_t n, uint64_t size, Error 
            strstr(e->text, ". Try: ") && !strchr(e->text, '\n');
 }
 
-static void head_seal(Bytes *b) {
-    uint64_t hash = hash64(0, b->at, b->size - 8);
-    for (int i = 0; i < 8; i++) b->at[b->size - 8 + (size_t)i] = (unsigned char)(hash >> 8 * i);
-}
-
 /* No damage gets past the checksum; and with a checksum made to fit, every byte is changed to some
  * others, which must be refused in one line or leave a head that can be freed. What matters most is
  * refused by name. */
@@ -3705,7 +3704,7 @@ static void model_head_read__hostile(Test *t) {
         for (int bit = 0; bit < 9; bit++, tried++) {
             unsigned char was = head.at[i];
             head.at[i] = (unsigned char)(bit < 8 ? was ^ 1 << bit : 0);
-            head_seal(&head);
+            seal(&head);
             refused += head_refused(head.at, n, at, &e);
             fact(t, !e.status || strstr(e.text, ". Try: "), "byte %zu bit %d: %s", i, bit, e.text);
             head.at[i] = was;
@@ -3726,14 +3725,14 @@ static void model_head_read__hostile(Test *t) {
         memcpy(was, p, 8);
         for (int i = 0; i < WRONG[k].bytes; i++)
             p[i] = (unsigned char)(WRONG[k].value >> 8 * i & 255);
-        head_seal(&head);
+        seal(&head);
         bool no = head_refused(head.at, n, at, &e);
         fact(t, no == (WRONG[k].said[0] != 0) && strstr(e.text, WRONG[k].said), "%zu: %s", k,
              e.text);
         memcpy(p, was, 8);
     }
     bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
-    head_seal(&head);
+    seal(&head);
     fact(t, head_refused(head.at, n + 4, at, &e) && strstr(e.text, "checksum"), "%s", e.text);
     bytes_free(&file); bytes_free(&head); scratch_close();
 }
@@ -3852,41 +3851,25 @@ static void sink__streams(Test *t) {
     ran_free(&r); scratch_close();
 }
 
+#define RUNS(name) {#name, name}
 static const TestEntry TESTS[] = {
-    {"model_list__blocks", model_list__blocks}, {"model_list__jamba", model_list__jamba},
-    {"published__against_slow", published__against_slow},
-    {"mamba_forward__closed_form", mamba_forward__closed_form},
-    {"mamba_forward__reaches", mamba_forward__reaches},
-    {"experts_forward__alike", experts_forward__alike},
-    {"experts_forward__not_renormalised", experts_forward__not_renormalised},
-    {"published__same_bits", published__same_bits}, {"published__jamba", published__jamba},
-    {"published__extend", published__extend}, {"published__sinks", published__sinks},
-    {"hf__reads_back", hf__reads_back}, {"hf__config", hf__config},
-    {"hf__tokenizer", hf__tokenizer}, {"hf__refuses", hf__refuses}, {"hf__keeps", hf__keeps},
-    {"hf__safetensors", hf__safetensors}, {"hf__safetensors_limits", hf__safetensors_limits},
-    {"hf__json", hf__json}, {"hf__shards", hf__shards}, {"hf__choices", hf__choices},
-    {"hf__families", hf__families}, {"hf__facts", hf__facts},
-    {"hf__facts_refused", hf__facts_refused}, {"hf__accounts", hf__accounts},
-    {"hf__returns", hf__returns}, {"hf__llama2c", hf__llama2c},
-    {"hf__llama2c_refuses", hf__llama2c_refuses}, {"pieces__published", pieces__published},
-    {"tokenizer_encode__spaces", tokenizer_encode__spaces},
-    {"tokenizer_encode__ranks", tokenizer_encode__ranks},
-    {"tokenizer_read__published", tokenizer_read__published},
-    {"hf__tokenizer_json", hf__tokenizer_json},
-    {"hf__tokenizer_characters", hf__tokenizer_characters},
-    {"hf__tokenizer_refuses", hf__tokenizer_refuses}, {"hf__sentencepiece", hf__sentencepiece},
-    {"hf__sentencepiece_refuses", hf__sentencepiece_refuses},
-    {"hf__tokenizer_folder", hf__tokenizer_folder}, {"hf__tokenizer_nfc", hf__tokenizer_nfc},
-    {"hf__tokenizer_vectors", hf__tokenizer_vectors}, {"hf__tells", hf__tells},
-    {"choices_read__lines", choices_read__lines},
-    {"choices_answer__oracle", choices_answer__oracle},
-    {"imported__against_library", imported__against_library},
-    {"check_model__every_variant", check_model__every_variant},
-    {"widen__every_half", widen__every_half}, {"model_file__same_bits", model_file__same_bits},
-    {"model_file__slabs", model_file__slabs}, {"evaluate__streamed", evaluate__streamed},
-    {"model_file__links", model_file__links}, {"model_file_end__refuses", model_file_end__refuses},
-    {"model_head_read__hostile", model_head_read__hostile},
-    {"model_file__damage", model_file__damage}, {"sink__streams", sink__streams},
+    RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
+    RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
+    RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__jamba),
+    RUNS(published__extend), RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer),
+    RUNS(hf__refuses), RUNS(hf__keeps), RUNS(hf__safetensors), RUNS(hf__safetensors_limits),
+    RUNS(hf__json), RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),
+    RUNS(hf__facts_refused), RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c),
+    RUNS(hf__llama2c_refuses), RUNS(pieces__published), RUNS(tokenizer_encode__spaces),
+    RUNS(tokenizer_encode__ranks), RUNS(tokenizer_read__published), RUNS(hf__tokenizer_json),
+    RUNS(hf__tokenizer_characters), RUNS(hf__tokenizer_refuses), RUNS(hf__sentencepiece),
+    RUNS(hf__sentencepiece_refuses), RUNS(hf__tokenizer_folder), RUNS(hf__tokenizer_nfc),
+    RUNS(hf__tokenizer_vectors), RUNS(hf__tells), RUNS(choices_read__lines),
+    RUNS(choices_answer__oracle), RUNS(imported__against_library), RUNS(imported__sees_faults),
+    RUNS(check_model__every_variant), RUNS(widen__every_half), RUNS(model_file__same_bits),
+    RUNS(model_file__slabs), RUNS(evaluate__streamed), RUNS(model_file__links),
+    RUNS(model_file_end__refuses), RUNS(model_head_read__hostile), RUNS(model_file__damage),
+    RUNS(sink__streams),
 };
 
 int main(int argc, char **argv) {
