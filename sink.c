@@ -2962,6 +2962,23 @@ static double closed_normalizer(const Config *c, double sum, double e, double po
     }
 }
 
+/* The weights a [n], with the scale, and the metric m [n] of a row with the scores z [n]. */
+static void closed_row(const Config *c, int n, const bool *seen, const double *z, double *a,
+                       double *m) {
+    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int i = 0; i < n; i++) {
+        a[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
+        sum += a[i];
+        size += fabs(a[i]);
+        power += pow(fabs(a[i]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int i = 0; i < n; i++) {
+        m[i] = fabs(a[i]) / (size + e);
+        a[i] *= c->scale / Z;
+    }
+}
+
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
     for (int l = 0; l < m->c.layers && gain != 0; l++)
@@ -9011,21 +9028,10 @@ typedef struct Closed { double map[3][TOKENS + 3]; bool seen[TOKENS + 3]; } Clos
 /* The weights and the metric of the columns `from` .. T from their scores; how far the maps of row
  * t from `map` on are off. */
 static double closed_off(const Toy *y, int l, int h, int t, int map, int from, Closed *out) {
-    const Config *c = &y->m.c;
-    const bool *seen = out->seen + 2;
-    double *z = out->map[MAP_Z] + 2, *s = out->map[MAP_WEIGHT] + 2, *m = out->map[MAP_METRIC] + 2;
-    double sum = 0, size = 0, power = 0, worst = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    for (int i = from; i <= y->T; i++) {
-        s[i] = seen[i] ? closed_similarity(c->sim, z[i]) : 0;
-        sum += s[i];
-        size += fabs(s[i]);
-        power += pow(fabs(s[i]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int i = from; i <= y->T; i++) {
-        m[i] = fabs(s[i]) / (size + e);
-        s[i] *= c->scale / Z;
-    }
+    int first = from + 2;
+    double worst = 0;
+    closed_row(&y->m.c, y->T + 1 - from, out->seen + first, out->map[MAP_Z] + first,
+               out->map[MAP_WEIGHT] + first, out->map[MAP_METRIC] + first);
     for (; map <= MAP_METRIC; map++)
         for (int i = from; i <= y->T; i++) {
             double is = (double)toy_row(y, map, l, h, t)[i - 1], must = out->map[map][i + 2];
