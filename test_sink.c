@@ -4939,6 +4939,25 @@ static void golden_read__damage(Test *t) {
 /* =================================================================================================
  * 7  The propositions, executable */
 
+/* Every similarity, kernel, normaliser and extra column stands in a row of STATE_ROWS. */
+static void checks__every_row(Test *t) {
+    static const char *const NAMES[] = {"sim", "kernel", "normalizer", "extra"};
+    EACH(i, NAMES) {
+        char word[VALUE_ROOM], flag[2 * VALUE_ROOM];
+        const Option *o = option_find(NAMES[i], "m");
+        for (int row = 1; *option_word(o, row, word); row++) {
+            bool found = false;
+            snprintf(flag, sizeof flag, "--%s %s ", o->flag, word);
+            for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+                char flags[120];
+                snprintf(flags, sizeof flags, "%s ", r->flags ? r->flags : "");
+                found |= strstr(flags, flag) != NULL;
+            }
+            fact(t, found, "%sis in no row of STATE_ROWS", flag);
+        }
+    }
+}
+
 /* [E10] [P1] [P2] [P3] [P4] [E32] [E44]  What `sink check` prints: nothing comes out WRONG, and the
  * last line counts some of each verdict. A name that no check has is a usage error. */
 static void checks__hold(Test *t) {
@@ -9463,6 +9482,7 @@ static const TestEntry TESTS[] = {
     {"golden__against_twin", golden__against_twin},
     {"golden__sees_a_digit", golden__sees_a_digit},
     {"golden_read__damage", golden_read__damage},
+    {"checks__every_row", checks__every_row},
     {"checks__hold", checks__hold},
     {"pieces__as_the_oracle_cuts", pieces__as_the_oracle_cuts},
     {"pieces__end_after_their_most", pieces__end_after_their_most},
