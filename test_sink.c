@@ -13,8 +13,8 @@
  * The double build is the oracle: there the gradients are held against differences of fourth
  * order, and every bound that comes from rounding is a multiple of the build's epsilon. Three
  * things here know nothing of sink.c but its parameters: the slow model of section 0.3, which
- * spells out the formula with plain loops in double; the difference quotients of 3.9; and numbers
- * worked by hand.
+ * spells out the formula with plain loops in double; the difference quotients of chapters 3 and 4;
+ * and numbers worked by hand.
  *
  * Tags in brackets are those of sink.c's masthead; `make xref` follows them. */
 #ifndef TEST_FRAME               /* a companion's tests take chapter 0 alone; they have sink.c */
@@ -107,17 +107,22 @@ static void note(Test *t, const char *format, ...) {
 #define EACH(i, rows) for (int i = 0; i < (int)(sizeof(rows) / sizeof *(rows)); i++)
 
 /* Zeroed room for n doubles, for n reals; a test program may give up. */
-static double *room(idx n) {
-    double *p = calloc((size_t)(n > 0 ? n : 1), sizeof(double));
+static void *zeroed(idx n, size_t size) {
+    void *p = calloc((size_t)(n > 0 ? n : 1), size);
     if (!p) { fprintf(stderr, "test_sink: out of memory\n"); exit(1); }
     return p;
 }
+static double *room(idx n) { return zeroed(n, sizeof(double)); }
 static real *reals(idx n) { return (real *)room(n); }
 
 static double biggest(idx n, const real *x) {
     double most = 0;
     for (idx i = 0; i < n; i++) if (!(fabs((double)x[i]) <= most)) most = fabs((double)x[i]);
     return most;
+}
+
+static bool same_numbers(idx n, const real *x, const real *y) {
+    return !memcmp(x, y, (size_t)n * sizeof *x);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -182,17 +187,16 @@ static const struct SlowOthers {
 /* A stirred model of these flags (after BASE; a later flag wins) with gradients, if it has any, and
  * B sequences of T tokens. false and a failed statement when sink.c refuses it. */
 static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
-    Config c;
     Error no_backward = {0}, *e = fresh(t);
+    Config c;
     char all[1200];
     snprintf(all, sizeof all, "%s%s", BASE, flags);
     *b = (Lab){.B = B, .T = T, .flags = flags};
-    b->ids = calloc((size_t)(B * T), sizeof(int));
-    b->targets = calloc((size_t)(B * T), sizeof(int));
-    bool made = b->ids && b->targets && !config_from_flags(&c, all, e) &&
-                !model_create(&b->m, &c, !config_trains(&c, &no_backward), e) &&
-                !acts_create(&b->a, &b->m, B, T, ACTS_ALL, e);
-    if (!made) {
+    b->ids = zeroed(B * T, sizeof(int));
+    b->targets = zeroed(B * T, sizeof(int));
+    if (config_from_flags(&c, all, e) ||
+        model_create(&b->m, &c, !config_trains(&c, &no_backward), e) ||
+        acts_create(&b->a, &b->m, B, T, ACTS_ALL, e)) {
         fact(t, false, "%s: %s", flags, e->text);
         lab_close(b);
         return false;
@@ -219,14 +223,12 @@ static bool lab_next(Lab *b, Test *t, int B, int T, const char *const *flags) {
 static void lab_maps(Lab *b) {
     int L = b->m.c.layers;
     idx map = (idx)b->B * b->m.c.heads * config_rows(&b->m.c, b->T) * config_columns(&b->m.c, b->T);
-    b->probe = calloc((size_t)L, sizeof *b->probe);
+    b->a.probe = b->probe = zeroed(L, sizeof *b->probe);
     b->maps = reals(3 * L * map);
-    if (!b->probe) exit(1);
     for (int l = 0; l < L; l++) {
         real *at = b->maps + 3 * l * map;
         b->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
     }
-    b->a.probe = b->probe;
 }
 
 static void lab_forward(Lab *b) { model_forward(&b->m, &b->a, b->ids, b->B, b->T); }
@@ -727,6 +729,7 @@ typedef struct Pick { int row[N_AXES]; } Pick;
 struct Cover {
     Pick pick[MOST_CONFIGS];
     int n, pairs, refused, covered;
+    int rows[N_AXES];                                    /* of each axis */
     char seen[N_AXES][MOST_ROWS][N_AXES][MOST_ROWS];     /* a < b; 1 covered, 2 refused */
     char *flags[MOST_CONFIGS + 1];                       /* of every pick; NULL after the last */
     char *axis[N_AXES * MOST_ROWS + 1];                  /* of every row beside the defaults */
@@ -750,11 +753,11 @@ static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
 }
 
 static int axis_rows(int a) {
-    static int rows[N_AXES];                                 /* counted once */
+    int n = 0;
     char text[2 * VALUE_ROOM];
-    if (!rows[a]) while (axis_flags(a, rows[a], text)) rows[a]++;
-    if (rows[a] > MOST_ROWS) exit(1);
-    return rows[a];
+    while (axis_flags(a, n, text)) n++;
+    if (n > MOST_ROWS) exit(1);
+    return n;
 }
 
 static void pick_flags(const Pick *p, char *text, size_t size) {
@@ -768,8 +771,7 @@ static void pick_flags(const Pick *p, char *text, size_t size) {
 }
 
 static char *pick_text(const Pick *p) {
-    char *text = calloc(1024, 1);
-    if (!text) exit(1);
+    char *text = zeroed(1024, 1);
     pick_flags(p, text, 1024);
     return text;
 }
@@ -784,7 +786,7 @@ static bool pick_resolves(const Pick *p) {
 }
 
 /* Is there a way to complete the pair? Walks the rows of one group of axes, then of the other. */
-static bool pair_possible(int a, int i, int b, int j) {
+static bool pair_possible(const Cover *v, int a, int i, int b, int j) {
     for (int group = LAB_SCORES; group <= WIDTHS_OF_TOY; group++) {
         Pick p = {{0}};
         for (;;) {
@@ -794,7 +796,7 @@ static bool pair_possible(int a, int i, int b, int j) {
             int x = 0;                                       /* count up in mixed radix */
             for (; x < N_AXES; x++) {
                 if (x == a || x == b || AXES[x].group != group) continue;
-                if (++p.row[x] < axis_rows(x)) break;
+                if (++p.row[x] < v->rows[x]) break;
                 p.row[x] = 0;
             }
             if (x == N_AXES) break;
@@ -819,7 +821,7 @@ static bool candidate(const Cover *v, Pick *p, Rng *r, int a, int i, int b, int 
     for (int tries = 0; tries < 2000; tries++) {
         for (int x = 0; x < N_AXES; x++) {
             set[x] = AXES[x].group != FREE || x == a || x == b;
-            p->row[x] = AXES[x].group != FREE ? (int)rng_below(r, (uint64_t)axis_rows(x)) : 0;
+            p->row[x] = AXES[x].group != FREE ? (int)rng_below(r, (uint64_t)v->rows[x]) : 0;
         }
         p->row[a] = i;
         p->row[b] = j;
@@ -828,9 +830,9 @@ static bool candidate(const Cover *v, Pick *p, Rng *r, int a, int i, int b, int 
             int x = (from + k) % N_AXES, best = 0, most = -1;
             if (set[x]) continue;
             set[x] = true;
-            int first = (int)rng_below(r, (uint64_t)axis_rows(x));
-            for (int n = 0; n < axis_rows(x); n++) {
-                p->row[x] = (first + n) % axis_rows(x);
+            int first = (int)rng_below(r, (uint64_t)v->rows[x]);
+            for (int n = 0; n < v->rows[x]; n++) {
+                p->row[x] = (first + n) % v->rows[x];
                 int gain = pick_gain(v, p, set);
                 if (gain > most) { most = gain; best = p->row[x]; }
             }
@@ -872,20 +874,20 @@ static void cover_pair(Cover *v, Rng *r, int a, int i, int b, int j) {
 /* The array, made once. A pair without a completion is marked refused. */
 static const Cover *covering(Test *t) {
     if (t->cover) return t->cover;
-    Cover *v = t->cover = calloc(1, sizeof *v);
-    if (!v) exit(1);
+    Cover *v = t->cover = zeroed(1, sizeof *v);
     Rng r = {6};
+    for (int a = 0; a < N_AXES; a++) v->rows[a] = axis_rows(a);
     for (int b = 1; b < N_AXES; b++)
         for (int a = 0; a < b; a++)
-            for (int i = 0; i < axis_rows(a); i++)
-                for (int j = 0; j < axis_rows(b); j++) {
+            for (int i = 0; i < v->rows[a]; i++)
+                for (int j = 0; j < v->rows[b]; j++) {
                     v->pairs++;
                     if (v->seen[a][i][b][j]) continue;
-                    if (pair_possible(a, i, b, j)) cover_pair(v, &r, a, i, b, j);
+                    if (pair_possible(v, a, i, b, j)) cover_pair(v, &r, a, i, b, j);
                     else { v->seen[a][i][b][j] = 2; v->refused++; }
                 }
     for (int a = 0, n = 0; a < N_AXES; a++)
-        for (int i = a > 0; i < axis_rows(a); i++) {
+        for (int i = a > 0; i < v->rows[a]; i++) {
             Pick p = {{0}};
             p.row[a] = i;
             if (pick_resolves(&p)) v->axis[n++] = pick_text(&p);
@@ -986,8 +988,7 @@ static void seal(Bytes *b) {
     for (size_t i = 0; i < 8; i++) b->at[b->size - 8 + i] = (unsigned char)(h >> (8 * i));
 }
 
-/* Whether n bytes, on the heap so that overreading shows, are refused as a tokenizer in one line.
- */
+/* Are n bytes, on the heap so that overreading shows, refused as a tokenizer in one line? */
 static bool refused(const unsigned char *at, size_t n) {
     Error e = {0};
     Tokenizer k = {0};
@@ -1003,7 +1004,7 @@ static bool refused(const unsigned char *at, size_t n) {
     return no;
 }
 
-/* A small world of people and things, for this chapter and the next. */
+/* A small world of people and things, for chapters 8 to 16. */
 static const char TALE[] =
     "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
     "line = {[^$x]|[^$x/he]} [verb] [a thing] {by [$y/his] [place]|}. | [^$y] {then|} [verb] the "
@@ -1038,11 +1039,9 @@ static void scratch_open(void) {
  * refused. */
 static bool tiny_settings(Settings *s, const char *flags, Error *e) {
     settings_default(s);
-    settings_flags(s,
-                   "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
-                   "--steps 30 --seed 3 "
-                   "--lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok --T 8 --n 10",
-                   "mtdeoapj", e);
+    settings_flags(s, "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
+                      "--steps 30 --seed 3 --lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok "
+                      "--T 8 --n 10", "mtdeoapj", e);
     settings_flags(s, flags, "mtdeoapj", e);
     if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
         settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
@@ -1056,49 +1055,44 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
 static bool tale_open(Test *t, Settings *s, const char *flags) {
     static const char OTHERS[] =
         "caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87, na\xc3\xafve.\r\nA second line\r\n";
-    Error e = {0};
+    Error *e = fresh(t);
     Grammar g = {0};
     Bytes text = {0};
     Tokenizer k = {0};
     scratch_open();
-    file_write(SCRATCH "/tale.grammar", TALE, strlen(TALE), &e);
-    if (!e.status) grammar_read(&g, (const unsigned char *)TALE, strlen(TALE), "tale", &e);
-    for (uint64_t n = 0; n < 150 && !e.status; n++) {
-        grammar_document(&g, 7, n, &text, &e);
-        bytes_add(&text, "\n" DOCUMENT_END "\n\n", 16, &e);
-        if (n == 70) bytes_add(&text, DOCUMENT_END " \n" DOCUMENT_END, 28, &e);
-        if (n == 90) bytes_add(&text, OTHERS, strlen(OTHERS), &e);
+    file_write(SCRATCH "/tale.grammar", TALE, strlen(TALE), e);
+    if (!e->status) grammar_read(&g, (const unsigned char *)TALE, strlen(TALE), "tale", e);
+    for (uint64_t n = 0; n < 150 && !e->status; n++) {
+        grammar_document(&g, 7, n, &text, e);
+        bytes_add(&text, "\n" DOCUMENT_END "\n\n", 16, e);
+        if (n == 70) bytes_add(&text, DOCUMENT_END " \n" DOCUMENT_END, 28, e);
+        if (n == 90) bytes_add(&text, OTHERS, strlen(OTHERS), e);
     }
-    if (!e.status) file_write(SCRATCH "/tale.txt", text.at, text.size, &e);
-    if (!e.status && !tokenizer_train(&k, text.at, text.size, 320, &e))
-        tokenizer_save(SCRATCH "/tale.tok", &k, &e);
+    if (!e->status) file_write(SCRATCH "/tale.txt", text.at, text.size, e);
+    if (!e->status && !tokenizer_train(&k, text.at, text.size, 320, e))
+        tokenizer_save(SCRATCH "/tale.tok", &k, e);
     grammar_free(&g);
     tokenizer_free(&k);
     bytes_free(&text);
-    if (!e.status) tiny_settings(s, flags, &e);
-    fact(t, !e.status, "%s: %s", flags, e.text);
-    return !e.status;
+    if (!e->status) tiny_settings(s, flags, e);
+    fact(t, !e->status, "%s: %s", flags, e->text);
+    return !e->status;
 }
 
 /* A trainer of tiny_settings with these flags; the files of tale_open must be there. */
 static bool trainer_made(Test *t, Trainer *r, const char *flags) {
     Settings s;
-    Error e = {0};
-    if (tiny_settings(&s, flags, &e) && !trainer_create(r, &s, &e)) return true;
-    fact(t, false, "%s: %s", flags, e.text);
-    return false;
+    bool made = tiny_settings(&s, flags, fresh(t)) && !trainer_create(r, &s, &t->e);
+    fact(t, made, "%s: %s", flags, t->e.text);
+    return made;
 }
 
 /* Steps until `steps` are done; the last loss, NaN and a failed statement when a step fails. */
 static double steps_of(Test *t, Trainer *r, int steps) {
-    Error e = {0};
-    while (r->step < steps && !trainer_step(r, &e)) continue;
-    fact(t, !e.status, "%s", e.text);
-    return e.status ? NAN : r->loss;
-}
-
-static bool same_numbers(idx n, const real *x, const real *y) {
-    return !memcmp(x, y, (size_t)n * sizeof *x);
+    Error *e = fresh(t);
+    while (r->step < steps && !trainer_step(r, e)) continue;
+    fact(t, !e->status, "%s", e->text);
+    return e->status ? NAN : r->loss;
 }
 
 /* p_1 of a model overwritten by p_t, or swapped with it: what an edit only says. */
@@ -1182,11 +1176,10 @@ static Ran sink(const char *words) { return ran(PROGRAM, words); }
 static void sink_fails(Test *t, const char *words, int status, const char *said) {
     Ran r = sink(words);
     const char *err = (const char *)r.err.at;
+    bool one_line = strchr(err, '\n') == err + r.err.size - 2;
     fact(t, r.status == status, "sink %s: exit status %d, expected %d: %s", words, r.status, status,
          err);
-    fact(t,
-         !strncmp(err, &PROGRAM[2], strlen(PROGRAM) - 2) && strstr(err, said) &&
-             strchr(err, '\n') == err + r.err.size - 2,
+    fact(t, !strncmp(err, &PROGRAM[2], strlen(PROGRAM) - 2) && strstr(err, said) && one_line,
          "sink %s: %s", words, err);
     fact(t, strstr(err, "Try: ") != NULL, "sink %s gives no advice: %s", words, err);
     fact(t, r.out.size == 1, "sink %s: %s", words, (const char *)r.out.at);
@@ -1194,16 +1187,12 @@ static void sink_fails(Test *t, const char *words, int status, const char *said)
 }
 
 /* It ends well and leaves stderr empty; *out is what it wrote, for the caller to free. */
-static bool program_does(Test *t, const char *program, const char *words, Ran *r) {
-    *r = ran(program, words);
-    fact(t, r->status == 0 && r->err.size == 1, "%s %s: exit status %d, %s", program, words,
-         r->status, (const char *)r->err.at);
-    if (r->status == 0) return true;
-    ran_free(r);
-    return false;
-}
 static bool sink_does(Test *t, const char *words, Ran *r) {
-    return program_does(t, PROGRAM, words, r);
+    *r = sink(words);
+    fact(t, r->status == 0 && r->err.size == 1, PROGRAM " %s: exit status %d, %s", words, r->status,
+         (const char *)r->err.at);
+    if (r->status) ran_free(r);
+    return r->status == 0;
 }
 
 /* A CSV file's number in `row`, counted from 1, of the column so named; NaN if there is none. */
@@ -1285,38 +1274,39 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv)
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 0  What a companion's tests share with those of chapters 4 to 6 */
+ * 0.7  What a companion's tests share with those of chapters 4 to 6 */
 
-typedef struct Cached { Lab b; Acts cache, whole; const char *flags; } Cached;
+typedef struct Cached { Lab b; Acts cache, whole; } Cached;
 
+/* One configuration through a key-value cache and as a whole. The last row's logits, and every row
+ * made, must be equal to the bit: the sums of a row do not depend on which rows go with it. */
 static void extend_as_whole(Test *t, Cached *x, int T, int from) {
-    real got[2048], want[2048];
     const Model *m = &x->b.m;
-    int N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab,
-        R = model_extend(m, &x->cache, x->b.ids, T, from);
+    int N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab;
+    int R = model_extend(m, &x->cache, x->b.ids, T, from);
+    real got[2048], want[2048];
     bool kept = from && from >= m->c.prefix && config_attending(&m->c) == m->c.layers;
-    fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T, from, x->flags);
+    fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T, from, x->b.flags);
     model_forward(m, &x->whole, x->b.ids, 1, T);
     within(t, distance((idx)R * C, x->whole.nf + (idx)(N - R) * C, x->cache.nf), 0, 0,
-           "%d rows of %d, %s", R, N, x->flags);
+           "%d rows of %d, %s", R, N, x->b.flags);
     model_logits(m, &x->cache, x->cache.nf + (idx)(R - 1) * C, 1, got);
     model_logits(m, &x->whole, x->whole.nf + (idx)(N - 1) * C, 1, want);
-    within(t, distance(V, want, got), 0, 0, "logits of token %d after %d, %s", T, from, x->flags);
-    fact(t, biggest(V, want) > 0, "no logits, %s", x->flags);
+    within(t, distance(V, want, got), 0, 0, "logits of token %d after %d, %s", T, from, x->b.flags);
+    fact(t, biggest(V, want) > 0, "no logits, %s", x->b.flags);
 }
 
 /* Prompts of these lengths, the last 0: after each a dozen tokens one by one, seven at once, and
  * other tokens in their place. Then a cache that is read one place off must show. false when the
  * models cannot be made. */
 static bool extend_one(Test *t, const char *flags, const int *prompts, int T) {
-    Cached x = {.flags = flags};
-    Error e = {0};
+    Cached x = {0};
     if (!lab_open(&x.b, t, 1, T, flags)) return false;
     const Model *m = &x.b.m;
     int C = m->c.dim, ten = m->c.vocab - 1, *ids = x.b.ids;
-    if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, &e) ||
-        acts_create(&x.whole, m, 1, T, ACTS_ONE, &e)) {
-        fact(t, false, "%s", e.text);
+    if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, fresh(t)) ||
+        acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e)) {
+        fact(t, false, "%s", t->e.text);
         return false;
     }
     for (; *prompts; prompts++) {
@@ -1360,11 +1350,10 @@ static double slow_loss(const Lab *b, int from) {
 /* A lab measured over its B sequences with these thresholds; the caller frees. */
 static bool lab_measure(Test *t, Lab *b, Sinks *s, double eps0, double eps1, double eps2,
                         int rows) {
-    Error e = {0};
-    const double eps[3] = {eps0, eps1, eps2};
-    bool fine = !sinks_create(s, &b->m.c, b->T, b->B, eps, 3, &e)
-             && !sinks_measure(s, &b->m, &b->a, b->ids, b->targets, b->B, rows, &e);
-    fact(t, fine, "%s", e.text);
+    Error *e = fresh(t);
+    bool fine = !sinks_create(s, &b->m.c, b->T, b->B, (double[]){eps0, eps1, eps2}, 3, e)
+             && !sinks_measure(s, &b->m, &b->a, b->ids, b->targets, b->B, rows, e);
+    fact(t, fine, "%s", e->text);
     if (fine) sinks_finish(s);
     return fine;
 }
@@ -1458,69 +1447,57 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
 
 /* Every field of Sinks on models of these flags, by layer and head, against the slow recomputation;
  * means over three sequences. */
+static void lab_against_slow(Test *t, Lab *b, int rows) {
+    Sinks s, w;
+    if (!lab_measure(t, b, &s, 0.3, 0.2, 0.1, rows)) return;
+    if (sinks_create(&w, &b->m.c, 12, 3, s.eps, 3, fresh(t))) exit(1);
+    for (int q = 0; q < 3; q++) slow_measure(b, b->ids + q * 12, rows, &w);
+    w.n = 3;
+    w.loss = 3 * slow_loss(b, b->m.c.prefix > 1 ? b->m.c.prefix - 1 : 0);
+    sinks_finish(&w);
+    int LH = s.L * s.H, LN = s.L * s.N;
+    const struct { const char *name; const double *got, *want; int n; } FIELDS[] = {
+        {"alpha", s.alpha, w.alpha, LH * s.S},   {"entropy", s.entropy, w.entropy, LH},
+        {"mass", s.mass, w.mass, LH},            {"over", s.over, w.over, 3 * LH * s.S},
+        {"hnorm", s.hnorm, w.hnorm, LN + s.N},   {"prenorm", s.prenorm, w.prenorm, LN},
+        {"qnorm", s.qnorm, w.qnorm, LN},         {"knorm", s.knorm, w.knorm, LN},
+        {"vnorm", s.vnorm, w.vnorm, LN},         {"cosine", s.cosine, w.cosine, 2 * LH},
+        {"product", s.product, w.product, 2 * LH}, {"massive", &s.massive, &w.massive, 1},
+        {"median", &s.median, &w.median, 1},     {"loss", &s.loss, &w.loss, 1},
+    };
+    /* the slow side writes into fields of the same layout: an overlap would spoil both alike */
+    EACH(x, FIELDS) for (int y = 0; y < x; y++)
+        fact(t, FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got ||
+                    FIELDS[y].got + FIELDS[y].n <= FIELDS[x].got,
+             "%s and %s overlap", FIELDS[x].name, FIELDS[y].name);
+    EACH(x, FIELDS) for (int i = 0; i < FIELDS[x].n; i++)
+        within(t, FIELDS[x].got[i], FIELDS[x].want[i],
+               2000 * REAL_EPS * fmax(0.1, fabs(FIELDS[x].want[i])), "%s[%d], %s",
+               FIELDS[x].name, i, b->flags);
+    for (int j = 0; j < s.S; j++) {
+        double alpha = 0, over = 0;
+        int heads = 0;
+        for (int i = 0; i < LH; i++) {
+            if (!slow_attends(&b->m.c, i / s.H)) continue;
+            heads++;
+            alpha += w.alpha[i * s.S + j];
+            over += w.over[(2 * LH + i) * s.S + j];
+        }
+        within(t, sinks_alpha(&s, j), alpha / heads, 2000 * REAL_EPS, "sinks_alpha, column %d", j);
+        within(t, sinks_sink(&s, j, 2), over / heads, 1e-12, "sinks_sink, column %d", j);
+    }
+    sinks_free(&s);
+    sinks_free(&w);
+}
+
 static void sinks_against_slow(Test *t, const char *const *flags, int n) {
-    for (int f = 0; f < 2 * n; f++) {
-        Lab b;
-        Sinks s, w;
-        Error e = {0};
-        int rows = f / n;
-        if (!lab_open(&b, t, 3, 12, flags[f % n])) return;
+    for (int f = 0; f < n; f++) LABS(b, 3, 12, flags[f], flags[f]) {
         /* H^0 far above what follows the first norm: no output of a block, so not massive */
         if (b.m.c.place == PLACE_POST) {
             for (int i = 0; i < 11 * 12; i++) b.m.w.wte[i] *= 50;
             for (int i = 0; i < 12 * 12; i++) b.m.w.layer[0].wq[i] /= 2500;
         }
-        if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.1, rows)) return;
-        if (sinks_create(&w, &b.m.c, 12, 3, s.eps, 3, &e)) { fact(t, false, "%s", e.text); return; }
-        for (int q = 0; q < 3; q++) slow_measure(&b, b.ids + q * 12, rows, &w);
-        w.n = 3;
-        w.loss = 3 * slow_loss(&b, b.m.c.prefix > 1 ? b.m.c.prefix - 1 : 0);
-        sinks_finish(&w);
-        int LH = s.L * s.H, LN = s.L * s.N;
-        const struct { const char *name; const double *got, *want; int n; } FIELDS[] = {
-            {"alpha", s.alpha, w.alpha, LH * s.S},
-            {"entropy", s.entropy, w.entropy, LH},
-            {"mass", s.mass, w.mass, LH},
-            {"over", s.over, w.over, 3 * LH * s.S},
-            {"hnorm", s.hnorm, w.hnorm, LN + s.N},
-            {"prenorm", s.prenorm, w.prenorm, LN},
-            {"qnorm", s.qnorm, w.qnorm, LN},
-            {"knorm", s.knorm, w.knorm, LN},
-            {"vnorm", s.vnorm, w.vnorm, LN},
-            {"cosine", s.cosine, w.cosine, 2 * LH},
-            {"product", s.product, w.product, 2 * LH},
-            {"massive", &s.massive, &w.massive, 1},
-            {"median", &s.median, &w.median, 1},
-            {"loss", &s.loss, &w.loss, 1},
-        };
-        /* the slow side writes into fields of the same layout: an overlap would spoil both alike */
-        for (int x = 0; x < 11; x++)
-            for (int y = 0; y < x; y++)
-                fact(t, FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got ||
-                            FIELDS[y].got + FIELDS[y].n <= FIELDS[x].got,
-                     "%s and %s overlap", FIELDS[x].name, FIELDS[y].name);
-        for (int x = 0; x < 14; x++)
-            for (int i = 0; i < FIELDS[x].n; i++)
-                within(t, FIELDS[x].got[i], FIELDS[x].want[i],
-                       2000 * REAL_EPS * fmax(0.1, fabs(FIELDS[x].want[i])), "%s[%d], %s",
-                       FIELDS[x].name, i, flags[f % n]);
-        for (int j = 0; j < s.S; j++) {
-            double alpha = 0, over = 0;
-            int heads = 0;
-            for (int i = 0; i < LH; i++) {
-                if (!slow_attends(&b.m.c, i / s.H)) continue;
-                heads++;
-                alpha += w.alpha[i * s.S + j];
-                over += w.over[(2 * LH + i) * s.S + j];
-            }
-            alpha /= heads;
-            over /= heads;
-            within(t, sinks_alpha(&s, j), alpha, 2000 * REAL_EPS, "sinks_alpha, column %d", j);
-            within(t, sinks_sink(&s, j, 2), over, 1e-12, "sinks_sink, column %d", j);
-        }
-        sinks_free(&s);
-        sinks_free(&w);
-        lab_close(&b);
+        lab_against_slow(t, &b, b.n == 1 ? METRIC_REAL : METRIC_PLUS1);
     }
 }
 
