@@ -368,7 +368,8 @@ static const Option BENCH_OPTIONS[] = {
     {"m", 'b', 'i', OWN(m), "768", 1, 1 << 16, "M", "rows of the product"},
     {"n", 'b', 'i', OWN(n), "768", 1, 1 << 16, "N", "columns"},
     {"k", 'b', 'i', OWN(k), "768", 1, 1 << 16, "K", "the inner size"},
-    {"isa", 'b', 'c', OWN(isa), "best", 0, 0, "best|base|avx2|avx512", "instruction set"},
+    {"isa", 'b', 'c', OWN(isa), "best", 0, 0,
+     "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"},
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 

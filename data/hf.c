@@ -838,8 +838,8 @@ static void parts_end(const Model *m, const Error *e) {
  * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double, does not overflow. dt > 0 and A < 0
  * keep e^(dt A) within 0..1, so S does not grow by itself.
  *
- * A task owns a sequence and CHUNK channels and goes down the rows. Memory beside the maps' rows: S,
- * [M,I] a sequence. There is no backward: config_trains refuses. */
+ * A task owns a sequence and CHUNK channels and goes down the rows. S takes [M,I] a sequence. There
+ * is no backward: config_trains refuses. */
 typedef struct OtherBlock {
     /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
     real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
@@ -882,8 +882,8 @@ static void softplus(idx n, real *v) {
     }
 }
 
-/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I] at
- * the stride I; y, dt, a, skip [n]; b, c [M]. */
+/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I]
+ * at the stride I; y, dt, a, skip [n]; b, c [M]. */
 WIDE(scan_row,
      (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
       const real *restrict dt, const real *restrict a, const real *restrict skip,
@@ -1358,8 +1358,8 @@ enum {
 };
 
 /* A parameter of ours, the bias that belongs to it (or NULL) and the name of both there, behind
- * which stands .weight or .bias. * is the number of a block, or of an expert; @ stands for l*. here,
- * and there for what a table's first row says. */
+ * which stands .weight or .bias. * is the number of a block, or of an expert; @ stands for l*. here
+ * and for what a table's first row says there. */
 typedef struct Counterpart { const char *ours, *bias, *theirs; int how; } Counterpart;
 
 static const Counterpart LLAMA[] = {
@@ -4134,8 +4134,8 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
  * 16  Import: a folder or a file as a model file of sink
  *
  * Before a number is copied every tensor is accounted for: each that the family needs is there once
- * in its shape, and nothing else is there. Then they are copied, or only pointed at (--link), in the
- * order in which a forward reads them, bit by bit: the file says how a tensor lies (2). */
+ * in its shape, and nothing else is there. Then they are copied, or only pointed at (--link), in
+ * the order in which a forward reads them, bit by bit: the file says how a tensor lies (2). */
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
@@ -4694,8 +4694,8 @@ static int import_choices(const char *path, const char *to, Error *e) {
  * 18  [E1] [E4] [E10] The statements of chapter 7 on a trained or a published model
  *
  * A statement is measured where the model has what it presupposes; where the states of a repeated
- * token must part, that they do is the control. Propositions 1 to 4 become questions: their bound on
- * A_ti must hold, but whether "no attention sink on repeated tokens" does is for the model to say.
+ * token must part, that they do is the control. Propositions 1 to 4 become questions: their bound
+ * on A_ti must hold, but whether "no attention sink on repeated tokens" does, the model says.
  * A model of any size is read from its file, once for each of three forwards: a token again and
  * again, random tokens, and these with their second half changed. */
 static void toy_free(Toy *y);
@@ -4751,17 +4751,17 @@ static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
 /* A row's weights and metric off what its own scores make of them. */
 static double row_weights(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
-    Closed closed;
+    double z[TRAINED_T + 2];
     idx first = config_rows(c, y->T) - y->T;
     int from = 1 - !!c->extra - c->sink_token;
     for (int i = from; i <= y->T; i++) {
-        closed.seen[i + 2] = i < 1 || visible(c, l, first + t - 1, first + i - 1);
-        closed.map[MAP_Z][i + 2] = (double)toy_row(y, MAP_Z, l, h, t)[i - 1];
+        bool seen = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+        z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
     }
-    return closed_off(y, l, h, t, MAP_WEIGHT, from, &closed);
+    return closed_off(y, l, h, t, from, z);
 }
 static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
-static double all_spread(Toy *y) { return toy_spread(y, 1, y->T); }
+static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
 
 /* A line of such a page: what it presupposes (0: nothing), and the bound of the control where that
  * is missing, 0 for no line at all. */
@@ -4817,14 +4817,15 @@ static void trained_feed(Toy *y, int n, int vocab) {
 static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
     if (model_fault(&y->m, p->e)) return;
     for (; t->line.measure; t++) {
-        const Line *l = y->line = &t->line;
+        Line l = t->line;
         bool has = (premises(&y->m.c) & t->premise) == t->premise;
-        double bound = has ? l->bound : t->control;
-        if (!has && bound == 0) continue;
-        if (has && bound > 0 && l->relation == AT_MOST && y->m.c.sim != SIM_EXP)
-            bound += EPS_IN_Z;
-        y->x = l->x;
-        page_line(p, l->reference, l->text, l->measure(y), has ? l->relation : FAILS_BY, bound);
+        if (!has && t->control == 0) continue;
+        y->line = &t->line;
+        y->x = l.x;
+        double x = l.measure(y);
+        if (!has) { l.relation = FAILS_BY; l.bound = t->control; }
+        else if (l.bound > 0 && l.relation == AT_MOST && y->m.c.sim != SIM_EXP) l.bound += EPS_IN_Z;
+        page_line(p, &l, x);
     }
 }
 
