@@ -681,46 +681,46 @@ static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) 
  *      it; an axis without rows has the words of its option. The rules of config_resolve name the
  *      axes of two groups, and none names both. */
 
-enum { FREE, LAB_SCORES, WIDTHS_OF_TOY };
+enum { AXIS_FREE, AXIS_SCORES, AXIS_WIDTHS };
 
 typedef struct CoverAxis { const char *name; int group; const char *rows[8]; } CoverAxis;
 
 static const CoverAxis AXES[] = {
-    {"pos", WIDTHS_OF_TOY, {NULL}},
-    {"rotary-dims", WIDTHS_OF_TOY, {"", "--rotary-dims 2"}},
-    {"rope-pairing", FREE, {NULL}},
-    {"rope-scaling", FREE, {"", "--rope-scaling linear --rope-factor 3",
+    {"pos", AXIS_WIDTHS, {NULL}},
+    {"rotary-dims", AXIS_WIDTHS, {"", "--rotary-dims 2"}},
+    {"rope-pairing", AXIS_FREE, {NULL}},
+    {"rope-scaling", AXIS_FREE, {"", "--rope-scaling linear --rope-factor 3",
         "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --rope-low 0.5 "
         "--rope-high 3"}},
-    {"norm", FREE, {NULL}},
-    {"place", FREE, {NULL}},
-    {"act", FREE, {NULL}},
-    {"linear-bias", FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
+    {"norm", AXIS_FREE, {NULL}},
+    {"place", AXIS_FREE, {NULL}},
+    {"act", AXIS_FREE, {NULL}},
+    {"linear-bias", AXIS_FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
                            "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
-    {"score-by-layer", FREE, {"", "--score-by-layer"}},
-    {"tied", FREE, {"", "--tied"}},
-    {"embed-dim", FREE, {"", "--embed-dim 5"}},
-    {"combine", FREE, {NULL}},
-    {"kernel", LAB_SCORES, {NULL}},
-    {"sim", LAB_SCORES, {NULL}},
-    {"normalizer", LAB_SCORES, {"", "--normalizer one", "--normalizer clamp",
+    {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}},
+    {"tied", AXIS_FREE, {"", "--tied"}},
+    {"embed-dim", AXIS_FREE, {"", "--embed-dim 5"}},
+    {"combine", AXIS_FREE, {NULL}},
+    {"kernel", AXIS_SCORES, {NULL}},
+    {"sim", AXIS_SCORES, {NULL}},
+    {"normalizer", AXIS_SCORES, {"", "--normalizer one", "--normalizer clamp",
         "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
         "--normalizer pnorm --pnorm 3"}},
-    {"scale", FREE, {"", "--scale 0.7"}},
-    {"extra", LAB_SCORES, {NULL}},
-    {"extra-shared", FREE, {"", "--extra-shared"}},
-    {"extra-dims", FREE, {"", "--extra-dims 2"}},
-    {"extra-order", FREE, {NULL}},
-    {"extra-value", LAB_SCORES, {"", "--extra-value e1 --extra-norm 2",
+    {"scale", AXIS_FREE, {"", "--scale 0.7"}},
+    {"extra", AXIS_SCORES, {NULL}},
+    {"extra-shared", AXIS_FREE, {"", "--extra-shared"}},
+    {"extra-dims", AXIS_FREE, {"", "--extra-dims 2"}},
+    {"extra-order", AXIS_FREE, {NULL}},
+    {"extra-value", AXIS_SCORES, {"", "--extra-value e1 --extra-norm 2",
                              "--extra-value ones --extra-norm 3"}},
-    {"vbias", FREE, {"", "--vbias"}},
-    {"sink-token", FREE, {"", "--sink-token"}},
-    {"window", FREE, {"", "--window 3"}},
-    {"window-period", FREE, {"", "--window-period 2 --window-offset 1"}},
-    {"prefix", FREE, {"", "--prefix 1", "--prefix 3"}},
-    {"kv-heads", FREE, {"", "--kv-heads 1", "--kv-heads 2"}},
-    {"heads", WIDTHS_OF_TOY, {"", "--heads 4"}},
-    {"head-dim", WIDTHS_OF_TOY, {"", "--head-dim 4"}},
+    {"vbias", AXIS_FREE, {"", "--vbias"}},
+    {"sink-token", AXIS_FREE, {"", "--sink-token"}},
+    {"window", AXIS_FREE, {"", "--window 3"}},
+    {"window-period", AXIS_FREE, {"", "--window-period 2 --window-offset 1"}},
+    {"prefix", AXIS_FREE, {"", "--prefix 1", "--prefix 3"}},
+    {"kv-heads", AXIS_FREE, {"", "--kv-heads 1", "--kv-heads 2"}},
+    {"heads", AXIS_WIDTHS, {"", "--heads 4"}},
+    {"head-dim", AXIS_WIDTHS, {"", "--head-dim 4"}},
 };
 enum { N_AXES = (int)(sizeof AXES / sizeof AXES[0]), MOST_ROWS = 8, MOST_CONFIGS = 400 };
 
@@ -787,7 +787,7 @@ static bool pick_resolves(const Pick *p) {
 
 /* Is there a way to complete the pair? Walks the rows of one group of axes, then of the other. */
 static bool pair_possible(const Cover *v, int a, int i, int b, int j) {
-    for (int group = LAB_SCORES; group <= WIDTHS_OF_TOY; group++) {
+    for (int group = AXIS_SCORES; group <= AXIS_WIDTHS; group++) {
         Pick p = {{0}};
         for (;;) {
             p.row[a] = i;
@@ -820,8 +820,8 @@ static bool candidate(const Cover *v, Pick *p, Rng *r, int a, int i, int b, int 
     bool set[N_AXES];
     for (int tries = 0; tries < 2000; tries++) {
         for (int x = 0; x < N_AXES; x++) {
-            set[x] = AXES[x].group != FREE || x == a || x == b;
-            p->row[x] = AXES[x].group != FREE ? (int)rng_below(r, (uint64_t)v->rows[x]) : 0;
+            set[x] = AXES[x].group != AXIS_FREE || x == a || x == b;
+            p->row[x] = AXES[x].group != AXIS_FREE ? (int)rng_below(r, (uint64_t)v->rows[x]) : 0;
         }
         p->row[a] = i;
         p->row[b] = j;
@@ -1224,6 +1224,7 @@ static double csv_number(Test *t, const char *path, int row, const char *name) {
  * 0.6  The tests are run */
 
 typedef struct TestEntry { const char *name; void (*run)(Test *); } TestEntry;
+#define RUNS(name) {#name, name}
 
 /* The line of a test, and under a FAIL what did not hold. */
 static void report(const char *name, const Test *t, double took) {
@@ -2718,7 +2719,7 @@ static void attention__against_slow(Test *t) {
         "--sink-token --prefix 35 --kv-heads 1 --scale 0.7 --vbias --extra-shared",
         "--window 32 --combine add"};
     static const char *const NAMES[] = {"kernel", "sim", "normalizer", "extra"};
-    int n = 0, refused_here = 0;
+    int n = 0, refusals = 0;
     enum { ALL = KERNEL_ROWS * SIM_ROWS * 6 * EXTRA_ROWS };
     for (int k = 0; k < ALL; k++) {
         const int row[] = {k / (ALL / KERNEL_ROWS), k / 6 / EXTRA_ROWS % SIM_ROWS,
@@ -2729,7 +2730,7 @@ static void attention__against_slow(Test *t) {
             EACH(x, NAMES) if (!strcmp(AXES[a].name, NAMES[x])) p.row[a] = row[x];
         pick_flags(&p, flags, sizeof flags);
         snprintf(all, sizeof all, "%s --layers 1 %s", MASKS[n % 7], flags);
-        if (!pick_resolves(&p)) { refused_here++; continue; }
+        if (!pick_resolves(&p)) { refusals++; continue; }
         LABS(b, 1, 70, all)
             for (int plain = 0; plain < 2; plain++) {
                 b.m.plain = plain;                           /* 3.7's loops; chapter 14's tiles */
@@ -2737,8 +2738,8 @@ static void attention__against_slow(Test *t) {
             }
         n++;
     }
-    fact(t, n + refused_here == ALL && n > 250, "%d operations", n);
-    note(t, "%d operations, %d refused", n, refused_here);
+    fact(t, n + refusals == ALL && n > 250, "%d operations", n);
+    note(t, "%d operations, %d refused", n, refusals);
 }
 
 /* A logit near 0 hides in a row of many keys: at +20 the extra column takes all, at -60 nothing
@@ -4616,6 +4617,16 @@ static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
     }
 }
 
+static Grammar grammar_of(Test *t, const char *path) {
+    Error e = {0};
+    Grammar g = {0};
+    Bytes file = {0};
+    if (!file_read(path, &file, &e)) grammar_read(&g, file.at, file.size, path, &e);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&file);
+    return g;
+}
+
 /* A tokenizer trained on a mixture of all of that. */
 static Tokenizer sample_tokenizer(Test *t, int vocab) {
     enum { SIZE = 20000 };
@@ -4813,10 +4824,12 @@ static void pieces__end_after_their_most(Test *t) {
     tokenizer_free(&k);
 }
 
+/* Texts of every kind; and twice more distinct words than the cache has room for. */
 static void tokenizer_encode__by_the_book(Test *t) {
-    enum { SIZE = 1500 };
+    enum { SIZE = 1500, WORDS = 120000 };
     Rng r = {2};
-    unsigned char s[SIZE] = {0};
+    unsigned char s[SIZE] = {0}, *words = (unsigned char *)room(WORDS / 8);
+    for (size_t i = 0; i < WORDS; i++) words[i] = (unsigned char)"abcdethe "[rng_below(&r, 9)];
     for (int vocab = 259; vocab <= 399; vocab += 70) {
         Tokenizer k = sample_tokenizer(t, vocab);
         Encoder c = encoder_of(&k);
@@ -4833,24 +4846,11 @@ static void tokenizer_encode__by_the_book(Test *t) {
         }
         encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "SAMPLE");
         encode_and_back(t, &c, "<|endoftext|><|bos|><|fix|>", 27, "special names");
+        for (int i = 0; i < 2; i++) encode_and_back(t, &c, words, WORDS, "many words");
         encoder_free(&c);
         tokenizer_free(&k);
     }
-}
-
-/* More distinct words than the cache has room for: all at once, and again. */
-static void tokenizer_encode__cached(Test *t) {
-    enum { SIZE = 120000 };
-    Rng r = {3};
-    Tokenizer k = sample_tokenizer(t, 380);
-    Encoder c = encoder_of(&k);
-    unsigned char *s = (unsigned char *)room(SIZE / 8);
-    for (size_t i = 0; i < SIZE; i++) s[i] = (unsigned char)"abcdethe "[rng_below(&r, 9)];
-    encode_and_back(t, &c, s, SIZE, "the first time");
-    encode_and_back(t, &c, s, SIZE, "the second time");
-    encoder_free(&c);
-    tokenizer_free(&k);
-    free(s);
+    free(words);
 }
 
 static void tokenizer_train__by_the_book(Test *t) {
@@ -5028,12 +5028,10 @@ static void tokenizer__special_ids(Test *t) {
 static void tokenizer__shipped(Test *t) {
     Error e = {0};
     Tokenizer k = {0};
-    Grammar g = {0};
-    Bytes file = {0}, text = {0};
+    Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
+    Bytes text = {0};
     Ids ids = {0};
     fact(t, !tokenizer_load("tokenizer.bin", &k, &e) && k.vocab == 2048, "%d tokens", k.vocab);
-    if (!file_read(SHIPPED_GRAMMAR, &file, &e))
-        grammar_read(&g, file.at, file.size, SHIPPED_GRAMMAR, &e);
     for (uint64_t n = 0; n < 30 && !e.status; n++) grammar_document(&g, 5, n, &text, &e);
     fact(t, !e.status, "%s", e.text);
     Encoder c = encoder_of(&k);
@@ -5043,7 +5041,6 @@ static void tokenizer__shipped(Test *t) {
     note(t, "%.2f bytes a token", ratio);
     encode_and_back(t, &c, text.at, 20000, "stories");
     encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "SAMPLE");
-    bytes_free(&file);
     bytes_free(&text);
     ids_free(&ids);
     encoder_free(&c);
@@ -5159,64 +5156,34 @@ static void grammar__says_where(Test *t) {
     }
 }
 
-/* The 100,000 bytes that x remembers are told `times` and once more. */
-static void told_again(Bytes *text, int times) {
-    Error e = {0};
-    text->size = 0;
-    bytes_print(text, &e, "s = [x:a]");
-    for (int i = 0; i < times; i++) bytes_print(text, &e, "[$x]");
-    bytes_print(text, &e, "\na = [10 b]\nb = [10 c]\nc = [10 d]\nd = ");
-    for (int i = 0; i < 100; i++) bytes_print(text, &e, "y");
-}
-
-/* What is remembered and told again and again is refused before it is much more than a document. */
+/* What is remembered, 100,000 bytes, and told again and again is refused before it is much more than
+ * a document. */
 static void grammar_document__bounded(Test *t) {
-    Bytes text = {0}, out = {0};
-    Error e = {0}, bad = {0};
-    Grammar g;
-    told_again(&text, 5000);
-    fact(t, grammar_read(&g, text.at, text.size, "g", &bad) == 1 &&
-            strstr(bad.text, "or 1048576 bytes"), "read: %s", bad.text);
-    told_again(&text, 9);
-    fact(t, !grammar_read(&g, text.at, text.size, "g", &e) && !grammar_document(&g, 1, 1, &out, &e)
-         && out.size > 1000000 && out.size < 1 << 20, "%zu bytes, %s", out.size, e.text);
-    grammar_free(&g);
-    bytes_free(&text);
-    bytes_free(&out);
+    static const char *const ROWS[] = {"9", "5000", "9999"};
+    EACH(i, ROWS) {
+        char text[300];
+        snprintf(text, sizeof text, "s = [x:a][%s $x]\na = [10 b]\nb = [10 c]\nc = [10 d]\nd = %0100d",
+                 ROWS[i], 0);
+        char *s = told(text, 1);
+        const size_t n = strlen(s);
+        fact(t, i ? strstr(s, "or 1048576 bytes") != NULL : n > 1000000 && n < 1 << 20,
+             "%s times: %zu bytes: %.200s", ROWS[i], n, s);
+        free(s);
+    }
 }
 
-/* A document is a function of the grammar, the seed and its number: a fixed one, whatever was told
- * before. And the draws have the shares that they should. */
-static void grammar_document__pure(Test *t) {
-    static const struct { uint64_t seed, number, hash; } ROWS[] = {
-        {1, 0, UINT64_C(0xb0e6fde4e58cc599)}, {1, 99, UINT64_C(0x162ef021c556bcad)},
-        {1, 0, UINT64_C(0xb0e6fde4e58cc599)}, {2, 0, UINT64_C(0x706562d862d2e91a)}};
-    Grammar g;
-    Error e = {0};
-    Bytes b = {0};
-    fact(t, !grammar_read(&g, (const unsigned char *)TALE, strlen(TALE), "tale", &e), "%s", e.text);
-    EACH(i, ROWS) {
-        const size_t from = b.size;                      /* each after the one before */
-        fact(t, !grammar_document(&g, ROWS[i].seed, ROWS[i].number, &b, &e), "%s", e.text);
-        const uint64_t hash = hash64(0, b.at + from, b.size - from);
-        fact(t, hash == ROWS[i].hash, "document %d of seed %d has the hash %llx: %.300s",
-             (int)ROWS[i].number, (int)ROWS[i].seed, (unsigned long long)hash,
-             (const char *)b.at + from);
-    }
-    bytes_free(&b);
-    grammar_free(&g);
+/* The draws have the shares that they should. (That a document depends on the grammar, the seed and
+ * its number alone, grammar__domains and data_batch__endless show.) */
+static void grammar_document__shares(Test *t) {
     int distinct = 0, a = 0;
-    for (uint64_t n = 0; n < 200; n++) {
-        char *s = told("s = [x=w] [y=w] [$x] [$y]\nw = a|b", n);
-        distinct += s[0] != s[2];
-        free(s);
-    }
-    fact(t, distinct >= 195, "two variables hold the same in %d of 200", 200 - distinct);
     for (uint64_t n = 0; n < 2000; n++) {
-        char *s = told("s ~= a|b|c", n);
+        char *two = told("s = [x=w] [y=w] [$x] [$y]\nw = a|b", n), *s = told("s ~= a|b|c", n);
+        distinct += two[0] != two[2];
         a += *s == 'a';
+        free(two);
         free(s);
     }
+    fact(t, distinct >= 1950, "two variables hold the same in %d of 2000", 2000 - distinct);
     within(t, a / 2000.0, 20.0 / 47, 0.05, "share of the first of 1/3, 1/4, 1/5");
 }
 
@@ -5276,16 +5243,6 @@ static char *document_of(Test *t, const Grammar *g, int n) {
     fact(t, !e.status && strlen((char *)b.at) == b.size - 1 &&
             utf8_length(b.at, b.size) == b.size, "%s: document %d: %s", g->name, n, e.text);
     return (char *)b.at;
-}
-
-static Grammar grammar_of(Test *t, const char *path) {
-    Error e = {0};
-    Grammar g = {0};
-    Bytes file = {0};
-    if (!file_read(path, &file, &e)) grammar_read(&g, file.at, file.size, path, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&file);
-    return g;
 }
 
 static void grammar__shipped(Test *t) {
@@ -5418,6 +5375,17 @@ static void data_of(Data *d, Settings *s, int seed, int T, const char *flags) {
     if (!e.status && !data_open(d, &s->data, seed, T, &e)) return;
     fprintf(stderr, "test_sink: %s: %s\n", flags, e.text);
     exit(1);
+}
+
+/* The same with those files, which tale_close removes. */
+static void tale_data(Test *t, Data *d, Settings *s, int seed, int T, const char *flags) {
+    if (!tale_open(t, s, "")) exit(1);
+    data_of(d, s, seed, T, flags);
+}
+
+static void tale_close(Data *d) {
+    data_close(d);
+    scratch_close();
 }
 
 /* Whether data_open refuses these flags with this status and these words, and says what to do. */
@@ -5613,9 +5581,8 @@ static void data_batch__evenly(Test *t) {
     Settings s;
     Error e = {0};
     int ids[3 * T], targets[3 * T], count[9] = {0};
-    if (!tale_open(t, &s, FROM_TEXT)) return;
     Data d;
-    data_of(&d, &s, 0, T, FROM_TEXT "--data-tokens 51");
+    tale_data(t, &d, &s, 0, T, FROM_TEXT "--data-tokens 51");
     fact(t, d.blocks == 3, "%td blocks", d.blocks);
     for (int pass = 0; pass < PASSES && d.blocks == 3; pass++) {
         data_batch(&d, &s.data, 3, T, ids, targets, &e);
@@ -5625,8 +5592,7 @@ static void data_batch__evenly(Test *t) {
         within(t, count[i], i % 4 ? PASSES / 6 : 0, i % 4 ? 5 * sqrt(PASSES * 5 / 36.0) : 0,
                "passes that begin with %d %d", i / 3, i % 3);
     fact(t, !e.status, "%s", e.text);
-    data_close(&d);
-    scratch_close();
+    tale_close(&d);
 }
 
 /* The endless stream is the documents one after another, whatever the batch, and with <|bos|>. */
@@ -6015,9 +5981,8 @@ static void random_tokens__by_block(Test *t) {
 static void data_probe__natural(Test *t) {
     enum { N = 300 };
     Settings s;
-    if (!tale_open(t, &s, "")) return;
     Data d;
-    data_of(&d, &s, 0, 0, "");
+    tale_data(t, &d, &s, 0, 0, "");
     const int documents = (int)d.starts.size;
     int T = 1000, whole = 0, starts, again, *length = calloc((size_t)documents, sizeof *length);
     if (!length) exit(1);
@@ -6056,17 +6021,15 @@ static void data_probe__natural(Test *t) {
     }
     free(ids);
     free(length);
-    data_close(&d);
-    scratch_close();
+    tale_close(&d);
 }
 
 /* Random ids, one id repeated; the same again. */
 static void data_probe__drawn(Test *t) {
     enum { N = 300, T = 60 };
     Settings s;
-    if (!tale_open(t, &s, "")) return;
     Data d;
-    data_of(&d, &s, 0, 0, "");
+    tale_data(t, &d, &s, 0, 0, "");
     int *ids = calloc(2 * N * T, sizeof *ids), *ids1 = ids + N * T;
     if (!ids) exit(1);
     for (int input = INPUT_RANDOM; input <= INPUT_REPEAT; input++) {
@@ -6092,8 +6055,7 @@ static void data_probe__drawn(Test *t) {
                  input, i);
     }
     free(ids);
-    data_close(&d);
-    scratch_close();
+    tale_close(&d);
 }
 
 /* The validation's blocks: the held tokens in their order, with the same interventions. */
@@ -6116,8 +6078,7 @@ static void data_held__blocks(Test *t) {
     fact(t, wrong == 0, "%d tokens are wrong", wrong);
     fact(t, data_held(&d, &s.data, 7, T, ids, targets, &e) == 7, "not the 7 that were asked for");
     free(ids);
-    data_close(&d);
-    scratch_close();
+    tale_close(&d);
 }
 
 static void positions_parse__refuses(Test *t) {
@@ -8987,193 +8948,71 @@ static void sink__generate(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-    {"config__defaults", config__defaults},
-    {"config_resolve__fills", config_resolve__fills},
-    {"config_resolve__refuses", config_resolve__refuses},
-    {"config_resolve__near_misses", config_resolve__near_misses},
-    {"variants__resolve", variants__resolve},
-    {"variants__table_15", variants__table_15},
-    {"config_learned_dim__orders", config_learned_dim__orders},
-    {"config_columns__by_variant", config_columns__by_variant},
-    {"config_attends__periods", config_attends__periods},
-    {"config_trains__refuses", config_trains__refuses},
-    {"model_create__counts", model_create__counts},
-    {"model_create__table", model_create__table},
-    {"model_create__layout", model_create__layout},
-    {"model_create__published", model_create__published},
-    {"model_create__published_counts", model_create__published_counts},
-    {"model_init__laws", model_init__laws},
-    {"model_init__streams", model_init__streams},
-    {"embed_forward__rows", embed_forward__rows},
-    {"embed_forward__edited", embed_forward__edited},
-    {"embed_forward__absolute", embed_forward__absolute},
-    {"norm_forward__by_hand", norm_forward__by_hand},
-    {"norm_forward__invariances", norm_forward__invariances},
-    {"linear__with_biases", linear__with_biases},
-    {"rotate__angles", rotate__angles},
-    {"rotate__relative", rotate__relative},
-    {"rotate__pairings", rotate__pairings},
-    {"rope_frequency__stretched", rope_frequency__stretched},
-    {"distance_bias__tables", distance_bias__tables},
-    {"activate__formulas", activate__formulas},
-    {"ffn_forward__table_11", ffn_forward__table_11},
-    {"kernel_forward__formulas", kernel_forward__formulas},
-    {"row__every_operation", row__every_operation},
-    {"row_forward__extremes", row_forward__extremes},
-    {"row_forward__tiny_sigmoids", row_forward__tiny_sigmoids},
-    {"row_forward__pnorm_traps", row_forward__pnorm_traps},
-    {"row_forward__clamp_branches", row_forward__clamp_branches},
-    {"row_forward__masked", row_forward__masked},
-    {"row_forward__nan", row_forward__nan},
-    {"visible__pictures", visible__pictures},
-    {"attention__against_slow", attention__against_slow},
-    {"attention__logit", attention__logit},
-    {"attention__equivalences", attention__equivalences},
-    {"attention__ablations", attention__ablations},
-    {"attention__ablations_inert", attention__ablations_inert},
-    {"sink_token__is_a_row", sink_token__is_a_row},
-    {"combine__added", combine__added},
-    {"extra__shared", extra__shared},
-    {"extra__fixed_values", extra__fixed_values},
-    {"published__families", published__families},
-    {"published__opt_350m", published__opt_350m},
-    {"block_forward__placements", block_forward__placements},
-    {"model_forward__against_slow", model_forward__against_slow},
-    {"tiles__as_plain", tiles__as_plain},
-    {"tiles__sinks_plain", tiles__sinks_plain},
-    {"model_forward__long", model_forward__long},
-    {"model_forward__causal", model_forward__causal},
-    {"model_forward__batches", model_forward__batches},
-    {"acts__stay_within", acts__stay_within},
-    {"model_forward__one_layer", model_forward__one_layer},
-    {"model_extend__as_whole", model_extend__as_whole},
-    {"gradients__every_pair", gradients__every_pair},
-    {"gradients__every_operation", gradients__every_operation},
-    {"gradients__tiles", gradients__tiles},
-    {"gradients__wide", gradients__wide},
-    {"gradients__at_zero", gradients__at_zero},
-    {"gradients__t5_again", gradients__t5_again},
-    {"gradients__accumulate", gradients__accumulate},
-    {"gradients__of_a_batch", gradients__of_a_batch},
-    {"gradients__frozen_dims", gradients__frozen_dims},
-    {"threads__same_bits", threads__same_bits},
-    {"train__learns_by_heart", train__learns_by_heart},
-    {"model_loss__direct", model_loss__direct},
-    {"model_loss__prefix", model_loss__prefix},
-    {"model_loss__slices", model_loss__slices},
-    {"model_loss__extremes", model_loss__extremes},
-    {"optimizer_step__by_hand", optimizer_step__by_hand},
-    {"optimizer_step__against_scalar", optimizer_step__against_scalar},
-    {"schedule_lr__values", schedule_lr__values},
-    {"gradient_norm__names_the_bad", gradient_norm__names_the_bad},
-    {"model_backward__nan_is_seen", model_backward__nan_is_seen},
-    {"sink_alpha__by_hand", sink_alpha__by_hand},
-    {"sink_alpha__star_columns", sink_alpha__star_columns},
-    {"sink_uniform__values", sink_uniform__values},
-    {"sinks__threshold_is_strict", sinks__threshold_is_strict},
-    {"sinks__threshold_per_sequence", sinks__threshold_per_sequence},
-    {"sinks__entropy_and_mass", sinks__entropy_and_mass},
-    {"norm_ratio__by_hand", norm_ratio__by_hand},
-    {"sinks__against_slow", sinks__against_slow},
-    {"sinks__one_layer", sinks__one_layer},
-    {"sinks__diverged", sinks__diverged},
-    {"sinks__in_parts", sinks__in_parts},
-    {"golden__against_twin", golden__against_twin},
-    {"golden__sees_a_digit", golden__sees_a_digit},
-    {"golden_read__damage", golden_read__damage},
-    {"checks__every_row", checks__every_row},
-    {"checks__hold", checks__hold},
-    {"pieces__as_the_oracle_cuts", pieces__as_the_oracle_cuts},
-    {"pieces__end_after_their_most", pieces__end_after_their_most},
-    {"tokenizer_encode__by_the_book", tokenizer_encode__by_the_book},
-    {"tokenizer_encode__cached", tokenizer_encode__cached},
-    {"tokenizer_train__by_the_book", tokenizer_train__by_the_book},
-    {"tokenizer_train__by_hand", tokenizer_train__by_hand},
-    {"tokenizer_read__damage", tokenizer_read__damage},
-    {"tokenizer_read__hostile", tokenizer_read__hostile},
-    {"tokenizer__special_ids", tokenizer__special_ids},
-    {"tokenizer__shipped", tokenizer__shipped},
-    {"grammar__tells", grammar__tells},
-    {"grammar__says_where", grammar__says_where},
-    {"grammar_document__bounded", grammar_document__bounded},
-    {"grammar_document__pure", grammar_document__pure},
-    {"grammar_read__damage", grammar_read__damage},
-    {"grammar__shipped", grammar__shipped},
-    {"grammar__domains", grammar__domains},
-    {"data_open__shares_out", data_open__shares_out},
-    {"data_open__grammar_held", data_open__grammar_held},
-    {"data_open__limits", data_open__limits},
-    {"utf8_length__rows", utf8_length__rows},
-    {"data_open__folder", data_open__folder},
-    {"data_open__one_document", data_open__one_document},
-    {"data_open__no_texts", data_open__no_texts},
-    {"shard_read__forms", shard_read__forms},
-    {"data_open__shards", data_open__shards},
-    {"data_batch__orders", data_batch__orders},
-    {"data_batch__evenly", data_batch__evenly},
-    {"data_batch__endless", data_batch__endless},
-    {"fix_token__two_places", fix_token__two_places},
-    {"random_tokens__by_block", random_tokens__by_block},
-    {"data_probe__natural", data_probe__natural},
-    {"data_probe__drawn", data_probe__drawn},
-    {"data_held__blocks", data_held__blocks},
-    {"positions_parse__refuses", positions_parse__refuses},
-    {"trainer_step__learns", trainer_step__learns},
-    {"trainer_step__accumulates", trainer_step__accumulates},
-    {"trainer_step__same_bits", trainer_step__same_bits},
-    {"trainer_step__one_step", trainer_step__one_step},
-    {"trainer_step__schedules", trainer_step__schedules},
-    {"trainer_step__diverges", trainer_step__diverges},
-    {"checkpoint__round_trip", checkpoint__round_trip},
-    {"checkpoint__continues", checkpoint__continues},
-    {"checkpoint_write__no_room", checkpoint_write__no_room},
-    {"trainer_resume__refuses", trainer_resume__refuses},
-    {"trainer_restart__from_parameters", trainer_restart__from_parameters},
-    {"trainer_begin__start_refuses", trainer_begin__start_refuses},
-    {"checkpoint_read__damage", checkpoint_read__damage},
-    {"checkpoint_read__hostile", checkpoint_read__hostile},
-    {"checkpoint_read__other_precision", checkpoint_read__other_precision},
-    {"train_run__leaves", train_run__leaves},
-    {"train_run__continues_the_log", train_run__continues_the_log},
-    {"evaluate__against_maps", evaluate__against_maps},
-    {"ablate__against_slow", ablate__against_slow},
-    {"ablate__refuses", ablate__refuses},
-    {"evaluate__edits_positions", evaluate__edits_positions},
-    {"evaluate__refuses", evaluate__refuses},
-    {"held_loss__blocks", held_loss__blocks},
-    {"demo_run__verdict", demo_run__verdict},
-    {"demo_run__diverged", demo_run__diverged},
-    {"sinks_print__blocks_that_attend", sinks_print__blocks_that_attend},
-    {"heat_maps__print_alpha", heat_maps__print_alpha},
-    {"matmul__sizes", matmul__sizes},
-    {"matmul__large", matmul__large},
-    {"matmul__nan", matmul__nan},
-    {"fma_fuses__is_true", fma_fuses__is_true},
-    {"vec_map__accuracy", vec_map__accuracy},
-    {"vec_map__special", vec_map__special},
-    {"vec_map__places", vec_map__places},
-    {"vec__lengths", vec__lengths},
-    {"rng__outputs", rng__outputs},
-    {"hash64__outputs", hash64__outputs},
-    {"bytes__round_trip", bytes__round_trip},
-    {"file__round_trip", file__round_trip},
-    {"fail__keeps_the_first", fail__keeps_the_first},
-    {"set_workers__says_so", set_workers__says_so},
-    {"option__choices", option__choices},
-    {"option__numbers", option__numbers},
-    {"option_text__round_trip", option_text__round_trip},
-    {"settings_parse__words", settings_parse__words},
-    {"settings_parse__order", settings_parse__order},
-    {"sink__pages", sink__pages},
-    {"sink__wrong_usage", sink__wrong_usage},
-    {"sink__wrong_files", sink__wrong_files},
-    {"sink__sources", sink__sources},
-    {"sink__tokenize", sink__tokenize},
-    {"sink__dump", sink__dump},
-    {"sink__train_and_eval", sink__train_and_eval},
-    {"sink__plain", sink__plain},
-    {"sink__edits_and_starts", sink__edits_and_starts},
-    {"sink__generate", sink__generate},
+    RUNS(config__defaults), RUNS(config_resolve__fills), RUNS(config_resolve__refuses),
+    RUNS(config_resolve__near_misses), RUNS(variants__resolve), RUNS(variants__table_15),
+    RUNS(config_learned_dim__orders), RUNS(config_columns__by_variant),
+    RUNS(config_attends__periods), RUNS(config_trains__refuses), RUNS(model_create__counts),
+    RUNS(model_create__table), RUNS(model_create__layout), RUNS(model_create__published),
+    RUNS(model_create__published_counts), RUNS(model_init__laws), RUNS(model_init__streams),
+    RUNS(embed_forward__rows), RUNS(embed_forward__edited), RUNS(embed_forward__absolute),
+    RUNS(norm_forward__by_hand), RUNS(norm_forward__invariances), RUNS(linear__with_biases),
+    RUNS(rotate__angles), RUNS(rotate__relative), RUNS(rotate__pairings),
+    RUNS(rope_frequency__stretched), RUNS(distance_bias__tables), RUNS(activate__formulas),
+    RUNS(ffn_forward__table_11), RUNS(kernel_forward__formulas), RUNS(row__every_operation),
+    RUNS(row_forward__extremes), RUNS(row_forward__tiny_sigmoids), RUNS(row_forward__pnorm_traps),
+    RUNS(row_forward__clamp_branches), RUNS(row_forward__masked), RUNS(row_forward__nan),
+    RUNS(visible__pictures), RUNS(attention__against_slow), RUNS(attention__logit),
+    RUNS(attention__equivalences), RUNS(attention__ablations), RUNS(attention__ablations_inert),
+    RUNS(sink_token__is_a_row), RUNS(combine__added), RUNS(extra__shared),
+    RUNS(extra__fixed_values), RUNS(published__families), RUNS(published__opt_350m),
+    RUNS(block_forward__placements), RUNS(model_forward__against_slow), RUNS(tiles__as_plain),
+    RUNS(tiles__sinks_plain), RUNS(model_forward__long), RUNS(model_forward__causal),
+    RUNS(model_forward__batches), RUNS(acts__stay_within), RUNS(model_forward__one_layer),
+    RUNS(model_extend__as_whole), RUNS(gradients__every_pair), RUNS(gradients__every_operation),
+    RUNS(gradients__tiles), RUNS(gradients__wide), RUNS(gradients__at_zero),
+    RUNS(gradients__t5_again), RUNS(gradients__accumulate), RUNS(gradients__of_a_batch),
+    RUNS(gradients__frozen_dims), RUNS(threads__same_bits), RUNS(train__learns_by_heart),
+    RUNS(model_loss__direct), RUNS(model_loss__prefix), RUNS(model_loss__slices),
+    RUNS(model_loss__extremes), RUNS(optimizer_step__by_hand), RUNS(optimizer_step__against_scalar),
+    RUNS(schedule_lr__values), RUNS(gradient_norm__names_the_bad),
+    RUNS(model_backward__nan_is_seen), RUNS(sink_alpha__by_hand), RUNS(sink_alpha__star_columns),
+    RUNS(sink_uniform__values), RUNS(sinks__threshold_is_strict),
+    RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass), RUNS(norm_ratio__by_hand),
+    RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__diverged), RUNS(sinks__in_parts),
+    RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
+    RUNS(checks__every_row), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
+    RUNS(pieces__end_after_their_most),
+    RUNS(tokenizer_encode__by_the_book),
+    RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand),
+    RUNS(tokenizer_read__damage), RUNS(tokenizer_read__hostile), RUNS(tokenizer__special_ids),
+    RUNS(tokenizer__shipped), RUNS(grammar__tells), RUNS(grammar__says_where),
+    RUNS(grammar_document__bounded), RUNS(grammar_document__shares), RUNS(grammar_read__damage),
+    RUNS(grammar__shipped), RUNS(grammar__domains), RUNS(data_open__shares_out),
+    RUNS(data_open__grammar_held), RUNS(data_open__limits), RUNS(utf8_length__rows),
+    RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(data_open__no_texts),
+    RUNS(shard_read__forms), RUNS(data_open__shards), RUNS(data_batch__orders),
+    RUNS(data_batch__evenly), RUNS(data_batch__endless), RUNS(fix_token__two_places),
+    RUNS(random_tokens__by_block), RUNS(data_probe__natural), RUNS(data_probe__drawn),
+    RUNS(data_held__blocks), RUNS(positions_parse__refuses), RUNS(trainer_step__learns),
+    RUNS(trainer_step__accumulates), RUNS(trainer_step__same_bits), RUNS(trainer_step__one_step),
+    RUNS(trainer_step__schedules), RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
+    RUNS(checkpoint__continues), RUNS(checkpoint_write__no_room), RUNS(trainer_resume__refuses),
+    RUNS(trainer_restart__from_parameters), RUNS(trainer_begin__start_refuses),
+    RUNS(checkpoint_read__damage), RUNS(checkpoint_read__hostile),
+    RUNS(checkpoint_read__other_precision), RUNS(train_run__leaves),
+    RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps), RUNS(ablate__against_slow),
+    RUNS(ablate__refuses), RUNS(evaluate__edits_positions), RUNS(evaluate__refuses),
+    RUNS(held_loss__blocks), RUNS(demo_run__verdict), RUNS(demo_run__diverged),
+    RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha), RUNS(matmul__sizes),
+    RUNS(matmul__large), RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy),
+    RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths), RUNS(rng__outputs),
+    RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
+    RUNS(fail__keeps_the_first), RUNS(set_workers__says_so), RUNS(option__choices),
+    RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
+    RUNS(settings_parse__order), RUNS(sink__pages), RUNS(sink__wrong_usage),
+    RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
+    RUNS(sink__train_and_eval), RUNS(sink__plain), RUNS(sink__edits_and_starts),
+    RUNS(sink__generate),
 };
 
 int main(int argc, char **argv) {
@@ -9184,6 +9023,6 @@ int main(int argc, char **argv) {
         report("vec_map__every_float", &t, seconds() - start);
         return t.wrong > 0;
     }
-    return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+    return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
 }
 #endif
