@@ -50,8 +50,8 @@
  *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
  *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
  *   [S2] packing              [S3.3] what is measured on
- *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases
- *   [T5] fixed v*             [T6] [T15] operations      [T7] p_1 edited            [T8] models
+ *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases, x*
+ *   [T5] fixed v*             [T6] [T15] Z, clamp        [T7] p_1 edited            [T8] models
  *   [T9] learning rate        [T10] batch, fixed token   [T11] activations          [T12] heads
  *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
  *   [FIG2] norms and angles, also 11 to 18               [FIG3] T and eps
@@ -371,6 +371,8 @@ static void config_fill(Config *c) {
     if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which signs have its scores, and beside what is it refused?");
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
@@ -388,8 +390,6 @@ static void config_fill(Config *c) {
  * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
-               "a new row: which signs have its scores, and beside what is it refused?");
 static int config_resolve(Config *c, Error *e) {
     bool divides = c->head_dim || c->dim % c->heads == 0;
     config_fill(c);
@@ -784,7 +784,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T1] [T4]
+ * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
@@ -1091,8 +1091,8 @@ static int position_bucket(idx distance) {
     return bucket < 31 ? bucket : 31;
 }
 
-/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 _Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias, then the last");
+/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1241,13 +1241,13 @@ static Activation *const ACTS[] = {
     [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
+_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 /* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
  * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
  *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
  *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
  * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
-_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
     idx D = c->head_dim, n = rows * D;
@@ -1539,7 +1539,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward and
  * five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
- * chapter 7 has [E4] [T4] in closed form.
+ * 16.4 has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -1587,8 +1587,8 @@ static void fixed_value(const Config *c, real *v) {
         v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
-/* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
+/* [T4] z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1700,7 +1700,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
             add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
             if (dbias) dbias[j - i] += dz[1 + j];
         }
-        /* z_i* = <q_i, k*> / sqrt(D), or the logit */
+        /* [T4] z_i* = <q_i, k*> / sqrt(D), a K bias, or the logit */
         if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
         add_times(D, dkstar, dz[0] * root, q_i);
         *dlogit += dz[0];
@@ -1760,8 +1760,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4.
  */
 
-/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 _Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
+/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     idx D = c->head_dim, H = c->heads;
     if (c->combine == COMBINE_CONCAT) return la->o;
