@@ -3369,20 +3369,6 @@ static const Line PROP3[] = {
 #define SLOW_512 SLOW_PAIR " --context 512"
 #define OWN_PAIR "--heads 1 --head-dim 96"
 
-static void aim_rotary(Toy *y) {
-    idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
-    double a = sqrt(y->x * sqrt((double)D));
-    for (int l = 0; l < y->m.c.layers; l++) {
-        const Layer *w = &y->m.w.layer[l];
-        const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
-        double square = (double)vec_dot(C, n, n);
-        for (idx at = 0; at < C * D; at++) {
-            w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
-            w->wk[at] = -w->wq[at];
-        }
-    }
-    toy_forward(y);
-}
 
 /* Equation 28's bound on a weight in a row of t keys, divided through: no xi overflows. */
 static double equation28(double xi, int t) { return 1 / (1 + (t - 1) * exp(-2 * xi)); }
@@ -3415,7 +3401,7 @@ static double xi_at_threshold(double w, int T) {
 enum { SCORE_OFF, OVER_BOUND, EQ27_OFF, EQ25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = config_rows(c, y->T) - y->T;
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
     const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
     const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D;
     const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
@@ -3446,12 +3432,22 @@ static double xi_of_pair(Toy *y) { return xi_at_threshold(rope_frequency(&y->m.c
 
 /* Of a model aimed at xi = x: alpha_1; it over the mean bound; the largest A_ti over its bound. */
 static double aimed(Toy *y) {
-    aim_rotary(y);
+    idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
+    for (int l = 0; l < y->m.c.layers; l++) {
+        const Layer *w = &y->m.w.layer[l];
+        const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
+        double a = sqrt(y->x * sqrt((double)D)), square = (double)vec_dot(C, n, n);
+        for (idx at = 0; at < C * D; at++) {
+            w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
+            w->wk[at] = -w->wq[at];
+        }
+    }
+    toy_forward(y);
     return alpha_1(y);
 }
 static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
 static double aimed_over_own(Toy *y) {
-    aim_rotary(y);
+    aimed(y);
     y->x = OVER_BOUND;
     return rotary(y);
 }
@@ -3534,8 +3530,8 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alp
         double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
         if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
     }
-    if (w->clip && sqrt(square) > 0.5)
-        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(0.5 / sqrt(square));
+    double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
+    for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)clip;
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[i];
         double a = strstr(x->name, w->tensor) ? alpha : 1;
