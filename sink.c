@@ -2977,15 +2977,15 @@ static void keys_from_queries(Model *m, double gain) {
 /* Is a cell as it must be? And how far its states are apart, and from those of the token alone. */
 static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
                        double *alone) {
-    Toy *y = NULL, *one = NULL;
+    const char *flags = r->flags ? r->flags : "";
+    Toy *one = toy(p, 1, "%s %s", scheme, flags), *y = toy(p, 1, "%s %s", scheme, flags);
     *spread = *alone = NAN;
-    for (int x = 0; x < 2; x++) {
-        one = y;
-        if (!(y = toy(p, 1, "%s %s", scheme, r->flags ? r->flags : ""))) return false;
-        keys_from_queries(&y->m, r->gain);
-        if (x == 0) y->T = 1;
-        toy_feed(y, 0);
-    }
+    if (!one || !y) return false;
+    keys_from_queries(&one->m, r->gain);
+    keys_from_queries(&y->m, r->gain);
+    one->T = 1;
+    toy_feed(one, 0);
+    toy_feed(y, 0);
     if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
     int first = r->flags ? 1 : 2;
     *spread = toy_spread(y, first, y, first);
@@ -3288,7 +3288,6 @@ static double bucket_errors(Toy *y) {
 static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - position_bucket(0); }
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
-
 static const Line PROP2[] = {
     {"prop2", "Proposition 2: relative positions", "--context 64 --pos relative", NULL, 0, 0, 0},
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
@@ -3368,7 +3367,6 @@ static const Line PROP3[] = {
 #define SLOW_PAIR "--heads 1 --head-dim 2 --rope-scaling linear --rope-factor 20"
 #define SLOW_512 SLOW_PAIR " --context 512"
 #define OWN_PAIR "--heads 1 --head-dim 96"
-
 
 /* Equation 28's bound on a weight in a row of t keys, divided through: no xi overflows. */
 static double equation28(double xi, int t) { return 1 / (1 + (t - 1) * exp(-2 * xi)); }
@@ -3656,53 +3654,49 @@ static const Line PNORMS[] = {
 
 /* Block 1's head outputs with the column against the gate on those without; where the line is a
  * control, against those without. Learned logits are x. */
-static double gate(Toy *y) {
+static double row_gate(const Toy *y, int l, int h, int t) {
     const Toy *z = y->other;
+    idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
+    const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
+    double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
+    real gated[WIDEST];
+    for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
+    double g = 1 / (1 + exp(b - log(sum)));
+    for (idx d = 0; d < D; d++)
+        gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
+    return apart(D, y->a.layer[l].o + at, gated);
+}
+static double gate(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
-    idx D = y->m.c.head_dim, H = y->m.c.heads;
+    int H = y->m.c.heads;
     for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
     toy_forward(y);
-    const real *o = y->a.layer[0].o, *plain = z->a.layer[0].o;
-    if (y->line->relation != AT_MOST) return apart(y->T * H * D, o, plain);
-    real gated[WIDEST];
-    double worst = 0;
-    for (int t = 1; t <= y->T; t++)
-        for (int h = 0; h < H; h++) {
-            idx at = ((t - 1) * H + h) * D;
-            double sum = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
-            for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
-            double g = 1 / (1 + exp(b - log(sum)));
-            for (idx d = 0; d < D; d++) {
-                double vstar = w->vstar ? (double)w->vstar[h * D + d] : 0;
-                gated[d] = (real)(g * (double)plain[at + d] + (1 - g) * vstar);
-            }
-            worst = larger(worst, apart(D, o + at, gated));
-        }
-    return worst;
+    if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
+    return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
 }
 
 /* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
  * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
 static double moved(Toy *y) {
-    real logits[2][LOGITS];
+    real logits[LOGITS], plain[LOGITS];
     Toy *z = y->other;
-    int L = y->m.c.layers, H = y->m.c.heads;
+    int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
     if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
-    for (int l = 0; l < L && y->m.w.layer[l].logit; l++)
-        for (int h = 0; h < H; h++) y->m.w.layer[l].logit[h] = -INFINITY;
+    for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
+        y->m.w.layer[n / H].logit[n % H] = -INFINITY;
     toy_forward(y);
     toy_gradients(y);
     toy_gradients(z);
-    toy_logits(y, logits[0]);
-    toy_logits(z, logits[1]);
-    int count = differing(y->T * TOY_VOCAB, logits[0], logits[1]);
+    toy_logits(y, logits);
+    toy_logits(z, plain);
+    int count = differing(y->T * TOY_VOCAB, logits, plain);
     for (int i = 0; i < z->m.n_tensors; i++) {
         const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
         if (same && same->count == t->count)
             count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
     }
-    for (int l = 0; l < L && y->m.w.layer[l].kstar; l++)
-        for (int d = 0; d < H * y->m.c.head_dim; d++) count += y->m.d.layer[l].kstar[d] != 0;
+    for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
+        count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
     return count;
 }
 
@@ -3754,13 +3748,10 @@ static double metric_moved(Toy *y) {
 
 /* x = 0: the largest rise of Sink_1 from one eps to the next; 1: its fall from eps = 0 to 1. */
 static double sink_by_eps(Toy *y) {
-    double rise = 0, first = sink_at(y, 0), last = first;
-    for (int n = 1; n <= 20; n++) {
-        double sink = sink_at(y, n / 20.0);
-        rise = larger(rise, sink - last);
-        last = sink;
-    }
-    return y->x == 0 ? rise : first - last;
+    double rise = 0;
+    for (int n = 0; n < 20; n++)
+        rise = larger(rise, sink_at(y, (n + 1) / 20.0) - sink_at(y, n / 20.0));
+    return y->x == 0 ? rise : sink_at(y, 0) - sink_at(y, 1);
 }
 
 static const Line METRIC[] = {
@@ -8858,17 +8849,16 @@ static int toy_room(Toy *y, Page *p, int T) {
 /* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
  * error, if none. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
-    char all[512], flags[256];
+    char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 --context 12 ";
+    size_t n = strlen(flags);
     Toy *y = &p->toy[p->toys++ % 4];
     Config c;
     va_list args;
     va_start(args, format);
-    vsnprintf(flags, sizeof flags, format, args);
+    vsnprintf(flags + n, sizeof flags - n, format, args);
     va_end(args);
-    snprintf(all, sizeof all, "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab %d "
-             "--context 12 %s", TOY_VOCAB, flags);
     toy_free(y);
-    if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
+    if (p->e->status || config_from_flags(&c, flags, p->e)) return NULL;
     if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
     toy_fill(&y->m, seed);
     return y;
@@ -8878,14 +8868,14 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
  * and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6
  * as printed does. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
-    int n = (int)strcspn(flags, "|");
-    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, n, flags, scheme);
+    int own = (int)strcspn(flags, "|");
+    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, own, flags, scheme);
     if (!y) return NULL;
+    int H = y->m.c.heads;
     y->line = l;
     y->x = l->x;
-    for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
-        for (int h = 0; h < y->m.c.heads; h++)
-            y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
+    for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
+        y->m.w.rel[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
     toy_feed(y, (uint64_t)p->heading->x);
     return y;
 }
@@ -8980,9 +8970,10 @@ static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 static void check_closed(Page *p) {
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
         char flags[100];
-        snprintf(flags, sizeof flags, "* %s", r->flags ? r->flags : "");
+        if (!r->closed) continue;
+        snprintf(flags, sizeof flags, "* %s", r->flags);
         Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        if (r->closed) page_measure(p, &l);
+        page_measure(p, &l);
     }
 }
 
