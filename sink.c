@@ -2787,7 +2787,6 @@ struct Toy {
     Model m;
     Acts a;
     int T, ids[TOKENS + 1];
-    Probe *probe;                       /* [L], into maps */
     real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
@@ -2842,10 +2841,8 @@ static void toy_logits(Toy *y, real logits[LOGITS]) {
 enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
 static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
     const Config *c = &y->m.c;
-    const Probe *p = &y->probe[l];
-    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
-    idx row = h * config_rows(c, y->T) + c->sink_token + t - 1;
-    return at + row * config_columns(c, y->T) + config_column_first(c);
+    idx rows = (idx)((3 * l + map) * c->heads + h) * config_rows(c, y->T) + c->sink_token + t - 1;
+    return y->maps + rows * config_columns(c, y->T) + config_column_first(c);
 }
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
@@ -2878,7 +2875,8 @@ static double worst_row(const Toy *y, double blocks,
     return worst;
 }
 
-/* The farthest that h_t^l with from <= t <= to lies from x [C]. */
+/* The farthest that h_t^l with from <= t <= to lies from x [C]; that the states of one toy lie from
+ * those of token t of another, over all blocks. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     double worst = 0;
     for (int t = from; t <= to; t++)
@@ -2886,7 +2884,6 @@ static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     return worst;
 }
 
-/* The farthest that the states of one toy lie from those of token t of another, over all blocks. */
 static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
     double worst = 0;
     for (int l = 0; l <= y->m.c.layers; l++)
@@ -2978,6 +2975,7 @@ static void keys_from_queries(Model *m, double gain) {
 static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
                        double *alone) {
     const char *flags = r->flags ? r->flags : "";
+    int first = r->flags ? 1 : 2;
     Toy *one = toy(p, 1, "%s %s", scheme, flags), *y = toy(p, 1, "%s %s", scheme, flags);
     *spread = *alone = NAN;
     if (!one || !y) return false;
@@ -2987,11 +2985,10 @@ static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agre
     toy_feed(one, 0);
     toy_feed(y, 0);
     if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
-    int first = r->flags ? 1 : 2;
     *spread = toy_spread(y, first, y, first);
     *alone = toy_spread(y, 1, one, 1);
-    bool e = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
-    double bound = STATES + (e ? EPS_IN_Z : 0);
+    const Config *c = &y->m.c;
+    double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM) * EPS_IN_Z;
     return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
@@ -3046,7 +3043,7 @@ static double part_rule(Toy *y) {
     for (int l = 0; l <= y->m.c.layers; l++) {
         int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
         worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
-        end = toy_off(y, l, beside ? beside : 1, beside, toy_state(y, l, first));
+        if (l) end = toy_off(y, l, beside, beside, toy_state(y, l, first));
     }
     return y->x == 0 ? worst : end;
 }
@@ -3088,7 +3085,6 @@ static double kv_rule(Toy *y) {
 
 #define WINDOWED SIGMOID_1 "--window 4 --context 14"
 #define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
-
 static const Line RULES[] = {
     {"rules", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
@@ -3170,7 +3166,8 @@ static double closed_bias(const Toy *y, int h, int n) {
          : pos == POS_T5 ? (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h] : 0;
 }
 
-/* The largest relative deviation of a row from the closed form of equation 18, 20 or 22. */
+/* The largest relative deviation of a row from the closed form of equation 18, 20 or 22; that of
+ * all in the first x blocks, 0: in all. */
 static double row_proposition(const Toy *y, int l, int h, int t) {
     const real *A = toy_row(y, MAP_METRIC, l, h, t);
     int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
@@ -3185,15 +3182,13 @@ static double row_proposition(const Toy *y, int l, int h, int t) {
     }
     return worst;
 }
-
-/* In the first x blocks; 0: in all. */
 static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); }
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
 static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
     double values[TOKENS + 2];
     idx map = (idx)config_rows(&y->m.c, y->T) * config_columns(&y->m.c, y->T);
-    sink_alpha(&y->m.c, y->T, rows, y->probe[l].metric + h * map, values);
+    sink_alpha(&y->m.c, y->T, rows, y->a.probe[l].metric + h * map, values);
     return values[config_column_first(&y->m.c) + k - 1];
 }
 
@@ -3214,7 +3209,6 @@ static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, METRIC_REAL); }
 static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_REAL); }
 static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_PLUS1); }
 
-/* How far alpha_k is off its closed form, by a share. */
 static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
     return fabs(toy_alpha(y, l, h, k, METRIC_REAL) / closed - 1);
@@ -3589,7 +3583,6 @@ static double folded(Toy *y) {
 
 #define SCALED_V "--scale 0.2 --vbias | --vbias"
 #define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
-
 static const Line SCALE[] = {
     {"scale", "Equations 29 to 42: scale and optimiser", "", NULL, 1, 0, 0},
     {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
@@ -3701,7 +3694,6 @@ static double moved(Toy *y) {
 }
 
 #define WITH_K(operation) operation "--extra k |" operation
-
 static const Line GATE[] = {
     {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
@@ -3743,7 +3735,7 @@ static double sums_off(Toy *y) { return worst_row(y, 0, row_sum_off); }
 /* Block 1's map m against the other toy's. */
 static double metric_moved(Toy *y) {
     idx n = (idx)y->m.c.heads * y->T * y->T;
-    return apart(n, y->probe[0].metric, y->other->probe[0].metric);
+    return apart(n, y->a.probe[0].metric, y->other->a.probe[0].metric);
 }
 
 /* x = 0: the largest rise of Sink_1 from one eps to the next; 1: its fall from eps = 0 to 1. */
@@ -8779,9 +8771,8 @@ static void check_states(Page *p) {
             bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
             else least = smaller(least, spread);
-            fprintf(p->out, "     ");
             page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
-                      !good ? "!" : agree ? "=" : "x");
+                      !good ? "     !" : agree ? "     =" : "     x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
         else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
@@ -8802,9 +8793,9 @@ static int page_total(const Page *p) {
 }
 
 static void toy_free(Toy *y) {
+    free(y->a.probe);
     acts_free(&y->a);
     model_free(&y->m);
-    free(y->probe);
     free(y->maps);
     free(y->before);
     *y = (Toy){0};
@@ -8832,16 +8823,15 @@ static int toy_room(Toy *y, Page *p, int T) {
     const Config *c = &y->m.c;
     idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
     acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
-    y->probe = grab(c->layers, sizeof(Probe), p->e);
+    y->a.probe = grab(c->layers, sizeof(Probe), p->e);
     y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
     y->page = p;
     y->e = p->e;
     y->T = T;
     if (p->e->status) { toy_free(y); return p->e->status; }
-    y->a.probe = y->probe;
     for (int l = 0; l < c->layers; l++) {
         real *at = y->maps + 3 * l * map;
-        y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+        y->a.probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
     }
     return 0;
 }
@@ -8849,8 +8839,8 @@ static int toy_room(Toy *y, Page *p, int T) {
 /* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
  * error, if none. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
-    char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 --context 12 ";
-    size_t n = strlen(flags);
+    char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
+    size_t n = strlen(strcat(flags, "--context 12 "));       /* 13: TOY_VOCAB */
     Toy *y = &p->toy[p->toys++ % 4];
     Config c;
     va_list args;
