@@ -2894,9 +2894,9 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 /* -------------------------------------------------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * One cell for each row below and position scheme. '=': all h_t^l agree, and equal those of the
- * token standing alone (T = 1), both being a function of r v with one r. 'x': they part. Positions
- * added to the input part them at once, as h_t^0 = x W_E + p_t; the rest is r_t:
+ * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
+ * equal those of the token standing alone (T = 1), both being a function of r v with one r. 'x':
+ * they part. Positions added to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
  *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                            o_t = v + v+
@@ -2969,27 +2969,6 @@ static void keys_from_queries(Model *m, double gain) {
     for (int l = 0; l < m->c.layers && gain != 0; l++)
         for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
             m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
-}
-
-/* Is a cell as it must be? And how far its states are apart, and from those of the token alone. */
-static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
-                       double *alone) {
-    const char *flags = r->flags ? r->flags : "";
-    int first = r->flags ? 1 : 2;
-    Toy *one = toy(p, 1, "%s %s", scheme, flags), *y = toy(p, 1, "%s %s", scheme, flags);
-    *spread = *alone = NAN;
-    if (!one || !y) return false;
-    keys_from_queries(&one->m, r->gain);
-    keys_from_queries(&y->m, r->gain);
-    one->T = 1;
-    toy_feed(one, 0);
-    toy_feed(y, 0);
-    if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
-    *spread = toy_spread(y, first, y, first);
-    *alone = toy_spread(y, 1, one, 1);
-    const Config *c = &y->m.c;
-    double bound = STATES + (c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM) * EPS_IN_Z;
-    return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -8760,15 +8739,31 @@ static void page_line(Page *p, const Line *l, double x) {
     fprintf(p->out, "\n");
 }
 
+/* The cells of 7.2: how far the states are apart, and how far from those of the token alone. */
 static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
-        double worst = 0, alone = 0, least = INFINITY, spread, single;
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        const char *flags = r->flags ? r->flags : "";
+        double worst = 0, alone = 0, least = INFINITY;
+        int first = r->flags ? 1 : 2;
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < POS_ROWS; x++) {
             bool agree = r->agree && x < INSIDE;
-            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
+            Toy *one = toy(p, 1, "%s %s", SCHEMES[x], flags);
+            Toy *y = toy(p, 1, "%s %s", SCHEMES[x], flags);
+            if (!one || !y) return;
+            keys_from_queries(&one->m, r->gain);
+            keys_from_queries(&y->m, r->gain);
+            one->T = 1;
+            toy_feed(one, 0);
+            toy_feed(y, 0);
+            if (first == 2) { y->ids[0] = 3; toy_forward(y); }
+            const Config *c = &y->m.c;
+            bool e = c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM;
+            double bound = STATES + (e ? EPS_IN_Z : 0);
+            double spread = toy_spread(y, first, y, first), single = toy_spread(y, 1, one, 1);
+            bool good = agree ? spread <= bound && single <= bound : spread >= APART;
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
             else least = smaller(least, spread);
             page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
