@@ -3790,15 +3790,8 @@ static const Line METRIC[] = {
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
  * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
  * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
- * Every byte has a token, so that any bytes whatever can be encoded.
- *
- *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
- *   id 3 .. 258              the bytes 0 .. 255
- *   id 259 ..                the merges, in the order in which training found them (their rank)
- *
- * Ids 0 to 2 never come out of ordinary text, not even out of text that spells their names:
- * encoding sees plain bytes, and only chapter 9, which splits a file into documents, writes them.
- * A piece is the longest of
+ * Every byte has a token, so that any bytes whatever can be encoded. Ids 0 to 2 never come out of
+ * text, not even of text that spells their names: chapter 9 writes them. A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
@@ -3828,7 +3821,7 @@ enum {
     TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
     TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
     TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
-    TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259 */
+    TOKEN_MERGE = 259,        /* 259 ..: the merges in the order of training, of rank id - 259 */
     TOKENIZER_VOCAB_MAX = 1 << 18,
     PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
 };
@@ -3860,8 +3853,7 @@ typedef struct Pair {
     int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
-/* The slot that holds the pair, or the empty one where it belongs. Needs room > 0; since at most
- * half of the slots are in use, the walk ends. */
+/* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
     uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
     key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -3913,11 +3905,10 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
-    const size_t mark = sizeof DOCUMENT_END - 1;
-    for (size_t at = 0; n - at >= mark; at++) {
-        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at - mark + 1);
-        if (!p) break;
-        at = (size_t)(p - text);
+    const size_t mark = strlen(DOCUMENT_END);
+    for (size_t at = 0; at < n; at++) {
+        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at);
+        if (!p || (at = (size_t)(p - text)) + mark > n) break;
         if (!memcmp(p, DOCUMENT_END, mark)) return at;
     }
     return n;
@@ -3975,9 +3966,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
- * special, seen for the first time, not too long. `name` is the file at fault when it is not. The
- * length bound also keeps a hostile file, whose tokens could double with every merge, small. */
+/* Adds the merge of the next rank, if it is lawful: of two older ids that are not special, new, and
+ * not too long, so that a hostile file's tokens do not double with every merge. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
     const size_t rank = t->merges.size;
@@ -4010,8 +4000,7 @@ static void tokenizer_free(Tokenizer *t) {
     *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and its checksum: so a damaged file is told
- * apart from a wrong one. */
+/* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
     if (n != size)
@@ -4140,9 +4129,8 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
     }
 }
 
-/* Appends the ids of n bytes, piece by piece. A word's tokens do not depend on where it stands, so
- * the cache changes the speed and nothing else: each word has one slot, which the latest word
- * takes. */
+/* Appends the ids of n bytes, piece by piece. The cache changes the speed and nothing else: each
+ * word has one slot, which the latest word takes. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
@@ -4204,8 +4192,7 @@ typedef struct Joiner {
     size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text in the tree of prefixes. A separator of documents is none, and ends
- * one. */
+/* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
@@ -4273,8 +4260,8 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
     return 0;
 }
 
-/* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
- * order of words plays no part. NULL when no pair occurs twice: merging it would save nothing. */
+/* The most frequent pair: of equals the one of lowest left id, then lowest right id. NULL when no
+ * pair occurs twice: merging it would save nothing. */
 static const Pair *joiner_best(const Joiner *r) {
     const Pair *best = NULL;
     for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
@@ -4361,8 +4348,8 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  * , . ; : ! ? or at either end of a line or an alternative.
  */
 
-/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while a
- * document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
+/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while
+ * a document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
@@ -4373,9 +4360,8 @@ typedef struct Symbol {
     const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
-/* A grammar is a tree of nodes. A rule or a { } group holds alternatives; an alternative holds
- * phrases: text, groups, [references]. A rule's node and an alternative's are its first form's too,
- * and the other forms hang on it. */
+/* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an alternative phrases:
+ * text, groups, [references]. A rule and an alternative are their first form; others hang on it. */
 enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
 typedef struct Node {
     enum NodeKind kind;
@@ -4390,8 +4376,8 @@ typedef struct Node {
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
- * a rule and \v for any other: so one character is the end of a rule. */
+/* The reader of Grammar.text, where grammar_copy leaves \n at the end of a rule, \v at other
+ * lines'. */
 typedef struct Scan {
     Grammar *g;
     unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
@@ -4491,8 +4477,7 @@ static int scan_reference(Scan *s, Node *p) {
     return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text up to the next mark. Its blanks become single and its \ go, in place, since what
- * is written is never longer than what was read. */
+/* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
 static int scan_text(Scan *s, Node *p) {
     unsigned char *to = s->p;
     p->text = to;
@@ -4632,8 +4617,7 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
 }
 
 /* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
- * [x=$y] may come before y's own binding in the file, hence the rounds: a chain of more than eight
- * such copies is refused. */
+ * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
 static int grammar_link(Grammar *g, Error *e) {
     const Node *p, *end = g->nodes + g->node_count;
     for (int round = 0; round < 8; round++)
@@ -4646,9 +4630,9 @@ static int grammar_link(Grammar *g, Error *e) {
     return e->status;
 }
 
-/* Copies the text into g: comments and control characters become blanks, and a line end that does
- * not end a rule becomes \v. Makes room for nodes and symbols. A byte stands behind each: the first
- * of a name or a text, = [ { } | or /, but behind the two of a { that is never closed. */
+/* Copies the text into g: comments and control characters become blanks, a line end inside a rule
+ * becomes \v. Makes room for nodes and symbols: behind each stands a byte, the first of a name or a
+ * text, = [ { } | or /, but behind those of a { that is never closed. */
 static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
     const idx room = (idx)n + 4 * GRAMMAR_NESTING;
     bool comment = false;
@@ -4724,9 +4708,8 @@ static int tell_operation(Telling *t, const Node *p) {
     return t->e->status;
 }
 
-/* Tells every form of a rule in turn at the end of out and moves them to memory, from the same
- * random numbers each time; they go on after those of the first form. Again, where another variable
- * has the same first form. */
+/* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
+ * to memory; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
     const size_t from = t->out->size, floor = t->floor;
     bool held = true;
@@ -4780,8 +4763,8 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
     return 0;
 }
 
-/* Tells what a reference takes as a value: [$x] as it is, [$x+1] counted, [x:name] told. It may be
- * remembered, and is told in the form wanted or the first. */
+/* Takes a reference's value, [$x] as it is, [$x+1] counted, [x:name] told; remembers it; and tells
+ * it in the form wanted or the first. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
     size_t at = t->memory.size;
     if (p->operator ? tell_operation(t, p)
@@ -4836,8 +4819,8 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
     return t->e->status;
 }
 
-/* Appends document number of the stream seed to out, without a separator. The random numbers start
- * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
+/* Appends document number of the stream seed to out, without a separator. On failure out is as it
+ * was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
     const size_t start = out->size;
@@ -4861,8 +4844,8 @@ static void grammar_free(Grammar *g) {
     *g = (Grammar){0};
 }
 
-/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
- * check, so that a grammar without an end is refused here. On failure everything is freed. */
+/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
+ * has it an end? On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
     Bytes trial = {0};
@@ -4890,18 +4873,16 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *
  * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
  * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
- * later as targets. A block starts wherever the cut falls, mostly inside a document, and attention
- * crosses documents, as in the paper. A text is read in a new random order of its blocks at each
- * pass; a grammar never ends, and its blocks come in the order in which they are told.
+ * later as targets. A block may start inside a document, and attention crosses documents, as in the
+ * paper. A text's blocks come in a new random order at each pass; a grammar's as they are told.
  *
- * Documents held back for validation: of a text or shards, those whose number hashes below --valid,
- * whatever the seed; where that leaves one side empty, as with a text of one document, the end of
- * the last document, its share by length. Of a grammar, the documents of a seed that no training
- * has. So every run of one source is judged on the same held documents.
+ * Held back for validation, whatever the seed: of a text or shards, the documents whose number
+ * hashes below --valid; where that leaves one side empty, as with a single document, the end of the
+ * last document, its share by length. Of a grammar, the documents of a seed no training has.
  *
  * --text names a file, standard input, or a folder, whose files (its own, and none whose name
  * begins with a dot) follow each other in the order of their names; a file's end ends a document.
- * Bytes that are not UTF-8 are refused: an archive or another encoding would train a model of noise.
+ * Bytes that are not UTF-8 are refused: another encoding would train a model of noise.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
@@ -4970,7 +4951,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
     return e->status;
 }
 
-/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of ids. */
+/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of
+ * ids. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
@@ -4994,8 +4976,8 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     return e->status;
 }
 
-/* Finds the next document from *at on, past its end and its separator; false when there is none.
- * White space at the start of a text's document is not part of it. */
+/* Finds the next document from *at on, past its separator; false when there is none. White space at
+ * the start of a text's document is not part of it. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
     while ((*from = *to = *at) < all->size) {
@@ -5018,8 +5000,8 @@ static bool document_held(const Source *s, uint64_t number) {
     return rng_uniform(&draw) < s->valid;
 }
 
-/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one of
- * d->held begins. */
+/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
+ * of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
     const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
     if (out == &d->held) ids_add(&d->starts, &start, 1, e);
@@ -5029,9 +5011,8 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
     return ids_add(out, &end, 1, e);
 }
 
-/* A text or shards: the documents, shared out between training and validation. Where they would all
- * be on one side, the last is cut in two at a share of 1 - valid: in a text at the first white space
- * from there on, so that no word and no character is cut. */
+/* A text or shards: the documents, shared out between training and validation. The last is cut,
+ * where it must be, at white space, so that no word and no character is. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     const size_t unit = s->tokens[0] ? ID_BYTES : 1;
     Bytes all = {0};
