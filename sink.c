@@ -111,33 +111,35 @@
 #endif
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
- * WIDE opens a function whose plain loops are compiled once for every instruction set of the
- * processor family; which of them runs is found out when the program runs (13.4). Its three parts
- * are the name, the parameters, and the same as arguments; the body follows. It returns nothing. */
+ * INSTANCES compiles one call for every instruction set of the processor family: a table of
+ * functions by Isa, in each of which BYTES, a vector's, is a constant. WIDE opens a function of
+ * plain loops that runs as the best of such instances. Its parts are the name, the parameters, and
+ * the same as arguments; the body follows. It returns nothing. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
 #define INLINE static inline
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-#define TARGET_AVX2 __attribute__((target("avx2,fma")))
-#define TARGET_AVX512 __attribute__((target("avx512f,avx2,fma")))
+#define PROCESSOR_HAS(set) __builtin_cpu_supports(set)
+#define INSTANCES(type, name, parameters, call)                                                    \
+    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+    __attribute__((target("avx2,fma")))                                                            \
+    static type name##_avx2 parameters { enum { BYTES = 32 }; call; }                          \
+    __attribute__((target("avx512f,avx2,fma")))                                                    \
+    static type name##_avx512 parameters { enum { BYTES = 64 }; call; }                      \
+    static type (*const name[]) parameters = {name##_base, name##_avx2, name##_avx512};
+#else
+#define PROCESSOR_HAS(set) false
+#define INSTANCES(type, name, parameters, call)                                                    \
+    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+    static type (*const name[]) parameters = {name##_base};
+#endif
 #define WIDE(name, parameters, arguments)                                                          \
     INLINE void name##_body parameters;                                                            \
-    static void name##_base parameters { name##_body arguments; }                                  \
-    TARGET_AVX2 static void name##_avx2 parameters { name##_body arguments; }                      \
-    TARGET_AVX512 static void name##_avx512 parameters { name##_body arguments; }                  \
-    static void name parameters                                                                    \
-    {                                                                                              \
-        Isa isa = isa_best();                                                                      \
-        if (isa == ISA_AVX512) name##_avx512 arguments;                                            \
-        else if (isa == ISA_AVX2) name##_avx2 arguments;                                           \
-        else name##_base arguments;                                                                \
-    }                                                                                              \
+    INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
+    static void name parameters { name##_for[isa_best()] arguments; }                              \
     INLINE void name##_body parameters
-#else
-#define WIDE(name, parameters, arguments) static void name parameters
-#endif
 
 /* =================================================================================================
  * PART I   THE MATHEMATICS
@@ -4337,12 +4339,11 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  * A sink emerges on text that is rich, and a small repository cannot ship a library: it ships
  * grammars. Document n of seed s is a pure function of the grammar, s and n. The format, whole:
  *
- *   # a comment            from a # at the start of a line or after a blank, to the end of the line
+ *   # a comment            from a # at the start of a line or after a blank to the line's end
  *   name = text | text     a rule: a name in the first column, alternatives; indented lines go on
  *                          with it. The first rule of the file is what a document is.
  *   3: text                an alternative with weight 3; without a number the weight is 1
- *   name ~= text | text    the k-th alternative's weight is divided by k + 2, as Zipf saw word
- *                          counts fall: for lists of words, the common ones first
+ *   name ~= text | text    the k-th weight is divided by k + 2, as Zipf saw word counts fall
  *   { text | text }        a choice in passing; { text | } is an optional part
  *   [name]                 tell that rule here        [2-5 name]  two to five times, blanks between
  *   [^name]                with a capital             [a name]    with a or an before it; [^a name]
@@ -4352,9 +4353,8 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *                          of up to nine digits, or on one and a number of up to four; / drops the
  *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
  *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
- *                          and [name] the first. So agreement is data: he/his = Ann's she/her.
- *                          An alternative without / serves every form: it hands the form asked for
- *                          on to those of its references that have it, unless they name one.
+ *                          and [name] the first. An alternative without / serves every form: it
+ *                          hands it on to those of its references that have it and name none.
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
@@ -4363,14 +4363,10 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  * , . ; : ! ? or at either end of a line or an alternative.
  */
 
-enum {
-    GRAMMAR_FORMS = 8,          /* forms of one rule, its own name included */
-    GRAMMAR_NESTING = 16,       /* { } inside { } */
-    GRAMMAR_DEPTH = 100,        /* rules inside rules while a document is told */
-    GRAMMAR_STEPS = 1 << 18,    /* rules told in one document, so that every document ends */
-    GRAMMAR_SIZE = 1 << 20,     /* bytes of one document, and of what it remembers */
-    GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
-};
+/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while a
+ * document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
+enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
+       GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
 /* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
@@ -4430,8 +4426,6 @@ static bool scan_take(Scan *s, int c) {
     return here;
 }
 
-static bool is_digit(unsigned char c) { return byte_kind(c) == DIGIT; }
-
 /* Whether c may begin a name; a digit may stand further on. */
 static bool begins_name(unsigned char c) {
     return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
@@ -4442,7 +4436,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
     Grammar *g = s->g;
     const unsigned char *from = s->p;
     if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
-    else while (begins_name(*s->p) || is_digit(*s->p)) s->p++;
+    else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
     const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
     const uint64_t hash = hash64(0, from, (size_t)new.size);
     const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
@@ -4454,7 +4448,8 @@ static Symbol *scan_name(Scan *s, const char *expected) {
 /* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
 static int scan_number(Scan *s) {
     int n = 0, digits = 0;
-    for (; digits < 5 && is_digit(s->p[digits]); digits++) n = 10 * n + (s->p[digits] - '0');
+    for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
+        n = 10 * n + (s->p[digits] - '0');
     if (!digits || digits > 4) return -1;
     s->p += digits;
     return n;
@@ -4522,19 +4517,6 @@ static int scan_text(Scan *s, Node *p) {
 
 static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
-/* Reads a group from its { on: a rule without a name. */
-static int scan_group(Scan *s, Node *p) {
-    p->kind = NODE_GROUP;
-    p->forms = 1;
-    if (s->depth++ >= GRAMMAR_NESTING)
-        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
-    s->p++;
-    if (scan_alternatives(s, p, false)) return 1;
-    s->depth--;
-    if (scan_take(s, '}')) return 0;
-    return scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
-}
-
 /* Reads one form of an alternative, up to | / ] } or the end of the rule. */
 static int scan_form(Scan *s, Node *form) {
     Node *p = NULL, **last = &form->first;
@@ -4542,8 +4524,14 @@ static int scan_form(Scan *s, Node *form) {
     while (*s->p && !strchr("|/\n]}", *s->p)) {
         p = *last = node_new(s, NODE_TEXT);
         last = &p->next;
-        if (scan_take(s, '[') ? scan_reference(s, p)
-            : *s->p == '{' ? scan_group(s, p) : scan_text(s, p)) return 1;
+        if (scan_take(s, '[')) scan_reference(s, p);
+        else if (scan_take(s, '{')) {
+            p->kind = NODE_GROUP;
+            p->forms = 1;
+            if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
+                scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
+        } else scan_text(s, p);
+        if (s->e->status) return 1;
     }
     if (p && p->size > 0 && p->text[p->size - 1] == ' ') p->size--;
     return 0;
@@ -4553,6 +4541,8 @@ static int scan_form(Scan *s, Node *form) {
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
     Node **last = &rule->first;
     uint64_t k = 1;
+    if (s->depth++ > GRAMMAR_NESTING)
+        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
     do {
         Node *a = *last = node_new(s, NODE_FORM), *form = a;
         last = &a->next;
@@ -4573,6 +4563,7 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
             return scan_wrong(s, "/ and as many forms as the head has",
                               "one form for all, or each");
     } while (scan_take(s, '|'));
+    s->depth--;
     return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
@@ -4735,19 +4726,13 @@ static int tell_operation(Telling *t, const Node *p) {
     return t->e->status;
 }
 
-/* Whether a variable other than the one in this slot remembers the text that is at `at`. */
-static bool held_elsewhere(const Telling *t, size_t at, int slot) {
-    const char *m = (const char *)t->memory.at;
-    for (int i = 0; i < t->g->slot_count; i++)
-        if (i != slot && t->values[i] && !strcmp(m + t->values[i], m + at)) return true;
-    return false;
-}
-
-/* Tells every form of a rule in turn at the end of out and moves it to memory, from the same random
- * numbers each time; they go on after those of the first form. */
+/* Tells every form of a rule in turn at the end of out and moves them to memory, from the same
+ * random numbers each time; they go on after those of the first form. Again, where another variable
+ * has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
     const size_t from = t->out->size, floor = t->floor;
-    for (int tries = 0; tries < 8; tries++) {
+    bool held = true;
+    for (int tries = 0; tries < 8 && held; tries++) {
         const Rng start = t->rng;
         Rng after = start;
         for (const Node *form = p->name->rule; form; form = form->form) {
@@ -4761,7 +4746,10 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
         *at = t->memory.size;
         if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
         t->out->size = from;
-        if (!held_elsewhere(t, *at, p->variable->slot)) break;
+        held = false;
+        const char *m = (const char *)t->memory.at;
+        for (int i = 0; i < t->g->slot_count && !held; i++)
+            held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
     }
     return 0;
 }
@@ -4915,8 +4903,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *
  * --text names a file, standard input, or a folder, whose files (its own, and none whose name
  * begins with a dot) follow each other in the order of their names; a file's end ends a document.
- * Bytes that are not UTF-8 are nearly always a mistake, an archive or another encoding, and would
- * train a model of noise without a word: they are refused.
+ * Bytes that are not UTF-8 are refused: an archive or another encoding would train a model of noise.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
@@ -4926,10 +4913,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * do. Its last two ids are for --bos and --fix-token; a shard that has them is then refused.
  */
 
-enum {
-    HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304,
-    SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024
-};
+enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
+       SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
@@ -4987,49 +4972,44 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
     return e->status;
 }
 
-/* All that --text or --tokens names: bytes with a separator after each file, or ids. */
-static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Error *e) {
+/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of ids. */
+static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
+    Ids ids = {0};
     files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
         at += strlen(name) + 1;
-        file.size = 0;
+        file.size = ids.size = 0;
         if (file_read(name, &file, e)) break;
-        if (s->tokens[0]) shard_read(file.at, file.size, name, free_ids, ids, e);
-        else if (!text_check(file.at, file.size, name, e) &&
-                 !bytes_add(text, file.at, file.size, e))
-            bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
+        if (s->tokens[0]) {
+            if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
+                bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
+        } else if (!text_check(file.at, file.size, name, e) &&
+                   !bytes_add(out, file.at, file.size, e))
+            bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
     bytes_free(&file);
+    ids_free(&ids);
     return e->status;
 }
 
-/* The documents of a text, or of shards, where ids.at is not NULL. */
-typedef struct Pile { Bytes text; Ids ids; } Pile;
-
-/* Where a document lies in a pile, in bytes or in ids. */
-typedef struct Document { size_t from, to; } Document;
-
 /* Finds the next document from *at on, past its end and its separator; false when there is none.
  * White space at the start of a text's document is not part of it. */
-static bool document_next(const Data *d, const Pile *p, size_t *at, Document *out) {
-    const Bytes *text = &p->text;
-    const Ids *ids = &p->ids;
-    for (size_t from; (from = *at) < (ids->at ? ids->size : text->size);) {
-        size_t to = from;
-        if (ids->at) {
-            while (to < ids->size && ids->at[to] != d->end) to++;
-            *at = to + 1;
+static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
+                          size_t *from, size_t *to) {
+    while ((*from = *to = *at) < all->size) {
+        if (s->tokens[0]) {
+            while (*to < all->size && memcmp(all->at + *to, &d->end, ID_BYTES)) *to += ID_BYTES;
+            *at = *to + ID_BYTES;
         } else {
-            to += document_length(text->at + from, text->size - from);
-            *at = to + strlen(DOCUMENT_END);
-            while (from < to && isspace(text->at[from])) from++;
+            *to += document_length(all->at + *from, all->size - *from);
+            *at = *to + strlen(DOCUMENT_END);
+            while (*from < *to && isspace(all->at[*from])) ++*from;
         }
-        *out = (Document){from, to};
-        if (from < to) return true;
+        if (*from < *to) return true;
     }
     return false;
 }
@@ -5040,15 +5020,14 @@ static bool document_held(const Source *s, uint64_t number) {
     return rng_uniform(&draw) < s->valid;
 }
 
-/* Appends a document's tokens, with bos and end. Where one of d->held begins is noted in d->starts.
- */
-static int data_encode(Data *d, const Source *s, const Pile *p, Document at, Ids *out, Error *e) {
+/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one of
+ * d->held begins. */
+static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
     const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
-    const size_t n = at.to - at.from;
     if (out == &d->held) ids_add(&d->starts, &start, 1, e);
     if (s->bos) ids_add(out, &bos, 1, e);
-    if (p->ids.at) ids_add(out, p->ids.at + at.from, n, e);
-    else if (n) tokenizer_encode(&d->encoder, p->text.at + at.from, n, out, e);
+    if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
+    else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
     return ids_add(out, &end, 1, e);
 }
 
@@ -5056,41 +5035,39 @@ static int data_encode(Data *d, const Source *s, const Pile *p, Document at, Ids
  * be on one side, the last is cut in two at a share of 1 - valid: in a text at the first white space
  * from there on, so that no word and no character is cut. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-    Pile p = {0};
-    Document one;
+    const size_t unit = s->tokens[0] ? ID_BYTES : 1;
+    Bytes all = {0};
     uint64_t n = 0, held = 0, i = 0;
-    source_read(d, s, &p.text, &p.ids, e);
-    for (size_t at = 0; !e->status && document_next(d, &p, &at, &one); n++)
+    size_t from, to;
+    source_read(d, s, &all, e);
+    for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
         held += document_held(s, n);
     if (!n) fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
                  s->tokens[0] ? s->tokens : s->text);
     const bool cut = s->valid > 0 && (!held || held == n);
-    for (size_t at = 0; !e->status && document_next(d, &p, &at, &one); i++) {
+    for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
         const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-        Document rest = {one.to, one.to};
-        if (cut && i + 1 == n) {
-            rest.from -= (size_t)((double)(one.to - one.from) * s->valid);
-            while (!p.ids.at && rest.from < one.to && !isspace(p.text.at[rest.from])) rest.from++;
-            one.to = rest.from;
-        }
         const bool back = !cut && document_held(s, i);
-        if (one.from < one.to && (back || room))
-            data_encode(d, s, &p, one, back ? &d->held : &d->train, e);
-        if (rest.from < rest.to) data_encode(d, s, &p, rest, &d->held, e);
+        size_t end = to;
+        if (cut && i + 1 == n) {
+            end -= unit * (size_t)((double)((to - from) / unit) * s->valid);
+            while (unit == 1 && end < to && !isspace(all.at[end])) end++;
+        }
+        if (from < end && (back || room))
+            data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
+        if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
     }
-    d->source = p.ids.at ? hash64(0, p.ids.at, p.ids.size * sizeof *p.ids.at)
-                         : hash64(0, p.text.at, p.text.size);
-    bytes_free(&p.text);
-    ids_free(&p.ids);
+    d->source = hash64(0, all.at, all.size);
+    bytes_free(&all);
     return e->status;
 }
 
 /* Appends the tokens of a document that the grammar tells. */
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
-    Pile p = {0};
-    if (!grammar_document(&d->grammar, seed, number, &p.text, e))
-        data_encode(d, s, &p, (Document){0, p.text.size}, out, e);
-    bytes_free(&p.text);
+    Bytes text = {0};
+    if (!grammar_document(&d->grammar, seed, number, &text, e))
+        data_encode(d, s, text.at, text.size, out, e);
+    bytes_free(&text);
     return e->status;
 }
 
@@ -5109,6 +5086,7 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
 
 /* The vocabulary and the ids that are not text's: of --tokens, or of a tokenizer. */
 static int data_open_ids(Data *d, const Source *s, Error *e) {
+    Tokenizer *t = &d->tokenizer;
     if (s->tokens[0]) {
         d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
         d->end = s->end_token;
@@ -5119,17 +5097,16 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
              : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
                     "Try: another one, or --vocab %d", d->end, below, d->end + 3);
     }
-    Tokenizer *t = &d->tokenizer;
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
     d->end = t->end;
     d->bos = t->bos;
     d->fix = t->fix;
-    const bool bos = s->bos && d->bos < 0;
-    if (!bos && !(s->fix_token && d->fix < 0)) return 0;
-    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                "without it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
-                s->tokenizer);
+    const char *flag = s->bos && d->bos < 0 ? "bos"
+                     : s->fix_token && d->fix < 0 ? "fix-token" : NULL;
+    return !flag ? 0
+         : fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                "without it, or --tokenizer tokenizer.bin", flag, s->tokenizer);
 }
 
 /* What the data come from, for messages. */
@@ -7008,8 +6985,18 @@ INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
         }
 }
 
+/* The rows of a whole tile, by the number of registers: those of ARM are 32. */
+INLINE int tile_rows(const int bytes) {
+#ifdef __x86_64__
+    return bytes == 64 ? 8 : 6;
+#else
+    return (void)bytes, 8;
+#endif
+}
+
 /* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
-INLINE void tile_that_fits(const int bytes, const int rows, const int cols, Product t) {
+INLINE void tile_that_fits(const int bytes, Product t) {
+    const int rows = tile_rows(bytes), cols = COLS_MAX;
     const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
     if (tall && wide) tile(bytes, rows, cols, t);
     else if (tall) tile(bytes, rows, cols / 2, t);
@@ -7041,51 +7028,47 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
    A. A tile reads A where it lies, rows or columns, so long as its lines have places of their own
    in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share one
    set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
-INLINE void block(const int bytes, const int rows, const int cols, Product p, const real *panels,
-                  idx ready) {
-    const int width = cols * bytes / (int)sizeof(real), group = GROUP * rows;
+INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
+    const int rows = tile_rows(bytes), group = GROUP * rows;
+    const int width = COLS_MAX * bytes / (int)sizeof(real);
     const bool crowded =
         p.a.col != 1 && (p.a.row != 1 || p.a.col * (idx)sizeof(real) % 4096 == 0);
     _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
     for (idx i = 0; i < p.m; i += rows) {
         const idx left = p.m - i, at = crowded ? i % group : 0;
-        Product t = p;
-        t.m = at_most(left, rows);
-        t.a = matrix_from(p.a, i, 0);
+        const idx mr = at_most(left, rows);
+        Matrix rows_i = matrix_from(p.a, i, 0);
         if (crowded || left < rows) {
-            const Matrix columns = {t.a.at, t.a.col, t.a.row};
+            const Matrix columns = {rows_i.at, rows_i.col, rows_i.row};
             if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
-            t.a = transpose_of(packed + at * p.k, rows);
+            rows_i = transpose_of(packed + at * p.k, rows);
         }
         for (idx j = 0; j < p.n; j += width) {
-            t.c = p.c + i * p.ldc + j;
-            t.n = at_most(p.n - j, width);
-            t.b = j < ready ? matrix_from(p.b, 0, j) : rows_of(panels + (j - ready) * p.k, width);
-            tile_that_fits(bytes, rows, cols, t);
+            const Matrix b = j < ready ? rows_of(p.b.at + j, p.b.row)
+                                       : rows_of(panels + (j - ready) * p.k, width);
+            tile_that_fits(bytes, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
+                                            at_most(p.n - j, width), p.k, p.add});
         }
     }
 }
 
 /* The whole product on this thread, for k > 0: block after block of B. For few rows, or a small B,
    packing does not pay, and B is read where it lies. */
-INLINE void product(const int bytes, const int rows, const int cols, Product whole) {
-    const int width = cols * bytes / (int)sizeof(real);
+INLINE void product(const int bytes, Product whole) {
+    const int width = COLS_MAX * bytes / (int)sizeof(real);
     const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
     const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
     _Alignas(64) real panels[DEPTH * SPREAD];
     for (idx j = 0; j < whole.n; j += SPREAD) {
-        Product p = whole;
-        p.c += j;
-        p.n = at_most(whole.n - j, SPREAD);
+        const idx n = at_most(whole.n - j, SPREAD), rest = n % width;
         /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
-        const idx rest = p.n % width, full = rest == width / 2 ? p.n : p.n - rest;
-        const idx ready = in_place ? full : 0;
-        for (idx q = 0; q < whole.k; q += DEPTH, p.add = true) {
-            p.k = at_most(whole.k - q, DEPTH);
-            p.a = matrix_from(whole.a, 0, q);
-            p.b = matrix_from(whole.b, q, j);
-            pack(panels, width, matrix_from(p.b, 0, ready), p.n - ready, p.k);
-            block(bytes, rows, cols, p, panels, ready);
+        const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
+        for (idx p = 0; p < whole.k; p += DEPTH) {
+            const idx k = at_most(whole.k - p, DEPTH);
+            const Matrix a = matrix_from(whole.a, 0, p), b = matrix_from(whole.b, p, j);
+            pack(panels, width, matrix_from(b, 0, ready), n - ready, k);
+            block(bytes, (Product){whole.c + j, whole.ldc, a, b, whole.m, n, k,
+                                   whole.add || p > 0}, panels, ready);
         }
     }
 }
@@ -7299,52 +7282,20 @@ INLINE real fold_max(idx n, const real *x) {
 
 /* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
-/* What an instance offers, and the height of its tile. */
-typedef struct Kernels {
-    int rows;
-    void (*product)(Product p);
-    void (*map)(VecOp op, idx n, real *y, const real *x, real p);
-    real (*fold)(FoldOp op, idx n, const real *x, const real *y);
-} Kernels;
-
-/* A macro, because a function can be compiled for another instruction set only under another name:
-   the entries, into which everything above is inlined, and the row that lists them. */
-#define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
-    target static void product_##name(Product p) { product(bytes, tile_rows, tile_cols, p); }      \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
-        map(op, n, y, x, p);                                                                       \
-    }                                                                                              \
-    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
-        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
-        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
-    }                                                                                              \
-    static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-INSTANCE(base, , 16, 6, 2)
-INSTANCE(avx2, TARGET_AVX2, 32, 6, 2)
-INSTANCE(avx512, TARGET_AVX512, 64, 8, 2)
-
 Isa isa_best(void) {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
-    return __builtin_cpu_supports("avx512f") ? ISA_AVX512 : ISA_AVX2;
+    if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
+    return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
 }
 
-/* The instance for isa, or the best there is if that is lower. */
-static const Kernels *kernels(Isa isa) {
-    const Isa best = isa_best(), use = isa < best ? isa : best;
-    return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
-}
-#else
-INSTANCE(base, , 16, 8, 2)
-
-Isa isa_best(void) { return ISA_BASE; }
-static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
-#endif
+INSTANCES(void, product_for, (Product p), product(BYTES, p))
+INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p), map(op, n, y, x, p))
+INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
+          return op == FOLD_MAX ? fold_max(n, x)
+               : op == FOLD_SUM ? fold_sum(BYTES, n, x, NULL) : fold_sum(BYTES, n, x, y))
 
 /* On this thread, the empty sum included. */
-static void product_here(const Kernels *on, Product p) {
-    if (p.k > 0) on->product(p);
+static void product_here(Isa isa, Product p) {
+    if (p.k > 0) product_for[isa](p);
     else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
@@ -7352,21 +7303,21 @@ static void product_here(const Kernels *on, Product p) {
    with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
-    const Kernels *on = kernels(isa);
     const Product whole = {c, ldc, a, b, m, n, k, add};
-    const idx across = pieces(n, SPREAD);
+    const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
     idx down = pieces(m, BAND);
     if ((double)m * (double)n * (double)k < GRAIN) {
-        product_here(on, whole);
+        product_here(isa, whole);
         return;
     }
     if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
-    const idx band = pieces(pieces(m, down), on->rows) * on->rows;
+    const idx band = pieces(pieces(m, down), rows) * rows;
     PARALLEL
     for (idx task = 0; task < pieces(m, band) * across; task++) {
         const idx i = task / across * band, j = task % across * SPREAD;
-        product_here(on, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
-                                   at_most(m - i, band), at_most(n - j, SPREAD), k, add});
+        product_here(isa, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0),
+                                    matrix_from(b, 0, j), at_most(m - i, band),
+                                    at_most(n - j, SPREAD), k, add});
     }
 }
 
@@ -7377,7 +7328,7 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
 /* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
    stack, as matmul does on every thread. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-    product_here(kernels(isa_best()), (Product){c, ldc, a, b, m, n, k, add});
+    product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
 
 /* -1 + (1 + eps)(1 - eps): with the product rounded first, to 1, it is 0; fused it is -eps^2. */
@@ -7390,14 +7341,13 @@ bool fma_fuses(Isa isa) {
 
 /* Fewer numbers than a span are filled up to one. */
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
-    const Kernels *on = kernels(isa);
+    real few[SPAN] = {0};
     if (n >= SPAN) {
-        on->map(op, n, y, x, p);
+        map_for[isa](op, n, y, x, p);
         return;
     }
-    real few[SPAN] = {0};
     for (idx l = 0; l < n; l++) few[l] = x[l];
-    on->map(op, SPAN, few, few, p);
+    map_for[isa](op, SPAN, few, few, p);
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
@@ -7413,13 +7363,11 @@ void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, 
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
-    const Kernels *on = kernels(isa_best());
-    if (n >= PARTS) return on->fold(op, n, x, y);
     real few[PARTS], factors[PARTS] = {0};
-    for (idx l = 0; l < PARTS; l++) few[l] = op == FOLD_MAX ? -(real)INFINITY : 0;
-    for (idx l = 0; l < n; l++) few[l] = x[l];
+    if (n >= PARTS) return fold_for[isa_best()](op, n, x, y);
+    for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : op == FOLD_MAX ? -(real)INFINITY : 0;
     for (idx l = 0; y && l < n; l++) factors[l] = y[l];
-    return on->fold(op, PARTS, few, factors);
+    return fold_for[isa_best()](op, PARTS, few, factors);
 }
 
 real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
