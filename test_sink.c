@@ -215,7 +215,8 @@ static bool lab_next(Lab *b, Test *t, int B, int T, const char *const *flags) {
     return true;
 }
 
-/* For each of these flags a lab b, closed at the end of its turn; and for each of a list. */
+/* For each of these flags, or of a list that NULL ends, a lab b of test t, closed at the end of its
+ * turn:    LABS(b, 2, 7, "", "--pos t5") lab_forward(&b); */
 #define LABS(b, B, T, ...) LABS_OF(b, B, T, ((const char *const[]){__VA_ARGS__, NULL}))
 #define LABS_OF(b, B, T, list) for (Lab b = {0}; lab_next(&b, t, B, T, list);)
 
