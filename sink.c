@@ -2969,6 +2969,23 @@ static double closed_normalizer(const Config *c, double sum, double e, double po
          : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
 }
 
+/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN where
+ * it does not see. */
+static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
+    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int j = 0; j < n; j++) {
+        a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+        sum += a[j];
+        size += fabs(a[j]);
+        power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int j = 0; j < n; j++) {
+        m[j] = fabs(a[j]) / (size + e);
+        a[j] *= c->scale / Z;
+    }
+}
+
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
     for (int l = 0; l < m->c.layers && gain != 0; l++)
@@ -8830,23 +8847,13 @@ static double off(real is, double must) { return fabs((double)is - must) / (1 + 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
  * `from`'s, z[T-from] token T's, NaN one that is not visible. */
 static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
-    const Config *c = &y->m.c;
     const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
     const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
-    double s[TOKENS + 2], sum = 0, size = 0, power = 0, worst = 0;
-    double e = c->sim == SIM_EXP ? 0 : 1e-8;
+    double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
     int n = y->T + 1 - from;
-    for (int j = 0; j < n; j++) {
-        s[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
-        sum += s[j];
-        size += fabs(s[j]);
-        power += pow(fabs(s[j]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int j = 0; j < n; j++) {
-        worst = larger(worst, off(weight[j], s[j] * (c->scale / Z)));
-        worst = larger(worst, off(metric[j], fabs(s[j]) / (size + e)));
-    }
+    closed_row(&y->m.c, n, z, a, m);
+    for (int j = 0; j < n; j++)
+        worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
     return worst;
 }
 

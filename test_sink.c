@@ -2473,6 +2473,18 @@ static void kernel_forward__formulas(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 3.6  One row of scores */
 
+/* Is a row of this similarity and normaliser refused? Else c is one. */
+static bool row_refused(Config *c, int sim, int normalizer, double p) {
+    Settings s;
+    Error e = {0};
+    settings_default(&s);
+    s.model.sim = sim;
+    s.model.normalizer = normalizer;
+    s.model.pnorm = p;
+    *c = s.model;
+    return config_resolve(&s.model, &e) != 0;
+}
+
 /* [T15] [E43] Weights, row_stat, derivatives, dlogz, Z and metric of random rows of every length,
  * for every similarity and normaliser; a fifth of each row is masked. */
 static void row_as_formula(Test *t, const Config *c, int n, const real *z, Scores *want) {
@@ -2510,11 +2522,9 @@ static void row__every_operation(Test *t) {
     Rng r = {17};
     int over = 0, under = 0;
     for (int sim = 0; sim < SIM_ROWS; sim++) EACH(k, NORMALIZERS) for (int x = 0; x < 70; x++) {
-        const Config c = {.sim = sim, .normalizer = NORMALIZERS[k].normalizer,
-                          .pnorm = NORMALIZERS[k].p};
+        Config c;
+        if (row_refused(&c, sim, NORMALIZERS[k].normalizer, NORMALIZERS[k].p)) continue;
         bool clamp = c.normalizer == NORMALIZER_CLAMP;
-        if (sim == SIM_IDENTITY && (c.normalizer == NORMALIZER_SUM || c.pnorm == 0.5))
-            continue;                                        /* refused at configuration */
         int n = LENGTHS[x % 7];
         real z[400];
         double shift = x % 3 - 1.0, spread = clamp && x % 2 ? 0.02 : 2;
@@ -2635,9 +2645,8 @@ static void row_forward__clamp_branches(Test *t) {
 static void row_forward__masked(Test *t) {
     for (int sim = 0; sim < SIM_ROWS; sim++)
         for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++) {
-            const Config c = {.sim = sim, .normalizer = normalizer,
-                              .pnorm = normalizer == NORMALIZER_PNORM ? 2 : 0};
-            if (sim == SIM_IDENTITY && normalizer == NORMALIZER_SUM) continue;
+            Config c;
+            if (row_refused(&c, sim, normalizer, normalizer == NORMALIZER_PNORM ? 2 : 0)) continue;
             real inf = (real)INFINITY, z[] = {-inf, 1, -inf, -2, (real)0.5, -inf};
             real few[] = {1, -2, (real)0.5}, a[6], b[6], deriv[6], dlogz[6], m[6], spare[6];
             copy(a, z, 6);
@@ -2712,8 +2721,10 @@ static void attention__against_slow(Test *t) {
         "--window 32 --combine add"};
     static const char *const NAMES[] = {"kernel", "sim", "normalizer", "extra"};
     int n = 0, refusals = 0;
-    for (int k = 0; k < 3 * 4 * 6 * 5; k++) {
-        const int row[] = {k / 120, k / 30 % 4, k / 5 % 6, k % 5};
+    enum { ALL = KERNEL_ROWS * SIM_ROWS * 6 * EXTRA_ROWS };
+    for (int k = 0; k < ALL; k++) {
+        const int row[] = {k / (ALL / KERNEL_ROWS), k / 6 / EXTRA_ROWS % SIM_ROWS,
+                           k / EXTRA_ROWS % 6, k % EXTRA_ROWS};
         char flags[400], all[700];
         Pick p = {{0}};
         for (int a = 0; a < N_AXES; a++)
@@ -2728,7 +2739,7 @@ static void attention__against_slow(Test *t) {
             }
         n++;
     }
-    fact(t, n + refusals == 360 && n > 250, "%d operations", n);
+    fact(t, n + refusals == ALL && n > 250, "%d operations", n);
     note(t, "%d operations, %d refused", n, refusals);
 }
 
@@ -4528,6 +4539,25 @@ static void golden_read__damage(Test *t) {
 
 /* =================================================================================================
  * 7  The propositions, executable */
+
+/* Every similarity, kernel, normaliser and extra column stands in a row of STATE_ROWS. */
+static void checks__every_row(Test *t) {
+    static const char *const NAMES[] = {"sim", "kernel", "normalizer", "extra"};
+    EACH(i, NAMES) {
+        char word[VALUE_ROOM], flag[2 * VALUE_ROOM];
+        const Option *o = option_find(NAMES[i], "m");
+        for (int row = 1; *option_word(o, row, word); row++) {
+            bool found = false;
+            snprintf(flag, sizeof flag, "--%s %s ", o->flag, word);
+            for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+                char flags[120];
+                snprintf(flags, sizeof flags, "%s ", r->flags ? r->flags : "");
+                found |= strstr(flags, flag) != NULL;
+            }
+            fact(t, found, "%sis in no row of STATE_ROWS", flag);
+        }
+    }
+}
 
 /* [E10] [P1] [P2] [P3] [P4] [E32] [E44]  What `sink check` prints: nothing comes out WRONG, and the
  * last line counts some of each verdict. A name that no check has is a usage error. */
@@ -7963,41 +7993,46 @@ static void set_workers__says_so(Test *t) {
 /* =================================================================================================
  * 16  Command line */
 
-/* Every choice by its words, in the order of sink.h's enums, the default first; and a word that is
- * none of them. A file of words stays what it was, and so does a table that an enum indexes. */
+/* Every choice by its words: as many as its enum has rows, each the name of its constant, so that
+ * the last word gives the last row; the first is the default. And a word that is none of them. */
 static void option__choices(Test *t) {
-    static const char *const CHOICES[][2] = {
-        {"pos", "rotary|none|absolute|learned|relative|t5|alibi"},
-        {"rope-pairing", "half|interleaved"},
-        {"rope-scaling", "none|linear|llama3"},
-        {"norm", "rms|layer"},
-        {"place", "pre|post|parallel"},
-        {"act", "swiglu|geglu|reglu|swish|gelu|relu|gelutanh"},
-        {"bias-in", "all|qkv|attention|ffn"},
-        {"combine", "concat|add"},
-        {"kernel", "identity|elu|mlp"},
-        {"sim", "exp|sigmoid|elu|identity"},
-        {"normalizer", "sum|one|clamp|pnorm"},
-        {"extra", "none|k|kv|zero|logit"},
-        {"extra-order", "first|last|lowfreq"},
-        {"extra-value", "zero|e1|ones"},
-        {"init", "torch|authors|gpt2"},
-        {"schedule", "constant|cosine"},
-        {"optimizer", "adamw|sgd"},
-        {"decay", "all|matrices"},
-        {"toy", "none|trigger|backcopy"},
-        {"metric-rows", "real|plus1"},
-        {"input", "natural|random|repeat"},
-        {"ablate", "none|key1|value1|value1-mean|kstar"},
+    static const struct { const char *flag; int rows, row; const char *word; } CHOICES[] = {
+        {"pos", POS_ROWS, POS_ALIBI, "alibi"},
+        {"rope-pairing", PAIR_ROWS, PAIR_INTERLEAVED, "interleaved"},
+        {"rope-scaling", ROPE_ROWS, ROPE_LLAMA3, "llama3"},
+        {"norm", NORM_ROWS, NORM_LAYER, "layer"},
+        {"place", PLACE_ROWS, PLACE_PARALLEL, "parallel"},
+        {"act", ACT_ROWS, ACT_GELUTANH, "gelutanh"},
+        {"bias-in", BIAS_ROWS, BIAS_FFN, "ffn"},
+        {"combine", COMBINE_ROWS, COMBINE_ADD, "add"},
+        {"kernel", KERNEL_ROWS, KERNEL_MLP, "mlp"},
+        {"sim", SIM_ROWS, SIM_IDENTITY, "identity"},
+        {"normalizer", NORMALIZER_ROWS, NORMALIZER_PNORM, "pnorm"},
+        {"extra", EXTRA_ROWS, EXTRA_LOGIT, "logit"},
+        {"extra-order", ORDER_ROWS, ORDER_LOWFREQ, "lowfreq"},
+        {"extra-value", VALUE_ROWS, VALUE_ONES, "ones"},
+        {"init", INIT_ROWS, INIT_GPT2, "gpt2"},
+        {"schedule", SCHEDULE_ROWS, SCHEDULE_COSINE, "cosine"},
+        {"optimizer", OPTIMIZER_ROWS, OPTIMIZER_SGD, "sgd"},
+        {"decay", DECAY_ROWS, DECAY_MATRICES, "matrices"},
+        {"toy", TOY_ROWS, TOY_BACKCOPY, "backcopy"},
+        {"metric-rows", METRIC_ROWS, METRIC_PLUS1, "plus1"},
+        {"input", INPUT_ROWS, INPUT_REPEAT, "repeat"},
+        {"ablate", ABLATE_ROWS, ABLATE_VALUE1_MEAN, "value1-mean"},
     };
     static const char *const WRONG[] = {"nothing", "", "0", "SIM_EXP", "pre|post", "sum "};
     int rows = 0, choices = 0;
     for (const Option *o = OPTIONS; o->flag; o++) choices += o->kind == 'c';
     EACH(i, CHOICES) {
-        const Option *o = option_find(CHOICES[i][0], "mtea");
+        const Option *o = option_find(CHOICES[i].flag, "mtea");
         char words[VALUE_ROOM], word[VALUE_ROOM];
         Settings s;
-        fact(t, !strcmp(option_value(o, words), CHOICES[i][1]), "--%s %s", o->flag, words);
+        option_value(o, words);
+        option_word(o, CHOICES[i].row, word);
+        fact(t, !strcmp(word, CHOICES[i].word), "%s of --%s is %s", CHOICES[i].word, o->flag, word);
+        fact(t, !*option_word(o, CHOICES[i].rows, word), "--%s has %s as well", o->flag, word);
+        fact(t, !strcmp(option_word(o, 0, word), o->fallback), "--%s is %s", o->flag, word);
+        rows -= CHOICES[i].rows;
         for (int row = 0; *option_word(o, row, word); row++, rows++) {
             Error e = {0};
             int is = -1;
@@ -8028,9 +8063,7 @@ static void option__choices(Test *t) {
         fact(t, found || o->group != 'm', "%s is on no axis of chapter 0.4", flag);
     }
     fact(t, choices == (int)(sizeof CHOICES / sizeof *CHOICES), "%d choices", choices);
-    /* constants and words are one list, so a few tell that the list is read right */
-    fact(t, SIM_ROWS == 4 && SIM_IDENTITY == 3 && POS_ALIBI == 6 && ABLATE_KSTAR == 4, "enums");
-    note(t, "%d choices, %d rows", choices, rows);
+    fact(t, rows == 0, "%d words more than rows", rows);
 }
 
 /* Numbers: whole or not, bounded, and read to the bit. */
@@ -8944,7 +8977,8 @@ static const TestEntry TESTS[] = {
     RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass), RUNS(norm_ratio__by_hand),
     RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__diverged), RUNS(sinks__in_parts),
     RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
-    RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts), RUNS(pieces__end_after_their_most),
+    RUNS(checks__every_row), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
+    RUNS(pieces__end_after_their_most),
     RUNS(tokenizer_encode__by_the_book),
     RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand),
     RUNS(tokenizer_read__damage), RUNS(tokenizer_read__hostile), RUNS(tokenizer__special_ids),
