@@ -111,33 +111,35 @@
 #endif
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
- * WIDE opens a function whose plain loops are compiled once for every instruction set of the
- * processor family; which of them runs is found out when the program runs (13.4). Its three parts
- * are the name, the parameters, and the same as arguments; the body follows. It returns nothing. */
+ * INSTANCES compiles one call for every instruction set of the processor family: a table of
+ * functions by Isa, in each of which BYTES, a vector's, is a constant. WIDE opens a function of
+ * plain loops that runs as the best of such instances. Its parts are the name, the parameters, and
+ * the same as arguments; the body follows. It returns nothing. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
 #define INLINE static inline
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-#define TARGET_AVX2 __attribute__((target("avx2,fma")))
-#define TARGET_AVX512 __attribute__((target("avx512f,avx2,fma")))
+#define PROCESSOR_HAS(set) __builtin_cpu_supports(set)
+#define INSTANCES(type, name, parameters, call)                                                    \
+    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+    __attribute__((target("avx2,fma")))                                                            \
+    static type name##_avx2 parameters { enum { BYTES = 32 }; call; }                          \
+    __attribute__((target("avx512f,avx2,fma")))                                                    \
+    static type name##_avx512 parameters { enum { BYTES = 64 }; call; }                      \
+    static type (*const name[]) parameters = {name##_base, name##_avx2, name##_avx512};
+#else
+#define PROCESSOR_HAS(set) false
+#define INSTANCES(type, name, parameters, call)                                                    \
+    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+    static type (*const name[]) parameters = {name##_base};
+#endif
 #define WIDE(name, parameters, arguments)                                                          \
     INLINE void name##_body parameters;                                                            \
-    static void name##_base parameters { name##_body arguments; }                                  \
-    TARGET_AVX2 static void name##_avx2 parameters { name##_body arguments; }                      \
-    TARGET_AVX512 static void name##_avx512 parameters { name##_body arguments; }                  \
-    static void name parameters                                                                    \
-    {                                                                                              \
-        Isa isa = isa_best();                                                                      \
-        if (isa == ISA_AVX512) name##_avx512 arguments;                                            \
-        else if (isa == ISA_AVX2) name##_avx2 arguments;                                           \
-        else name##_base arguments;                                                                \
-    }                                                                                              \
+    INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
+    static void name parameters { name##_for[isa_best()] arguments; }                              \
     INLINE void name##_body parameters
-#else
-#define WIDE(name, parameters, arguments) static void name parameters
-#endif
 
 /* =================================================================================================
  * PART I   THE MATHEMATICS
@@ -2965,6 +2967,23 @@ static double closed_normalizer(const Config *c, double sum, double e, double po
     int row = c->normalizer;
     return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
          : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
+}
+
+/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN where
+ * it does not see. */
+static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
+    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int j = 0; j < n; j++) {
+        a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+        sum += a[j];
+        size += fabs(a[j]);
+        power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int j = 0; j < n; j++) {
+        m[j] = fabs(a[j]) / (size + e);
+        a[j] *= c->scale / Z;
+    }
 }
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
@@ -6964,8 +6983,18 @@ INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
         }
 }
 
+/* The rows of a whole tile, by the number of registers: those of ARM are 32. */
+INLINE int tile_rows(const int bytes) {
+#ifdef __x86_64__
+    return bytes == 64 ? 8 : 6;
+#else
+    return (void)bytes, 8;
+#endif
+}
+
 /* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
-INLINE void tile_that_fits(const int bytes, const int rows, const int cols, Product t) {
+INLINE void tile_that_fits(const int bytes, Product t) {
+    const int rows = tile_rows(bytes), cols = COLS_MAX;
     const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
     if (tall && wide) tile(bytes, rows, cols, t);
     else if (tall) tile(bytes, rows, cols / 2, t);
@@ -6997,51 +7026,47 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
    A. A tile reads A where it lies, rows or columns, so long as its lines have places of their own
    in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share one
    set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
-INLINE void block(const int bytes, const int rows, const int cols, Product p, const real *panels,
-                  idx ready) {
-    const int width = cols * bytes / (int)sizeof(real), group = GROUP * rows;
+INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
+    const int rows = tile_rows(bytes), group = GROUP * rows;
+    const int width = COLS_MAX * bytes / (int)sizeof(real);
     const bool crowded =
         p.a.col != 1 && (p.a.row != 1 || p.a.col * (idx)sizeof(real) % 4096 == 0);
     _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
     for (idx i = 0; i < p.m; i += rows) {
         const idx left = p.m - i, at = crowded ? i % group : 0;
-        Product t = p;
-        t.m = at_most(left, rows);
-        t.a = matrix_from(p.a, i, 0);
+        const idx mr = at_most(left, rows);
+        Matrix rows_i = matrix_from(p.a, i, 0);
         if (crowded || left < rows) {
-            const Matrix columns = {t.a.at, t.a.col, t.a.row};
+            const Matrix columns = {rows_i.at, rows_i.col, rows_i.row};
             if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
-            t.a = transpose_of(packed + at * p.k, rows);
+            rows_i = transpose_of(packed + at * p.k, rows);
         }
         for (idx j = 0; j < p.n; j += width) {
-            t.c = p.c + i * p.ldc + j;
-            t.n = at_most(p.n - j, width);
-            t.b = j < ready ? matrix_from(p.b, 0, j) : rows_of(panels + (j - ready) * p.k, width);
-            tile_that_fits(bytes, rows, cols, t);
+            const Matrix b = j < ready ? rows_of(p.b.at + j, p.b.row)
+                                       : rows_of(panels + (j - ready) * p.k, width);
+            tile_that_fits(bytes, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
+                                            at_most(p.n - j, width), p.k, p.add});
         }
     }
 }
 
 /* The whole product on this thread, for k > 0: block after block of B. For few rows, or a small B,
    packing does not pay, and B is read where it lies. */
-INLINE void product(const int bytes, const int rows, const int cols, Product whole) {
-    const int width = cols * bytes / (int)sizeof(real);
+INLINE void product(const int bytes, Product whole) {
+    const int width = COLS_MAX * bytes / (int)sizeof(real);
     const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
     const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
     _Alignas(64) real panels[DEPTH * SPREAD];
     for (idx j = 0; j < whole.n; j += SPREAD) {
-        Product p = whole;
-        p.c += j;
-        p.n = at_most(whole.n - j, SPREAD);
+        const idx n = at_most(whole.n - j, SPREAD), rest = n % width;
         /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
-        const idx rest = p.n % width, full = rest == width / 2 ? p.n : p.n - rest;
-        const idx ready = in_place ? full : 0;
-        for (idx q = 0; q < whole.k; q += DEPTH, p.add = true) {
-            p.k = at_most(whole.k - q, DEPTH);
-            p.a = matrix_from(whole.a, 0, q);
-            p.b = matrix_from(whole.b, q, j);
-            pack(panels, width, matrix_from(p.b, 0, ready), p.n - ready, p.k);
-            block(bytes, rows, cols, p, panels, ready);
+        const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
+        for (idx p = 0; p < whole.k; p += DEPTH) {
+            const idx k = at_most(whole.k - p, DEPTH);
+            const Matrix a = matrix_from(whole.a, 0, p), b = matrix_from(whole.b, p, j);
+            pack(panels, width, matrix_from(b, 0, ready), n - ready, k);
+            block(bytes, (Product){whole.c + j, whole.ldc, a, b, whole.m, n, k,
+                                   whole.add || p > 0}, panels, ready);
         }
     }
 }
@@ -7255,52 +7280,20 @@ INLINE real fold_max(idx n, const real *x) {
 
 /* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
-/* What an instance offers, and the height of its tile. */
-typedef struct Kernels {
-    int rows;
-    void (*product)(Product p);
-    void (*map)(VecOp op, idx n, real *y, const real *x, real p);
-    real (*fold)(FoldOp op, idx n, const real *x, const real *y);
-} Kernels;
-
-/* A macro, because a function can be compiled for another instruction set only under another name:
-   the entries, into which everything above is inlined, and the row that lists them. */
-#define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
-    target static void product_##name(Product p) { product(bytes, tile_rows, tile_cols, p); }      \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
-        map(op, n, y, x, p);                                                                       \
-    }                                                                                              \
-    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
-        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
-        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
-    }                                                                                              \
-    static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-INSTANCE(base, , 16, 6, 2)
-INSTANCE(avx2, TARGET_AVX2, 32, 6, 2)
-INSTANCE(avx512, TARGET_AVX512, 64, 8, 2)
-
 Isa isa_best(void) {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
-    return __builtin_cpu_supports("avx512f") ? ISA_AVX512 : ISA_AVX2;
+    if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
+    return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
 }
 
-/* The instance for isa, or the best there is if that is lower. */
-static const Kernels *kernels(Isa isa) {
-    const Isa best = isa_best(), use = isa < best ? isa : best;
-    return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
-}
-#else
-INSTANCE(base, , 16, 8, 2)
-
-Isa isa_best(void) { return ISA_BASE; }
-static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
-#endif
+INSTANCES(void, product_for, (Product p), product(BYTES, p))
+INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p), map(op, n, y, x, p))
+INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
+          return op == FOLD_MAX ? fold_max(n, x)
+               : op == FOLD_SUM ? fold_sum(BYTES, n, x, NULL) : fold_sum(BYTES, n, x, y))
 
 /* On this thread, the empty sum included. */
-static void product_here(const Kernels *on, Product p) {
-    if (p.k > 0) on->product(p);
+static void product_here(Isa isa, Product p) {
+    if (p.k > 0) product_for[isa](p);
     else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
@@ -7308,21 +7301,21 @@ static void product_here(const Kernels *on, Product p) {
    with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
-    const Kernels *on = kernels(isa);
     const Product whole = {c, ldc, a, b, m, n, k, add};
-    const idx across = pieces(n, SPREAD);
+    const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
     idx down = pieces(m, BAND);
     if ((double)m * (double)n * (double)k < GRAIN) {
-        product_here(on, whole);
+        product_here(isa, whole);
         return;
     }
     if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
-    const idx band = pieces(pieces(m, down), on->rows) * on->rows;
+    const idx band = pieces(pieces(m, down), rows) * rows;
     PARALLEL
     for (idx task = 0; task < pieces(m, band) * across; task++) {
         const idx i = task / across * band, j = task % across * SPREAD;
-        product_here(on, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
-                                   at_most(m - i, band), at_most(n - j, SPREAD), k, add});
+        product_here(isa, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0),
+                                    matrix_from(b, 0, j), at_most(m - i, band),
+                                    at_most(n - j, SPREAD), k, add});
     }
 }
 
@@ -7333,7 +7326,7 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
 /* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
    stack, as matmul does on every thread. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-    product_here(kernels(isa_best()), (Product){c, ldc, a, b, m, n, k, add});
+    product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
 
 /* -1 + (1 + eps)(1 - eps): with the product rounded first, to 1, it is 0; fused it is -eps^2. */
@@ -7346,14 +7339,13 @@ bool fma_fuses(Isa isa) {
 
 /* Fewer numbers than a span are filled up to one. */
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
-    const Kernels *on = kernels(isa);
+    real few[SPAN] = {0};
     if (n >= SPAN) {
-        on->map(op, n, y, x, p);
+        map_for[isa](op, n, y, x, p);
         return;
     }
-    real few[SPAN] = {0};
     for (idx l = 0; l < n; l++) few[l] = x[l];
-    on->map(op, SPAN, few, few, p);
+    map_for[isa](op, SPAN, few, few, p);
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
@@ -7369,13 +7361,11 @@ void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, 
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
-    const Kernels *on = kernels(isa_best());
-    if (n >= PARTS) return on->fold(op, n, x, y);
     real few[PARTS], factors[PARTS] = {0};
-    for (idx l = 0; l < PARTS; l++) few[l] = op == FOLD_MAX ? -(real)INFINITY : 0;
-    for (idx l = 0; l < n; l++) few[l] = x[l];
+    if (n >= PARTS) return fold_for[isa_best()](op, n, x, y);
+    for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : op == FOLD_MAX ? -(real)INFINITY : 0;
     for (idx l = 0; y && l < n; l++) factors[l] = y[l];
-    return on->fold(op, PARTS, few, factors);
+    return fold_for[isa_best()](op, PARTS, few, factors);
 }
 
 real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
@@ -8838,23 +8828,13 @@ static double off(real is, double must) { return fabs((double)is - must) / (1 + 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
  * `from`'s, z[T-from] token T's, NaN one that is not visible. */
 static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
-    const Config *c = &y->m.c;
     const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
     const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
-    double s[TOKENS + 2], sum = 0, size = 0, power = 0, worst = 0;
-    double e = c->sim == SIM_EXP ? 0 : 1e-8;
+    double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
     int n = y->T + 1 - from;
-    for (int j = 0; j < n; j++) {
-        s[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
-        sum += s[j];
-        size += fabs(s[j]);
-        power += pow(fabs(s[j]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int j = 0; j < n; j++) {
-        worst = larger(worst, off(weight[j], s[j] * (c->scale / Z)));
-        worst = larger(worst, off(metric[j], fabs(s[j]) / (size + e)));
-    }
+    closed_row(&y->m.c, n, z, a, m);
+    for (int j = 0; j < n; j++)
+        worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
     return worst;
 }
 
