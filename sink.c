@@ -111,33 +111,35 @@
 #endif
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
- * WIDE opens a function whose plain loops are compiled once for every instruction set of the
- * processor family; which of them runs is found out when the program runs (13.4). Its three parts
- * are the name, the parameters, and the same as arguments; the body follows. It returns nothing. */
+ * INSTANCES compiles one call for every instruction set of the processor family: a table of
+ * functions by Isa, in each of which BYTES, a vector's, is a constant. WIDE opens a function of
+ * plain loops that runs as the best of such instances. Its parts are the name, the parameters, and
+ * the same as arguments; the body follows. It returns nothing. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
 #define INLINE static inline
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-#define TARGET_AVX2 __attribute__((target("avx2,fma")))
-#define TARGET_AVX512 __attribute__((target("avx512f,avx2,fma")))
+#define PROCESSOR_HAS(set) __builtin_cpu_supports(set)
+#define INSTANCES(type, name, parameters, call)                                                    \
+    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+    __attribute__((target("avx2,fma")))                                                            \
+    static type name##_avx2 parameters { enum { BYTES = 32 }; call; }                          \
+    __attribute__((target("avx512f,avx2,fma")))                                                    \
+    static type name##_avx512 parameters { enum { BYTES = 64 }; call; }                      \
+    static type (*const name[]) parameters = {name##_base, name##_avx2, name##_avx512};
+#else
+#define PROCESSOR_HAS(set) false
+#define INSTANCES(type, name, parameters, call)                                                    \
+    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+    static type (*const name[]) parameters = {name##_base};
+#endif
 #define WIDE(name, parameters, arguments)                                                          \
     INLINE void name##_body parameters;                                                            \
-    static void name##_base parameters { name##_body arguments; }                                  \
-    TARGET_AVX2 static void name##_avx2 parameters { name##_body arguments; }                      \
-    TARGET_AVX512 static void name##_avx512 parameters { name##_body arguments; }                  \
-    static void name parameters                                                                    \
-    {                                                                                              \
-        Isa isa = isa_best();                                                                      \
-        if (isa == ISA_AVX512) name##_avx512 arguments;                                            \
-        else if (isa == ISA_AVX2) name##_avx2 arguments;                                           \
-        else name##_base arguments;                                                                \
-    }                                                                                              \
+    INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
+    static void name parameters { name##_for[isa_best()] arguments; }                              \
     INLINE void name##_body parameters
-#else
-#define WIDE(name, parameters, arguments) static void name parameters
-#endif
 
 /* =================================================================================================
  * PART I   THE MATHEMATICS
@@ -2964,6 +2966,23 @@ static double closed_normalizer(const Config *c, double sum, double e, double po
          : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
 }
 
+/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN where
+ * it does not see. */
+static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
+    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int j = 0; j < n; j++) {
+        a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+        sum += a[j];
+        size += fabs(a[j]);
+        power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int j = 0; j < n; j++) {
+        m[j] = fabs(a[j]) / (size + e);
+        a[j] *= c->scale / Z;
+    }
+}
+
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
     for (int l = 0; l < m->c.layers && gain != 0; l++)
@@ -3748,15 +3767,8 @@ static const Line METRIC[] = {
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
  * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
  * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
- * Every byte has a token, so that any bytes whatever can be encoded.
- *
- *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
- *   id 3 .. 258              the bytes 0 .. 255
- *   id 259 ..                the merges, in the order in which training found them (their rank)
- *
- * Ids 0 to 2 never come out of ordinary text, not even out of text that spells their names:
- * encoding sees plain bytes, and only chapter 9, which splits a file into documents, writes them.
- * A piece is the longest of
+ * Every byte has a token, so that any bytes whatever can be encoded. Ids 0 to 2 never come out of
+ * text, not even of text that spells their names: chapter 9 writes them. A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
@@ -3786,7 +3798,7 @@ enum {
     TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
     TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
     TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
-    TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259 */
+    TOKEN_MERGE = 259,        /* 259 ..: the merges in the order of training, of rank id - 259 */
     TOKENIZER_VOCAB_MAX = 1 << 18,
     PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
 };
@@ -3814,12 +3826,11 @@ static void ids_free(Ids *a) {
 
 typedef struct Pair {
     int32_t left, right;
-    uint32_t last;            /* of a tree of prefixes: 1 + what ends here, 0 nothing */
+    uint32_t last;            /* a companion's: 1 + what ends here, 0 nothing */
     int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
-/* The slot that holds the pair, or the empty one where it belongs. Needs room > 0; since at most
- * half of the slots are in use, the walk ends. */
+/* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
     uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
     key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -3871,11 +3882,10 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
-    const size_t mark = sizeof DOCUMENT_END - 1;
-    for (size_t at = 0; n - at >= mark; at++) {
-        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at - mark + 1);
-        if (!p) break;
-        at = (size_t)(p - text);
+    const size_t mark = strlen(DOCUMENT_END);
+    for (size_t at = 0; at < n; at++) {
+        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at);
+        if (!p || (at = (size_t)(p - text)) + mark > n) break;
         if (!memcmp(p, DOCUMENT_END, mark)) return at;
     }
     return n;
@@ -3933,9 +3943,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
- * special, seen for the first time, not too long. `name` is the file at fault when it is not. The
- * length bound also keeps a hostile file, whose tokens could double with every merge, small. */
+/* Adds the merge of the next rank, if it is lawful: of two older ids that are not special, new, and
+ * not too long, so that a hostile file's tokens do not double with every merge. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
     const size_t rank = t->merges.size;
@@ -3968,8 +3977,7 @@ static void tokenizer_free(Tokenizer *t) {
     *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and its checksum: so a damaged file is told
- * apart from a wrong one. */
+/* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
     if (n != size)
@@ -4098,9 +4106,8 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
     }
 }
 
-/* Appends the ids of n bytes, piece by piece. A word's tokens do not depend on where it stands, so
- * the cache changes the speed and nothing else: each word has one slot, which the latest word
- * takes. */
+/* Appends the ids of n bytes, piece by piece. The cache changes the speed and nothing else: each
+ * word has one slot, which the latest word takes. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
@@ -4162,8 +4169,7 @@ typedef struct Joiner {
     size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text in the tree of prefixes. A separator of documents is none, and ends
- * one. */
+/* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
@@ -4231,8 +4237,8 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
     return 0;
 }
 
-/* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
- * order of words plays no part. NULL when no pair occurs twice: merging it would save nothing. */
+/* The most frequent pair: of equals the one of lowest left id, then lowest right id. NULL when no
+ * pair occurs twice: merging it would save nothing. */
 static const Pair *joiner_best(const Joiner *r) {
     const Pair *best = NULL;
     for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
@@ -4295,12 +4301,11 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  * A sink emerges on text that is rich, and a small repository cannot ship a library: it ships
  * grammars. Document n of seed s is a pure function of the grammar, s and n. The format, whole:
  *
- *   # a comment            from a # at the start of a line or after a blank, to the end of the line
+ *   # a comment            from a # at the start of a line or after a blank to the line's end
  *   name = text | text     a rule: a name in the first column, alternatives; indented lines go on
  *                          with it. The first rule of the file is what a document is.
  *   3: text                an alternative with weight 3; without a number the weight is 1
- *   name ~= text | text    the k-th alternative's weight is divided by k + 2, as Zipf saw word
- *                          counts fall: for lists of words, the common ones first
+ *   name ~= text | text    the k-th weight is divided by k + 2, as Zipf saw word counts fall
  *   { text | text }        a choice in passing; { text | } is an optional part
  *   [name]                 tell that rule here        [2-5 name]  two to five times, blanks between
  *   [^name]                with a capital             [a name]    with a or an before it; [^a name]
@@ -4310,9 +4315,8 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *                          of up to nine digits, or on one and a number of up to four; / drops the
  *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
  *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
- *                          and [name] the first. So agreement is data: he/his = Ann's she/her.
- *                          An alternative without / serves every form: it hands the form asked for
- *                          on to those of its references that have it, unless they name one.
+ *                          and [name] the first. An alternative without / serves every form: it
+ *                          hands it on to those of its references that have it and name none.
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
@@ -4321,56 +4325,41 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  * , . ; : ! ? or at either end of a line or an alternative.
  */
 
-enum {
-    GRAMMAR_FORMS = 8,          /* forms of one rule, its own name included */
-    GRAMMAR_NESTING = 16,       /* { } inside { } */
-    GRAMMAR_DEPTH = 100,        /* rules inside rules while a document is told */
-    GRAMMAR_STEPS = 1 << 18,    /* rules told in one document, so that every document ends */
-    GRAMMAR_SIZE = 1 << 20,     /* bytes of one document, and of what it remembers */
-    GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
-};
+/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while
+ * a document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
+enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
+       GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
 /* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
-    int at, size;               /* its letters in Grammar.text */
-    int rule;                   /* the rule of this name, -1 none */
-    int shape, slot;            /* of a variable: a rule that has its forms (-1 none); its number */
+    const char *at;             /* its letters, in Grammar.text */
+    int size, slot;             /* how many; a variable's number */
+    const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
-/* A stretch of text, a { } group, or a [reference]; a chain of them is one form of an alternative.
- * What is said of references has no meaning for the others. */
-typedef struct Phrase {
-    int next, line;             /* the next of the chain, -1 none */
-    int at, size;               /* of text: where in Grammar.text; size -1: not text */
-    int rule;                   /* what to tell: a group's or reference's rule, -1 a variable */
-    int name, variable, form;   /* symbols: what is referred to, what remembers it, form; -1 none */
-    int low, high;              /* how many times */
-    int right, number;          /* [$x+$y]: y's symbol, -1 for a number, and that number */
+/* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an alternative phrases:
+ * text, groups, [references]. A rule and an alternative are their first form; others hang on it. */
+enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
+typedef struct Node {
+    enum NodeKind kind;
+    int line;
+    struct Node *next, *first, *form;   /* after it; the first that it holds; its next form */
+    int forms, size;            /* how many forms; bytes of text */
+    uint64_t weight;            /* of a rule: of all; of an alternative: up to and with it */
+    const unsigned char *text;
+    Symbol *name, *variable, *wanted, *right;   /* [variable:name/wanted]  [$name+$right] or NULL */
+    int low, high, number;      /* how many times; [$name+number] */
     char operator;              /* + - * / % or 0 */
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
-} Phrase;
+} Node;
 
-/* One alternative: `forms` chains of phrases, one for every form of its rule or one for all. */
-typedef struct Alternative {
-    uint64_t upto;              /* weights so far, its own included */
-    int next;                   /* the rule's next alternative, -1 none */
-    int forms, first[GRAMMAR_FORMS];
-} Alternative;
-
-/* A rule: head[0] is its own name (-1 for a { } group), head[1 .. forms - 1] name other forms. */
-typedef struct Rule {
-    int line, forms, head[GRAMMAR_FORMS];
-    int first;                  /* its first alternative */
-    uint64_t weight;            /* of all of them */
-} Rule;
-
-/* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
- * a rule and \v for any other: so one character is the end of a rule. */
+/* The reader of Grammar.text, where grammar_copy leaves \n at the end of a rule, \v at other
+ * lines'. */
 typedef struct Scan {
     Grammar *g;
     unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
-    int line;
-    Pairs names;                /* a tree of prefixes; last: 1 + the symbol that is spelt so */
+    int line, depth;            /* depth: of { } */
+    Pairs names;                /* the halves of each symbol's hash */
     Error *e;
 } Scan;
 
@@ -4398,64 +4387,60 @@ static bool scan_take(Scan *s, int c) {
     return here;
 }
 
-static bool is_digit(int c) { return c >= '0' && c <= '9'; }
-
 /* Whether c may begin a name; a digit may stand further on. */
-static bool begins_name(int c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+static bool begins_name(unsigned char c) {
+    return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
-/* The symbol of the name at the cursor, made on first sight; -1 and an error without a name. */
-static int scan_name(Scan *s, const char *expected) {
+/* The symbol of the name at the cursor, made on first sight; NULL and an error without a name. */
+static Symbol *scan_name(Scan *s, const char *expected) {
     Grammar *g = s->g;
     const unsigned char *from = s->p;
-    int64_t node = -1;
-    if (!begins_name(*from)) {
-        scan_wrong(s, expected, "letters, digits and _, a letter first");
-        return -1;
-    }
-    while (begins_name(*s->p) || is_digit(*s->p)) {
-        node = pairs_number(&s->names, (int32_t)(node + 1), *s->p++, s->e);
-        if (node < 0) return -1;
-    }
-    Pair *end = &s->names.at[node];
-    if (!end->last) {
-        g->symbols[g->symbol_count] = (Symbol){
-            .at = (int)(from - g->text.at), .size = (int)(s->p - from), .rule = -1, .shape = -1};
-        end->last = (uint32_t)++g->symbol_count;
-    }
-    return (int)end->last - 1;
+    if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
+    else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
+    const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
+    const uint64_t hash = hash64(0, from, (size_t)new.size);
+    const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
+    const int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
+    if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
+    return number < 0 ? NULL : &g->symbols[number];
 }
 
 /* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
 static int scan_number(Scan *s) {
     int n = 0, digits = 0;
-    for (; digits < 5 && is_digit(s->p[digits]); digits++) n = 10 * n + (s->p[digits] - '0');
+    for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
+        n = 10 * n + (s->p[digits] - '0');
     if (!digits || digits > 4) return -1;
     s->p += digits;
     return n;
 }
 
+static Node *node_new(Scan *s, enum NodeKind kind) {
+    Node *p = &s->g->nodes[s->g->node_count++];
+    *p = (Node){.kind = kind, .line = s->line};
+    return p;
+}
+
 /* Reads what stands between the [ and the ] of a reference, in the order of the format's table. */
-static int scan_reference(Scan *s, Phrase *p) {
+static int scan_reference(Scan *s, Node *p) {
+    p->kind = NODE_REFERENCE;
     p->capital = scan_take(s, '^');
     p->article = s->p[0] == 'a' && s->p[1] == ' ';
     if (p->article) s->p += 2;
     const int times = scan_number(s);
-    if (times >= 0) {
-        p->low = times;
-        p->high = scan_take(s, '-') ? scan_number(s) : times;
-        if (p->high < p->low)
-            return scan_wrong(s, "a range such as 2-5", "the smaller number first");
-        scan_blanks(s);
-    }
+    p->low = p->high = times < 0 ? 1 : times;
+    if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
+    if (p->high < p->low)
+        return scan_wrong(s, "a range such as 2-5", "the smaller number first");
+    if (times >= 0) scan_blanks(s);
     p->recall = scan_take(s, '$');
-    if ((p->name = scan_name(s, "the name of a rule or a variable")) < 0) return 1;
+    if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
     if (!p->recall && (*s->p == ':' || *s->p == '=')) {
         p->silent = *s->p++ == '=';
         p->variable = p->name;
         p->recall = scan_take(s, '$');
-        if ((p->name = scan_name(s, "the name of a rule, or $ and a variable's")) < 0) return 1;
+        if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
     }
     const bool form = s->p[0] == '/' && begins_name(s->p[1]);       /* [$x/of], not [$x/60] */
     if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
@@ -4464,298 +4449,265 @@ static int scan_reference(Scan *s, Phrase *p) {
         else if ((p->number = scan_number(s)) < 0)
             scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
                        "[$x+$y] or [$x%60]");
-    } else if (!p->silent && scan_take(s, '/')) p->form = scan_name(s, "the name of a form");
+    } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
     if (s->e->status || scan_take(s, ']')) return s->e->status;
     return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text up to the next mark. Its blanks become single and its \ go, in place, since what
- * is written is never longer than what was read. */
-static int scan_text(Scan *s, Phrase *p) {
-    unsigned char *const from = s->p, *to = from;
+/* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
+static int scan_text(Scan *s, Node *p) {
+    unsigned char *to = s->p;
+    p->text = to;
     for (; !strchr("[]{}|/\n", *s->p); s->p++) {        /* strchr also stops at the final \0 */
         int c = *s->p;
         if (c == '\\') {
             c = *++s->p;
             if (c < ' ')
                 return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
-            if (c == 'n' && to > from && to[-1] == ' ') to--;
+            if (c == 'n' && to > p->text && to[-1] == ' ') to--;
             *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
             s->line += c == '\v';
-            if (to == from || !strchr(" \n", to[-1])) *to++ = ' ';
+            if (to == p->text || !strchr(" \n", to[-1])) *to++ = ' ';
         } else *to++ = (unsigned char)c;
     }
-    p->at = (int)(from - s->g->text.at);
-    p->size = (int)(to - from);
+    p->size = (int)(to - p->text);
     return 0;
 }
 
-static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth);
+static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
-/* Reads a group from its { on, a rule without a name. */
-static int scan_group(Scan *s, Phrase *p, int depth) {
-    Grammar *g = s->g;
-    if (depth >= GRAMMAR_NESTING)
-        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
-    s->p++;
-    p->rule = g->rule_count++;
-    g->rules[p->rule] = (Rule){.line = s->line, .forms = 1, .head = {-1}};
-    if (scan_alternatives(s, &g->rules[p->rule], false, depth + 1)) return 1;
-    if (scan_take(s, '}')) return 0;
-    return scan_wrong(s, "} to close a {", depth ? "\\/ for a plain /"
-                                                 : "\\[ or \\/ for a plain [ or /, or a }");
-}
-
-/* Reads one form of an alternative, up to | / or the end. *last is its first phrase. */
-static int scan_chain(Scan *s, int *last, int depth) {
-    Grammar *g = s->g;
-    Phrase *p = NULL;
-    *last = -1;
+/* Reads one form of an alternative, up to | / ] } or the end of the rule. */
+static int scan_form(Scan *s, Node *form) {
+    Node *p = NULL, **last = &form->first;
     scan_blanks(s);
     while (*s->p && !strchr("|/\n]}", *s->p)) {
-        p = &g->phrases[g->phrase_count];
-        *p = (Phrase){.next = -1, .line = s->line, .size = -1, .rule = -1, .name = -1,
-                      .variable = -1, .form = -1, .right = -1, .low = 1, .high = 1};
-        *last = g->phrase_count++;
+        p = *last = node_new(s, NODE_TEXT);
         last = &p->next;
-        if (scan_take(s, '[') ? scan_reference(s, p)
-            : *s->p == '{' ? scan_group(s, p, depth) : scan_text(s, p)) return 1;
+        if (scan_take(s, '[')) scan_reference(s, p);
+        else if (scan_take(s, '{')) {
+            p->kind = NODE_GROUP;
+            p->forms = 1;
+            if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
+                scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
+        } else scan_text(s, p);
+        if (s->e->status) return 1;
     }
-    if (p && p->size > 0 && g->text.at[p->at + p->size - 1] == ' ') p->size--;
+    if (p && p->size > 0 && p->text[p->size - 1] == ' ') p->size--;
     return 0;
 }
 
-/* Reads the alternatives of a rule, up to the end of the line or a }. */
-static int scan_alternatives(Scan *s, Rule *r, bool zipf, int depth) {
-    Grammar *g = s->g;
-    int *last = &r->first;
+/* Reads the alternatives of a rule or a group, up to the end of the line or a }. */
+static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
+    Node **last = &rule->first;
     uint64_t k = 1;
+    if (s->depth++ > GRAMMAR_NESTING)
+        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
     do {
-        Alternative *a = &g->alternatives[g->alternative_count];
-        *last = g->alternative_count++;
+        Node *a = *last = node_new(s, NODE_FORM), *form = a;
         last = &a->next;
         scan_blanks(s);
         unsigned char *start = s->p;
         int weight = scan_number(s);
         if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
-        r->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
-        *a = (Alternative){.upto = r->weight, .next = -1};
-        do {
-            if (a->forms && a->forms == r->forms)
+        rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
+        a->weight = rule->weight;
+        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++) {
+            if (a->forms == rule->forms)
                 return scan_wrong(s, "| or the end of the alternative after its last form",
                                   "\\/ for a plain /");
-            if (scan_chain(s, &a->first[a->forms++], depth)) return 1;
-        } while (r->head[0] >= 0 && scan_take(s, '/'));
-        if (a->forms > 1 && a->forms < r->forms)
+            form = form->form = node_new(s, NODE_FORM);
+        }
+        if (s->e->status) return 1;
+        if (a->forms > 1 && a->forms < rule->forms)
             return scan_wrong(s, "/ and as many forms as the head has",
                               "one form for all, or each");
     } while (scan_take(s, '|'));
-    return r->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
+    s->depth--;
+    return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
 /* Reads one rule: NAME/FORM/FORM = alternatives. */
 static int scan_rule(Scan *s) {
-    Grammar *g = s->g;
-    const int number = g->rule_count++;
-    Rule *r = &g->rules[number];
-    *r = (Rule){.line = s->line};
-    do {
-        if (r->forms == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "a second rule");
-        r->head[r->forms] = scan_name(s, "the name of a rule in the first column");
-        if (r->head[r->forms++] < 0) return 1;
-    } while (scan_take(s, '/'));
-    Symbol *y = &g->symbols[r->head[0]];
-    if (y->rule >= 0)
+    Node *rule = node_new(s, NODE_RULE), *form = rule;
+    for (;; form = form->form = node_new(s, NODE_RULE)) {
+        if (rule->forms++ == GRAMMAR_FORMS)
+            return scan_wrong(s, "at most 8 forms", "a second rule");
+        if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
+        if (!scan_take(s, '/')) break;
+    }
+    Symbol *y = rule->name;
+    if (y->rule)
         return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). "
-                    "Try: another name", g->name, s->line, y->size,
-                    (const char *)g->text.at + y->at, g->rules[y->rule].line);
-    y->rule = number;
+                    "Try: another name", s->g->name, s->line, y->size, y->at, y->rule->line);
+    y->rule = rule;
     scan_blanks(s);
     const bool zipf = scan_take(s, '~');
     if (!scan_take(s, '='))
         return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
-    if (scan_alternatives(s, r, zipf, 0)) return 1;
+    if (scan_alternatives(s, rule, zipf)) return 1;
     if (!scan_take(s, '\n'))
         return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
     s->line++;
     return 0;
 }
 
-/* Which form of rule r is called by this symbol, -1 none. */
-static int form_index(const Rule *r, int symbol) {
-    for (int i = 0; i < r->forms; i++) if (r->head[i] == symbol) return i;
-    return -1;
+/* Which form of a rule has this name, -1 none. */
+static int form_index(const Node *rule, const Symbol *name) {
+    int i = 0;
+    for (; rule && rule->name != name; rule = rule->form) i++;
+    return rule ? i : -1;
+}
+
+/* The rule whose forms a reference has: it tells that rule, or a variable that remembers such. */
+static const Node *reference_shape(const Node *p) {
+    return p->recall ? p->name->shape : p->name->rule;
 }
 
 /* An error about a name that a phrase refers to. Returns 1. */
-static int name_wrong(const Grammar *g, int line, int symbol, const char *expected,
+static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
                       const char *hint, Error *e) {
-    const Symbol *y = &g->symbols[symbol];
-    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, line, expected, y->size,
-                (const char *)g->text.at + y->at, hint);
+    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
+                y->size, y->at, hint);
 }
 
-/* Ties every reference to its rule, and gives each variable the forms of the rule that binds it.
- * Copies [x=$y] may come before y's own binding in the file, hence the rounds, of which the last
- * checks: a chain of more than eight such copies is refused. */
+/* Whether what a reference names is there and has the form that it asks for. */
+static int reference_check(const Grammar *g, const Node *p, Error *e) {
+    const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
+    if (!p->recall && !shape)
+        return name_wrong(g, p, p->name, "the name of a rule",
+                          "a line NAME = text, or check the spelling", e);
+    const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
+                        : p->right && !p->right->shape ? p->right : NULL;
+    if (unset)
+        return name_wrong(g, p, unset, "a variable that something remembers",
+                          "[NAME:rule] before [$NAME]", e);
+    if (p->wanted && form_index(shape, p->wanted) < 0)
+        return name_wrong(g, p, p->wanted, "a form of that rule or variable",
+                          "the names after / in the rule's head", e);
+    if (!p->variable) return 0;
+    do shape = shape->form, held = held->form;
+    while (shape && held && shape->name == held->name);
+    return !shape && !held ? 0
+         : name_wrong(g, p, p->variable, "rules with the same forms for one variable",
+                      "another variable", e);
+}
+
+/* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
+ * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
 static int grammar_link(Grammar *g, Error *e) {
-    enum { ROUNDS = 9 };
-    for (int round = 1; round <= ROUNDS; round++)
-        for (Phrase *p = g->phrases; p < g->phrases + g->phrase_count; p++) {
-            if (p->name < 0) continue;
-            Symbol *y = &g->symbols[p->name];
-            if (!p->recall && (p->rule = y->rule) < 0)
-                return name_wrong(g, p->line, p->name, "the name of a rule",
-                                  "a line NAME = text, or check the spelling", e);
-            const int shape = p->recall ? y->shape : p->rule;
-            if (p->variable >= 0 && shape >= 0) {
-                int *held = &g->symbols[p->variable].shape;
-                if (*held < 0) *held = shape;
-                const Rule *a = &g->rules[*held], *b = &g->rules[shape];
-                if (a->forms != b->forms ||
-                    memcmp(a->head + 1, b->head + 1, (size_t)(a->forms - 1) * sizeof *a->head))
-                    return name_wrong(g, p->line, p->variable, "rules with the same forms for one "
-                                      "variable", "another variable", e);
-            }
-            if (round < ROUNDS) continue;
-            const int unset = shape < 0 ? p->name
-                            : p->right >= 0 && g->symbols[p->right].shape < 0 ? p->right : -1;
-            if (unset >= 0)
-                return name_wrong(g, p->line, unset, "a variable that something remembers",
-                                  "[NAME:rule] before [$NAME]", e);
-            if (p->form >= 0 && form_index(&g->rules[shape], p->form) < 0)
-                return name_wrong(g, p->line, p->form, "a form of that rule or variable",
-                                  "the names after / in the rule's head", e);
-        }
+    const Node *p, *end = g->nodes + g->node_count;
+    for (int round = 0; round < 8; round++)
+        for (p = g->nodes; p < end; p++)
+            if (p->variable && !p->variable->shape) p->variable->shape = reference_shape(p);
+    for (p = g->nodes; p < end && !e->status; p++)
+        if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
     for (int i = 0; i < g->symbol_count; i++)
-        if (g->symbols[i].shape >= 0) g->symbols[i].slot = g->slot_count++;
-    return 0;
+        if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
+    return e->status;
 }
 
-/* Copies the text into g: comments and control characters become blanks, and a line end that does
- * not end a rule becomes \v. Returns how many marks there are, 0 without memory: no symbol,
- * alternative or rule is made without a mark and no mark makes more than two phrases, which bounds
- * every array before it is filled. */
-static size_t grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
-    size_t marks = 4;
-    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
-    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 0;
-    unsigned char *t = g->text.at;
+/* Copies the text into g: comments and control characters become blanks, a line end inside a rule
+ * becomes \v. Makes room for nodes and symbols: behind each stands a byte, the first of a name or a
+ * text, = [ { } | or /, but behind those of a { that is never closed. */
+static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
+    const idx room = (idx)n + 4 * GRAMMAR_NESTING;
     bool comment = false;
+    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
+    unsigned char *t = g->text.at;
     for (size_t i = 0; i < n; i++) {
         comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
         if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-        marks += strchr("[{|/=:]\n\\}", t[i]) != NULL;
     }
     for (size_t i = 0; i < n; i++)
         if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    return marks;
+    g->symbols = grab(room, sizeof *g->symbols, e);
+    g->nodes = grab(room, sizeof *g->nodes, e);
+    return e->status;
 }
-
-/* What a variable remembers: for every form of its rule, a stretch of Telling.memory. */
-typedef struct Remembered { bool set; size_t at[GRAMMAR_FORMS], size[GRAMMAR_FORMS]; } Remembered;
 
 /* A document being told. */
 typedef struct Telling {
     const Grammar *g;
     Rng rng;
-    Bytes *out, memory;
-    Remembered *values;         /* one per variable */
+    Bytes *out, memory;         /* memory: what is remembered, each form ended by a \0 */
+    size_t *values;             /* of each variable: where in memory its first form is, 0 nowhere */
     size_t start, floor;        /* where in out the document begins, and what is remembered now */
     int depth, steps;
     Error *e;
 } Telling;
 
 /* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
-static int tell_text(Telling *t, const void *text, size_t n) {
+static int tell_text(Telling *t, const unsigned char *p, size_t n) {
     Bytes *o = t->out;
-    const unsigned char *p = text;
     const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
     if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
     if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
     return n ? bytes_add(o, p, n, t->e) : 0;
 }
 
-static int tell_rule(Telling *t, int rule, int wanted);
+static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
-/* What a variable remembers; NULL and an error while that is nothing. */
-static const Remembered *tell_recall(const Telling *t, const Phrase *p, int name) {
-    const Remembered *v = &t->values[t->g->symbols[name].slot];
-    if (v->set) return v;
-    name_wrong(t->g, p->line, name, "a variable that has been remembered by now",
-               "[NAME:rule] earlier in the document", t->e);
-    return NULL;
+/* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
+static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
+    if (!t->values[name->slot])
+        name_wrong(t->g, p, name, "a variable that has been remembered by now",
+                   "[NAME:rule] earlier in the document", t->e);
+    return t->values[name->slot];
 }
 
 /* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
-static int tell_number(const Telling *t, const Phrase *p, int name, int64_t *number) {
-    const Remembered *v = tell_recall(t, p, name);
-    if (!v) return 1;
-    const unsigned char *digits = t->memory.at + v->at[0];
-    const size_t n = v->size[0], minus = n && *digits == '-';
-    bool good = n > minus && n - minus <= 9;
-    *number = 0;
-    for (size_t i = minus; i < n && good; i++) {
-        good = is_digit(digits[i]);
-        *number = 10 * *number + (digits[i] - '0');
-    }
-    if (minus) *number = -*number;
-    return good ? 0 : name_wrong(t->g, p->line, name, "a whole number of at most nine digits to "
-                                 "count with", "[NAME:rule] of a rule of numbers", t->e);
+static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
+    const size_t at = tell_recall(t, p, name);
+    if (!at) return 0;
+    char *text = (char *)t->memory.at + at, *end;
+    const long long number = strtoll(text, &end, 10);
+    if (end == text || *end || end - text > 9 + (*text == '-'))
+        name_wrong(t->g, p, name, "a whole number of at most nine digits to count with",
+                   "[NAME:rule] of a rule of numbers", t->e);
+    return number;
 }
 
-/* The result of an operation, in every form. */
-static int tell_operation(Telling *t, const Phrase *p, Remembered *v) {
-    int64_t x, y = p->number;
+/* Remembers the result of an operation, the same in every form. */
+static int tell_operation(Telling *t, const Node *p) {
     char text[24];
-    if (tell_number(t, p, p->name, &x) || (p->right >= 0 && tell_number(t, p, p->right, &y)))
-        return 1;
+    const long long x = tell_number(t, p, p->name);
+    const long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
+    if (t->e->status) return 1;
     if (!y && strchr("/%", p->operator))
         return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
                     t->g->name, p->line);
-    const int64_t z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
-                    : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-    const size_t n = (size_t)snprintf(text, sizeof text, "%lld", (long long)z);
-    for (int f = 0; f < GRAMMAR_FORMS; f++) {
-        v->at[f] = t->memory.size;
-        v->size[f] = n;
-    }
-    return bytes_add(&t->memory, text, n, t->e);
+    const long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
+                      : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
+    const size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
+    for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
+    return t->e->status;
 }
 
-/* Whether a variable other than the one in this slot holds the same text as v. */
-static bool held_elsewhere(const Telling *t, const Remembered *v, int slot) {
-    const unsigned char *m = t->memory.at;
-    for (int i = 0; i < t->g->slot_count; i++) {
-        const Remembered *w = &t->values[i];
-        if (i != slot && w->set && w->size[0] == v->size[0] &&
-            !memcmp(m + w->at[0], m + v->at[0], v->size[0])) return true;
-    }
-    return false;
-}
-
-/* Tells every form of the rule in turn at the end of out and moves it to memory, from the same
- * random numbers each time; they go on after those of the first form. */
-static int tell_forms(Telling *t, const Phrase *p, Remembered *v) {
-    const Rule *r = &t->g->rules[p->rule];
+/* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
+ * to memory; again, where another variable has the same first form. */
+static int tell_forms(Telling *t, const Node *p, size_t *at) {
     const size_t from = t->out->size, floor = t->floor;
-    for (int tries = 0; tries < 8; tries++) {
+    bool held = true;
+    for (int tries = 0; tries < 8 && held; tries++) {
         const Rng start = t->rng;
         Rng after = start;
-        for (int f = 0; f < r->forms; f++) {
+        for (const Node *form = p->name->rule; form; form = form->form) {
             t->rng = start;
-            t->floor = from;
-            if (tell_rule(t, p->rule, r->head[f])) return 1;
-            v->at[f] = t->memory.size;
-            v->size[f] = t->out->size - from;
-            if (bytes_add(&t->memory, t->out->at + from, v->size[f], t->e)) return 1;
-            t->out->size = from;
-            t->floor = floor;
-            if (!f) after = t->rng;
+            t->floor = t->out->size;
+            if (tell_rule(t, p->name->rule, form->name) || bytes_add(t->out, "", 1, t->e)) return 1;
+            if (form == p->name->rule) after = t->rng;
         }
         t->rng = after;
-        if (!held_elsewhere(t, v, t->g->symbols[p->variable].slot)) break;
+        t->floor = floor;
+        *at = t->memory.size;
+        if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
+        t->out->size = from;
+        held = false;
+        const char *m = (const char *)t->memory.at;
+        for (int i = 0; i < t->g->slot_count && !held; i++)
+            held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
     }
     return 0;
 }
@@ -4772,7 +4724,7 @@ static bool takes_an(const unsigned char *word, size_t n) {
 }
 
 /* Gives what was told from byte start on its article and its capital. */
-static int tell_finish(Telling *t, const Phrase *p, size_t start) {
+static int tell_finish(Telling *t, const Node *p, size_t start) {
     Bytes *o = t->out;
     while (start < o->size && o->at[start] == ' ') start++;
     if (p->article && start < o->size) {
@@ -4788,64 +4740,64 @@ static int tell_finish(Telling *t, const Phrase *p, size_t start) {
     return 0;
 }
 
-/* Tells one reference; inherited is the form that the whole alternative was asked for, or -1. All
- * but a rule that is told alone takes a value, [$x] as it is, [$x+1] counted, [x:name] told, which
- * may be remembered and told in the form wanted or the first. */
-static int tell_reference(Telling *t, const Phrase *p, int inherited) {
-    const Grammar *g = t->g;
-    const int wanted = p->form >= 0 ? p->form : inherited;
-    int times = p->low;
-    if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
-    for (int i = 0; i < times && !t->e->status; i++) {
-        if (i && tell_text(t, " ", 1)) return 1;
-        const size_t start = t->out->size;
-        if (p->recall || p->variable >= 0) {
-            const Remembered *known = p->recall ? tell_recall(t, p, p->name) : NULL;
-            Remembered v = {.set = true};
-            if (known && !p->operator) v = *known;
-            else if (p->recall ? tell_operation(t, p, &v) : tell_forms(t, p, &v)) return 1;
-            if (p->variable >= 0) t->values[g->symbols[p->variable].slot] = v;
-            if (p->silent) continue;
-            const int rule = p->recall ? g->symbols[p->name].shape : p->rule;
-            const int form = form_index(&g->rules[rule], wanted), f = form < 0 ? 0 : form;
-            tell_text(t, t->memory.at + v.at[f], v.size[f]);
-        } else tell_rule(t, p->rule, wanted);
-        if ((p->capital || p->article) && !t->e->status) tell_finish(t, p, start);
-    }
-    return t->e->status;
+/* Takes a reference's value, [$x] as it is, [$x+1] counted, [x:name] told; remembers it; and tells
+ * it in the form wanted or the first. */
+static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
+    size_t at = t->memory.size;
+    if (p->operator ? tell_operation(t, p)
+        : p->recall ? !(at = tell_recall(t, p, p->name)) : tell_forms(t, p, &at)) return 1;
+    if (p->variable) t->values[p->variable->slot] = at;
+    const unsigned char *text = t->memory.at + at;
+    for (int f = form_index(reference_shape(p), wanted); f > 0; f--)
+        text += strlen((const char *)text) + 1;
+    return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
 }
 
 /* Refuses a document that goes on for ever. */
-static int endless(const Telling *t, const Rule *r) {
-    return fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
+static int tell_on(const Telling *t, const Node *p) {
+    return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
+           t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
                 "%d rules or %d bytes. Try: an alternative that does not come back here",
-                t->g->name, r->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+                t->g->name, p->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
-/* Tells a rule in the form wanted (a symbol, or -1). A { } group hands on what it was asked for. */
-static int tell_rule(Telling *t, int rule, int wanted) {
-    const Grammar *g = t->g;
-    const Rule *r = &g->rules[rule];
-    if (++t->depth > GRAMMAR_DEPTH || ++t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE)
-        return endless(t, r);
-    const int form = r->head[0] < 0 ? 0 : form_index(r, wanted);
-    const Alternative *a = &g->alternatives[r->first];
-    const uint64_t draw = a->next < 0 ? 0 : rng_below(&t->rng, r->weight);
-    while (a->upto <= draw) a = &g->alternatives[a->next];
-    if (form < 0 || a->forms > 1) wanted = -1;
-    const Phrase *p;
-    for (int i = a->first[a->forms > 1 && form > 0 ? form : 0]; i >= 0; i = p->next) {
-        p = &g->phrases[i];
-        if (p->size >= 0 ? tell_text(t, g->text.at + p->at, (size_t)p->size)
-            : p->name < 0 ? tell_rule(t, p->rule, wanted) : tell_reference(t, p, wanted)) return 1;
-        if (t->out->size - t->start > GRAMMAR_SIZE) return endless(t, r);
+/* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
+static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
+    int times = p->low;
+    if (p->wanted) wanted = p->wanted;
+    if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
+    for (int i = 0; i < times; i++) {
+        if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
+        const size_t start = t->out->size;
+        if (p->recall || p->variable ? tell_value(t, p, wanted)
+                                     : tell_rule(t, p->name->rule, wanted)) return 1;
+        if (!p->silent && tell_finish(t, p, start)) return 1;
     }
-    t->depth--;
     return 0;
 }
 
-/* Appends document number of the stream seed to out, without a separator. The random numbers start
- * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
+/* Tells a rule or group in the form wanted (or NULL). A group hands on what it was asked for. */
+static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
+    t->depth++;
+    t->steps++;
+    if (tell_on(t, rule)) return 1;
+    const Node *a = rule->first;
+    const uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
+    while (a->weight <= draw) a = a->next;
+    const int index = form_index(rule, wanted);
+    if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
+    for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
+    for (const Node *p = a->first; p && !t->e->status; p = p->next)
+        if (p->kind == NODE_TEXT) tell_text(t, p->text, (size_t)p->size);
+        else if (p->kind == NODE_GROUP) tell_rule(t, p, wanted);
+        else tell_reference(t, p, wanted);
+    t->depth--;
+    return t->e->status;
+}
+
+/* Appends document number of the stream seed to out, without a separator. On failure out is as it
+ * was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
     const size_t start = out->size;
@@ -4853,7 +4805,8 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
     t.rng.state = rng_next(&t.rng) ^ number;
     t.rng.state = rng_next(&t.rng);
     t.values = grab(g->slot_count, sizeof *t.values, e);
-    const bool bad = !t.values || bytes_add(out, "", 0, e) || tell_rule(&t, 0, -1);
+    const bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
+                     tell_rule(&t, g->nodes, NULL);
     if (bad) out->size = start;
     else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
     bytes_free(&t.memory);
@@ -4864,33 +4817,27 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
 static void grammar_free(Grammar *g) {
     bytes_free(&g->text);
     free(g->symbols);
-    free(g->phrases);
-    free(g->alternatives);
-    free(g->rules);
+    free(g->nodes);
     *g = (Grammar){0};
 }
 
-/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
- * check, so that a grammar without an end is refused here. On failure everything is freed. */
+/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
+ * has it an end? On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
+    Bytes trial = {0};
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
         return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a "
                     "smaller one", name, n);
-    const idx marks = (idx)grammar_copy(g, text, n, e);
+    grammar_copy(g, text, n, e);
     Scan s = {.g = g, .p = g->text.at, .line = 1, .e = e};
-    Bytes trial = {0};
-    g->symbols = grab(marks, sizeof *g->symbols, e);
-    g->phrases = grab(2 * marks, sizeof *g->phrases, e);
-    g->alternatives = grab(marks, sizeof *g->alternatives, e);
-    g->rules = grab(marks, sizeof *g->rules, e);
     while (!e->status && (scan_blanks(&s), *s.p)) {
         if (scan_take(&s, '\n')) s.line++;
         else scan_rule(&s);
     }
-    if (!e->status && !g->rule_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+    if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
     if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
     pairs_free(&s.names);
     bytes_free(&trial);
@@ -4903,19 +4850,16 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *
  * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
  * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
- * later as targets. A block starts wherever the cut falls, mostly inside a document, and attention
- * crosses documents, as in the paper. A text is read in a new random order of its blocks at each
- * pass; a grammar never ends, and its blocks come in the order in which they are told.
+ * later as targets. A block may start inside a document, and attention crosses documents, as in the
+ * paper. A text's blocks come in a new random order at each pass; a grammar's as they are told.
  *
- * Documents held back for validation: of a text or shards, those whose number hashes below --valid,
- * whatever the seed; where that leaves one side empty, as with a text of one document, the end of
- * the last document, its share by length. Of a grammar, the documents of a seed that no training
- * has. So every run of one source is judged on the same held documents.
+ * Held back for validation, whatever the seed: of a text or shards, the documents whose number
+ * hashes below --valid; where that leaves one side empty, as with a single document, the end of the
+ * last document, its share by length. Of a grammar, the documents of a seed no training has.
  *
  * --text names a file, standard input, or a folder, whose files (its own, and none whose name
  * begins with a dot) follow each other in the order of their names; a file's end ends a document.
- * Bytes that are not UTF-8 are nearly always a mistake, an archive or another encoding, and would
- * train a model of noise without a word: they are refused.
+ * Bytes that are not UTF-8 are refused: another encoding would train a model of noise.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
@@ -4925,10 +4869,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * do. Its last two ids are for --bos and --fix-token; a shard that has them is then refused.
  */
 
-enum {
-    HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304,
-    SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024
-};
+enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
+       SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
@@ -4986,114 +4928,102 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
     return e->status;
 }
 
-/* All that --text or --tokens names, put together: bytes with a separator after each file, or ids.
- */
-static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Error *e) {
+/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of
+ * ids. */
+static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
+    Ids ids = {0};
     files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
         at += strlen(name) + 1;
-        file.size = 0;
+        file.size = ids.size = 0;
         if (file_read(name, &file, e)) break;
-        if (s->tokens[0]) shard_read(file.at, file.size, name, free_ids, ids, e);
-        else if (!text_check(file.at, file.size, name, e) &&
-                 !bytes_add(text, file.at, file.size, e))
-            bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
+        if (s->tokens[0]) {
+            if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
+                bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
+        } else if (!text_check(file.at, file.size, name, e) &&
+                   !bytes_add(out, file.at, file.size, e))
+            bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
     bytes_free(&file);
+    ids_free(&ids);
     return e->status;
 }
 
-/* Appends the tokens of a document, bytes of a text or else ids, with bos and end. Where one of
- * d->held begins is noted in d->starts. */
-static int data_encode(Data *d, const Source *s, const Bytes *text, const Ids *ids, size_t from,
-                       size_t to, Ids *out, Error *e) {
+/* Finds the next document from *at on, past its separator; false when there is none. White space at
+ * the start of a text's document is not part of it. */
+static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
+                          size_t *from, size_t *to) {
+    while ((*from = *to = *at) < all->size) {
+        if (s->tokens[0]) {
+            while (*to < all->size && memcmp(all->at + *to, &d->end, ID_BYTES)) *to += ID_BYTES;
+            *at = *to + ID_BYTES;
+        } else {
+            *to += document_length(all->at + *from, all->size - *from);
+            *at = *to + strlen(DOCUMENT_END);
+            while (*from < *to && isspace(all->at[*from])) ++*from;
+        }
+        if (*from < *to) return true;
+    }
+    return false;
+}
+
+/* Whether a document is held back. */
+static bool document_held(const Source *s, uint64_t number) {
+    Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
+    return rng_uniform(&draw) < s->valid;
+}
+
+/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
+ * of d->held begins. */
+static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
     const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
     if (out == &d->held) ids_add(&d->starts, &start, 1, e);
     if (s->bos) ids_add(out, &bos, 1, e);
-    if (ids) ids_add(out, ids->at + from, to - from, e);
-    else if (from < to) tokenizer_encode(&d->encoder, text->at + from, to - from, out, e);
+    if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
+    else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
     return ids_add(out, &end, 1, e);
+}
+
+/* A text or shards: the documents, shared out between training and validation. The last is cut,
+ * where it must be, at white space, so that no word and no character is. */
+static int data_open_files(Data *d, const Source *s, int T, Error *e) {
+    const size_t unit = s->tokens[0] ? ID_BYTES : 1;
+    Bytes all = {0};
+    uint64_t n = 0, held = 0, i = 0;
+    size_t from, to;
+    source_read(d, s, &all, e);
+    for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
+        held += document_held(s, n);
+    if (!n) fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
+                 s->tokens[0] ? s->tokens : s->text);
+    const bool cut = s->valid > 0 && (!held || held == n);
+    for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
+        const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
+        const bool back = !cut && document_held(s, i);
+        size_t end = to;
+        if (cut && i + 1 == n) {
+            end -= unit * (size_t)((double)((to - from) / unit) * s->valid);
+            while (unit == 1 && end < to && !isspace(all.at[end])) end++;
+        }
+        if (from < end && (back || room))
+            data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
+        if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
+    }
+    d->source = hash64(0, all.at, all.size);
+    bytes_free(&all);
+    return e->status;
 }
 
 /* Appends the tokens of a document that the grammar tells. */
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
     Bytes text = {0};
     if (!grammar_document(&d->grammar, seed, number, &text, e))
-        data_encode(d, s, &text, NULL, 0, text.size, out, e);
+        data_encode(d, s, text.at, text.size, out, e);
     bytes_free(&text);
-    return e->status;
-}
-
-/* Where a document lies, in bytes or in ids, and whether it is held back. */
-typedef struct Document { size_t from, to; bool held; } Document;
-
-/* Finds the next document from *at on, past its end and its separator; false when there is none.
- * White space at the start of a text's document is not part of it. */
-static bool document_next(const Data *d, const Bytes *text, const Ids *ids, size_t *at,
-                          Document *out) {
-    while (*at < (ids ? ids->size : text->size)) {
-        size_t from = *at, to = from;
-        if (ids) {
-            while (to < ids->size && ids->at[to] != d->end) to++;
-            *at = to + (to < ids->size);
-        } else {
-            to += document_length(text->at + from, text->size - from);
-            *at = to + (to < text->size ? strlen(DOCUMENT_END) : 0);
-            while (from < to && isspace(text->at[from])) from++;
-        }
-        *out = (Document){.from = from, .to = to};
-        if (from < to) return true;
-    }
-    return false;
-}
-
-/* Lists the documents, those held back marked; returns how many. Where they would all be on one
- * side, the last is cut in two at a share of 1 - valid: in a text at the first white space from
- * there on, so that no word and no character is cut. */
-static size_t documents_list(const Data *d, const Source *s, const Bytes *text, const Ids *ids,
-                             Bytes *list, Error *e) {
-    Document one;
-    uint64_t n = 0, held = 0;
-    for (size_t at = 0; !e->status && document_next(d, text, ids, &at, &one); n++) {
-        Rng draw = {hash64(HELD_SEED, &n, sizeof n)};
-        one.held = rng_uniform(&draw) < s->valid;
-        held += one.held;
-        bytes_add(list, &one, sizeof one, e);
-    }
-    if (e->status || !n || s->valid <= 0 || (held && held < n)) return n;
-    Document *all = (void *)list->at, *last = &all[n - 1];
-    size_t cut = last->to - (size_t)((double)(last->to - last->from) * s->valid);
-    while (!ids && cut < last->to && !isspace(text->at[cut])) cut++;
-    for (uint64_t i = 0; i < n; i++) all[i].held = false;
-    one = (Document){.from = cut, .to = last->to, .held = true};
-    last->to = cut;
-    bytes_add(list, &one, sizeof one, e);
-    return n + 1;
-}
-
-/* A text or shards: the documents, shared out between training and validation. */
-static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-    Bytes text = {0}, list = {0};
-    Ids ids = {0}, *shards = s->tokens[0] ? &ids : NULL;
-    source_read(d, s, &text, &ids, e);
-    const size_t n = e->status ? 0 : documents_list(d, s, &text, shards, &list, e);
-    if (!n) fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
-                 shards ? s->tokens : s->text);
-    for (size_t i = 0; i < n && !e->status; i++) {
-        const Document *p = (const Document *)(void *)list.at + i;
-        const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-        if (p->from < p->to && (p->held || room))
-            data_encode(d, s, &text, shards, p->from, p->to, p->held ? &d->held : &d->train, e);
-    }
-    d->source = shards ? hash64(0, ids.at, ids.size * sizeof *ids.at)
-                       : hash64(0, text.at, text.size);
-    bytes_free(&text);
-    bytes_free(&list);
-    ids_free(&ids);
     return e->status;
 }
 
@@ -5112,6 +5042,7 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
 
 /* The vocabulary and the ids that are not text's: of --tokens, or of a tokenizer. */
 static int data_open_ids(Data *d, const Source *s, Error *e) {
+    Tokenizer *t = &d->tokenizer;
     if (s->tokens[0]) {
         d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
         d->end = s->end_token;
@@ -5122,17 +5053,16 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
              : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
                     "Try: another one, or --vocab %d", d->end, below, d->end + 3);
     }
-    Tokenizer *t = &d->tokenizer;
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
     d->end = t->end;
     d->bos = t->bos;
     d->fix = t->fix;
-    const bool bos = s->bos && d->bos < 0;
-    if (!bos && !(s->fix_token && d->fix < 0)) return 0;
-    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                "without it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
-                s->tokenizer);
+    const char *flag = s->bos && d->bos < 0 ? "bos"
+                     : s->fix_token && d->fix < 0 ? "fix-token" : NULL;
+    return !flag ? 0
+         : fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                "without it, or --tokenizer tokenizer.bin", flag, s->tokenizer);
 }
 
 /* What the data come from, for messages. */
@@ -5194,6 +5124,7 @@ static void data_shuffle(Data *d, idx pass) {
 /* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
+    const size_t n = (size_t)T + 1;
     *number = d->sample++;
     if (d->draw) {
         d->draw(d, d->seed, *number, block, T + 1);
@@ -5203,18 +5134,18 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
         const idx at = (idx)*number;
         if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
         *number = (uint64_t)d->order[at % d->blocks];
-        memcpy(block, d->train.at + *number * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
+        memcpy(block, d->train.at + *number * n, n * sizeof *block);
         return 0;
     }
-    for (size_t have = 0, some; have <= (size_t)T; have += some, d->offset += some) {
+    for (size_t have = 0, some; have < n; have += some, d->offset += some) {
         if (d->told.size && d->offset >= d->told.size) {     /* this document is at its end */
             d->document++;
             d->told.size = d->offset = 0;
         }
         /* none is told yet: at the start, or after a checkpoint has said which and where in it */
         if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
-        const size_t left = d->told.size - d->offset, want = (size_t)T + 1 - have;
-        some = d->told.size <= d->offset ? 0 : left < want ? left : want;
+        const size_t left = d->told.size > d->offset ? d->told.size - d->offset : 0;
+        some = left < n - have ? left : n - have;
         memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
     }
     return 0;
@@ -5245,32 +5176,41 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
     return 0;
 }
 
-static int intervene(const Data *d, const Source *s, uint64_t number, int32_t *block, int n,
+/* ids, targets [T] of a block of T+1 tokens. */
+static void block_split(const int32_t *block, int T, int *ids, int *targets) {
+    for (int t = 0; t < T; t++) {
+        ids[t] = block[t];
+        targets[t] = block[t + 1];
+    }
+}
+
+/* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
+static void overwrite(int *ids, int *targets, int T, int p, int id) {
+    if (p >= 1 && p <= T) ids[p - 1] = id;
+    if (p >= 2 && p <= T + 1) targets[p - 2] = id;
+}
+
+static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
     int at[17];
     Rng rng = {hash64(1024, &number, sizeof number)};    /* 1024: the seed of the authors' script */
     if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-    if (s->fix_token && s->fix_token <= n) block[s->fix_token - 1] = d->fix;
+    overwrite(ids, targets, T, s->fix_token, d->fix);
     for (int i = 0; at[i]; i++)
-        if (at[i] <= n) block[at[i] - 1] = (int32_t)rng_below(&rng, (uint64_t)d->vocab);
+        if (at[i] <= T + 1)
+            overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
     return 0;
-}
-
-/* Sequence number b of ids, targets [.,T] from a block of T+1 tokens. */
-static void block_split(const int32_t *block, int b, int T, int *ids, int *targets) {
-    for (int t = 0; t < T; t++) {
-        ids[(idx)b * T + t] = block[t];
-        targets[(idx)b * T + t] = block[t + 1];
-    }
 }
 
 /* ids, targets [B,T]: the next B blocks, with their interventions. */
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
     int32_t *block = grab(T + 1, sizeof *block, e);
     uint64_t number;
-    for (int b = 0; b < B && !e->status; b++)
-        if (!data_block(d, s, T, block, &number, e) &&
-            !intervene(d, s, number, block, T + 1, e)) block_split(block, b, T, ids, targets);
+    for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
+        if (data_block(d, s, T, block, &number, e)) break;
+        block_split(block, T, ids, targets);
+        intervene(d, s, number, T, ids, targets, e);
+    }
     free(block);
     return e->status;
 }
@@ -5292,6 +5232,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
     const int documents = (int)d->starts.size, size = (int)d->held.size;
     const bool natural = input == INPUT_NATURAL;
+    const int fixed = s->fix_token <= T ? s->fix_token : 0;
     int got = 0;
     *starts = 0;
     for (int skip = 0; natural && got < n && skip < size; skip += T)
@@ -5299,20 +5240,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
             const int from = d->starts.at[i] + skip,
                       end = i + 1 < documents ? d->starts.at[i + 1] : size;
             if (from + T + 1 > end) continue;
-            block_split(d->held.at + from, got++, T, ids, targets);
+            block_split(d->held.at + from, T, ids + (idx)got * T, targets + (idx)got * T);
+            overwrite(ids + (idx)got * T, targets + (idx)got * T, T, fixed, d->fix);
+            got++;
             *starts += skip == 0;
         }
     Rng rng = {hash64(HELD_SEED, "probe", 5)};
-    for (; !natural && got < n; got++) {
+    for (; !natural && got < n; got++, ids += T) {
         const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
         for (int t = 0; t < T; t++)
-            ids[(idx)got * T + t] = input == INPUT_REPEAT ? once
-                                  : (int)rng_below(&rng, (uint64_t)d->vocab);
-    }
-    const int p = s->fix_token <= T ? s->fix_token : 0;
-    for (int b = 0; b < got && p; b++) {
-        ids[(idx)b * T + p - 1] = d->fix;
-        if (natural && p > 1) targets[(idx)b * T + p - 2] = d->fix;
+            ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+        if (fixed) ids[fixed - 1] = d->fix;
     }
     return got;
 }
@@ -5320,15 +5258,13 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
 /* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
-    const size_t all = d->held.size / (size_t)(T + 1);
     int got = 0;
-    int32_t *block = grab(T + 1, sizeof *block, e);
-    for (; !e->status && got < n && (size_t)got < all; got++) {
-        memcpy(block, d->held.at + (size_t)got * (size_t)(T + 1), (size_t)(T + 1) * sizeof *block);
-        if (!intervene(d, s, ~(uint64_t)got, block, T + 1, e))
-            block_split(block, got, T, ids, targets);
+    for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
+        block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
+        intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
+        ids += T;
+        targets += T;
     }
-    free(block);
     return got;
 }
 
@@ -6834,47 +6770,70 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
  * percent of what a processor can do, because they starve it. How to feed it:
  *
- * Lanes. One instruction multiplies and adds L numbers at once: 4 floats in the 16 bytes that every
- * x86-64 and ARM machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill
- * the lanes; one number of A is repeated in all of them.
+ * Lanes. One instruction works on a vector: 4 floats in the 16 bytes that every x86-64 and ARM
+ * machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill the lanes.
  *
- * Registers. A fused multiply-add takes about 4 cycles and two begin in each, so 8 or more must be
- * under way that do not wait for each other. A tile of C, R rows of V vectors, is R V such sums,
- * which stay in registers for the whole sum over p: 10 loads feed 16 of them in an 8 x 2 tile. The
- * number of registers sets the tile: 8 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain
- * x86-64, 8 x 8 on ARM, which has 32 short registers.
+ * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
+ * way that do not wait for each other. A tile of C, some rows of two vectors, is that many sums,
+ * and stays in registers for the whole sum over p. Their number sets its size: 8 x 32 floats with
+ * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  *
  * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
- * while all rows of A pass by. A block is first packed into panels one tile wide, so that the tile
- * reads consecutive bytes. For few rows, or a small B, the copy does not pay, and B is read where
- * it lies. The tile's rows of A, 8 KiB, stay in L1. They are read in place if row-major; a
- * transposed A is packed, four tiles of rows at a time.
- *
- * Edges. The last columns and rows fill their panel up with zeros, whose products go into sums that
- * are never stored, so a NaN or an infinity meets them harmlessly.
+ * while all rows of A pass by. A block is packed into panels one tile wide, so that a tile reads
+ * consecutive bytes. Last rows and columns are filled up with zeros, whose products are not stored.
  *
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
  * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
  *
  * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
- * processor picks among the instances when it runs (13.4). Without GCC's vector extension the same
- * loops run number by number. GCC fuses multiplies and adds in its default mode, not under -std=c11
- * (fma_fuses tells).
+ * processor picks among the instances when it runs (13.4). GCC fuses multiplies and adds in its
+ * default mode, not under -std=c11 (fma_fuses tells).
  */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
  *
- * `bytes` is 16, 32 or 64 and constant. Lanes are reached through pointers: a vector as argument or
- * result would have another calling convention in every instance. Arrays that are only reached this
- * way, at places that are constant once loops are unrolled, live in registers. Loops that count 0,
- * 1, 2, .. do unroll (with steps of `lanes` Clang leaves the sums in memory, at a third of the
- * speed). */
+ * `bytes` is 16, 32 or 64 and constant. A statement sees VECTOR(p), the vector of so many bytes at p.
+ * Vectors are reached through pointers alone: as arguments or results they would have another
+ * calling convention in every instance. Arrays that are only reached so, at places that are
+ * constant once loops are unrolled, live in registers. Loops that count 0, 1, 2, .. do unroll (with
+ * steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
 typedef real Lanes16 __attribute__((LANES(16)));
 typedef real Lanes32 __attribute__((LANES(32)));
 typedef real Lanes64 __attribute__((LANES(64)));
+#define VECTOR(p) (*(L *)(p))
+#define WITH_LANES(statement)                                                                      \
+    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
+    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+    else { typedef Lanes16 L; statement; }
+#else                                                        /* number by number */
+#define VECTOR(p) (p)[lane]
+#define WITH_LANES(statement)                                                                      \
+    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
+#endif
+
+INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
+
+/* n things in pieces of at most `size` */
+INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
+
+/* The part of a from row i and column j on. */
+INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
+    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
+}
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
+    WITH_LANES(VECTOR(c) += a * VECTOR(b))
+}
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
+}
+INLINE void lanes_copy(const int bytes, real *c, const real *b) { WITH_LANES(VECTOR(c) = VECTOR(b)) }
+
+#if defined(__GNUC__) && !defined(__TINYC__)
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6887,25 +6846,6 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define LOW(a, b) __builtin_shuffle(a, b, (FourOrder){0, 4, 1, 5})
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
-
-/* A statement on vectors L of `bytes` bytes. */
-#define WITH_LANES(statement)                                                                      \
-    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
-    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
-    else { typedef Lanes16 L; statement; }
-
-/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    WITH_LANES(*(L *)c += a * *(const L *)b)
-}
-
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    WITH_LANES(*(L *)c += *(const L *)a * *(const L *)b)
-}
-
-INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    WITH_LANES(*(L *)c = *(const L *)b)
-}
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
    results once more. */
@@ -6920,18 +6860,6 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
 #else
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a * b[l];
-}
-
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    for (int l = 0; l < bytes / (int)sizeof(real); l++) c[l] += a[l] * b[l];
-}
-
-INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    memcpy(c, b, (size_t)bytes);
-}
-
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     for (idx p = 0; p < 4; p++)
         for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
@@ -6944,7 +6872,7 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
     enum { BLOCK = 16 };
     const idx n4 = n - n % 4;
     for (idx i = 0; i < m; i += BLOCK) {
-        const idx last = m - i < BLOCK ? m : i + BLOCK, last4 = last - (last - i) % 4;
+        const idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
         for (idx j = 0; j < n4; j += 4) {
             for (idx q = i; q < last4; q += 4)
                 transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
@@ -6956,7 +6884,6 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
     }
 }
 
-/* to [n,m] = from [m,n] transposed; rows begin ldt and ld elements apart. */
 static void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     transpose_inline(to, ldt, from, ld, m, n);
 }
@@ -6968,7 +6895,7 @@ enum {
     ROWS_MAX = 8, COLS_MAX = 2,          /* the largest tile, in rows and in vectors */
     TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
     DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
-    SPREAD = 128,                         /* columns of B in a block; whole panels at every width */
+    SPREAD = 128,                        /* columns of B in a block; whole panels at every width */
     GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
     FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
     SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
@@ -6977,51 +6904,60 @@ enum {
     GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
-/* n things in pieces of at most `size` */
-INLINE idx pieces(idx n, idx size) {
-    return n > 0 ? (n - 1) / size + 1 : 0;
-}
+/* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
+typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* The tile: c[mr,nr] = a b, or += with add, where a is [rows,k] and b [k, cols vectors] with rows
-   ldb apart, both complete; mr <= rows and nr say how much of the result has a place in C. */
-INLINE void tile(const int bytes, const int rows, const int cols, real *c, idx ldc, idx mr,
-                 idx nr, Matrix a, const real *b, idx ldb, idx k, bool add) {
+/* A tile: a has all `rows` rows and b, row-major, all `cols` vectors; m and n say how much of the
+   result has a place in C. */
+INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
     static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
+    const real *a = t.a.at, *b = t.b.at;
     real sum[TILE_MAX], out[TILE_MAX];
     for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, zero);
 
     /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
        registers. Two steps at once, p and i, would run GCC out of them. */
-    for (idx p = 0; p < k; p++, a.at += a.col, b += ldb)
+    for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++)
-                lanes_axpy(bytes, sum + i * width + v * lanes, a.at[i * a.row], b + v * lanes);
+                lanes_axpy(bytes, sum + i * width + v * lanes, a[i * t.a.row], b + v * lanes);
 
-    if (mr == rows && nr == width) {
+    if (t.m == rows && t.n == width) {
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++) {
-                real *at = c + i * ldc + v * lanes, *s = sum + i * width + v * lanes;
-                if (add) lanes_axpy(bytes, s, 1, at);
+                real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
+                if (t.add) lanes_axpy(bytes, s, 1, at);
                 lanes_copy(bytes, at, s);
             }
         return;
     }
     /* A variable index would force the sums into memory, so an edge has its own copy. */
     for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
-    for (idx i = 0; i < mr; i++, c += ldc)
-        for (idx j = 0; j < nr; j++) c[j] = add ? out[i * width + j] + c[j] : out[i * width + j];
+    for (idx i = 0; i < t.m; i++, t.c += t.ldc)
+        for (idx j = 0; j < t.n; j++) {
+            const real s = out[i * width + j];
+            t.c[j] = t.add ? s + t.c[j] : s;
+        }
+}
+
+/* The rows of a whole tile, by the number of registers: those of ARM are 32. */
+INLINE int tile_rows(const int bytes) {
+#ifdef __x86_64__
+    return bytes == 64 ? 8 : 6;
+#else
+    return (void)bytes, 8;
+#endif
 }
 
 /* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
-INLINE void tile_that_fits(const int bytes, const int rows, const int cols, real *c, idx ldc,
-                           idx mr, idx nr, Matrix a, const real *b, idx ldb, idx k, bool add) {
-    const int low = rows / 2, narrow = cols / 2;
-    const bool tall = mr > low, wide = nr > narrow * bytes / (int)sizeof(real);
-    if (tall && wide) tile(bytes, rows, cols, c, ldc, mr, nr, a, b, ldb, k, add);
-    else if (tall) tile(bytes, rows, narrow, c, ldc, mr, nr, a, b, ldb, k, add);
-    else if (wide) tile(bytes, low, cols, c, ldc, mr, nr, a, b, ldb, k, add);
-    else tile(bytes, low, narrow, c, ldc, mr, nr, a, b, ldb, k, add);
+INLINE void tile_that_fits(const int bytes, Product t) {
+    const int rows = tile_rows(bytes), cols = COLS_MAX;
+    const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
+    if (tall && wide) tile(bytes, rows, cols, t);
+    else if (tall) tile(bytes, rows, cols / 2, t);
+    else if (wide) tile(bytes, rows / 2, cols, t);
+    else tile(bytes, rows / 2, cols / 2, t);
 }
 
 /* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
@@ -7034,7 +6970,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
             memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
 
     for (idx j = copied; j < n; j += width) {
-        const idx nr = n - j < width ? n - j : width;
+        const idx nr = at_most(n - j, width);
         if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
         if (b.row == 1) transpose_inline(to + j * k, width, b.at + j * b.col, b.col, nr, k);
         else
@@ -7044,48 +6980,51 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     }
 }
 
-/* One block of B [k,n], read in place up to column `ready` and from panels after it, against all m
-   rows of A. The tile reads A as it is, rows or columns, so long as its lines have places of their
-   own in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share
-   one set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
-INLINE void block(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
-                  Matrix b, const real *panels, idx ready, idx m, idx n, idx k, bool add) {
-    const int width = cols * bytes / (int)sizeof(real), group = GROUP * rows;
-    const bool crowded = a.col != 1 && (a.row != 1 || a.col * (idx)sizeof(real) % 4096 == 0);
+/* One block of B, read in place up to column `ready` and from panels after it, against all rows of
+   A. A tile reads A where it lies, rows or columns, so long as its lines have places of their own
+   in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share one
+   set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
+INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
+    const int rows = tile_rows(bytes), group = GROUP * rows;
+    const int width = COLS_MAX * bytes / (int)sizeof(real);
+    const bool crowded =
+        p.a.col != 1 && (p.a.row != 1 || p.a.col * (idx)sizeof(real) % 4096 == 0);
     _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
-    for (idx i = 0; i < m; i += rows) {
-        const idx left = m - i, at = crowded ? i % group : 0;
-        Matrix rows_i = {a.at + i * a.row, a.row, a.col};
+    for (idx i = 0; i < p.m; i += rows) {
+        const idx left = p.m - i, at = crowded ? i % group : 0;
+        const idx mr = at_most(left, rows);
+        Matrix rows_i = matrix_from(p.a, i, 0);
         if (crowded || left < rows) {
-            const Matrix columns = {rows_i.at, a.col, a.row};
-            if (at == 0) pack(packed, rows, columns, left < group ? left : group, k);
-            rows_i = transpose_of(packed + at * k, rows);
+            const Matrix columns = {rows_i.at, rows_i.col, rows_i.row};
+            if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
+            rows_i = transpose_of(packed + at * p.k, rows);
         }
-        for (idx j = 0; j < n; j += width)
-            tile_that_fits(bytes, rows, cols, c + i * ldc + j, ldc,
-                           left < rows ? left : rows, n - j < width ? n - j : width, rows_i,
-                           j < ready ? b.at + j : panels + (j - ready) * k,
-                           j < ready ? b.row : width, k, add);
+        for (idx j = 0; j < p.n; j += width) {
+            const Matrix b = j < ready ? rows_of(p.b.at + j, p.b.row)
+                                       : rows_of(panels + (j - ready) * p.k, width);
+            tile_that_fits(bytes, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
+                                            at_most(p.n - j, width), p.k, p.add});
+        }
     }
 }
 
-/* The whole product on this thread, for k > 0: block after block of B. */
-INLINE void product(const int bytes, const int rows, const int cols, real *c, idx ldc, Matrix a,
-                    Matrix b, idx m, idx n, idx k, bool add) {
-    const int width = cols * bytes / (int)sizeof(real);
-    const bool small = m <= SOME_ROWS && k * b.row <= SMALL;
-    const bool in_place = b.col == 1 && (m <= FEW_ROWS || small);
+/* The whole product on this thread, for k > 0: block after block of B. For few rows, or a small B,
+   packing does not pay, and B is read where it lies. */
+INLINE void product(const int bytes, Product whole) {
+    const int width = COLS_MAX * bytes / (int)sizeof(real);
+    const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
+    const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
     _Alignas(64) real panels[DEPTH * SPREAD];
-    for (idx j = 0; j < n; j += SPREAD) {
-        const idx nc = n - j < SPREAD ? n - j : SPREAD, rest = nc % width;
+    for (idx j = 0; j < whole.n; j += SPREAD) {
+        const idx n = at_most(whole.n - j, SPREAD), rest = n % width;
         /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
-        const idx ready = !in_place ? 0 : rest == width / 2 ? nc : nc - rest;
-        for (idx p = 0; p < k; p += DEPTH) {
-            const idx kc = k - p < DEPTH ? k - p : DEPTH;
-            const real *at = b.at + p * b.row + j * b.col;
-            pack(panels, width, (Matrix){at + ready * b.col, b.row, b.col}, nc - ready, kc);
-            block(bytes, rows, cols, c + j, ldc, (Matrix){a.at + p * a.col, a.row, a.col},
-                  (Matrix){at, b.row, b.col}, panels, ready, m, nc, kc, add || p > 0);
+        const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
+        for (idx p = 0; p < whole.k; p += DEPTH) {
+            const idx k = at_most(whole.k - p, DEPTH);
+            const Matrix a = matrix_from(whole.a, 0, p), b = matrix_from(whole.b, p, j);
+            pack(panels, width, matrix_from(b, 0, ready), n - ready, k);
+            block(bytes, (Product){whole.c + j, whole.ldc, a, b, whole.m, n, k,
+                                   whole.add || p > 0}, panels, ready);
         }
     }
 }
@@ -7299,96 +7238,53 @@ INLINE real fold_max(idx n, const real *x) {
 
 /* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
-/* What an instance offers, and the height of its tile. */
-typedef struct Kernels {
-    int rows;
-    void (*product)(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
-    void (*map)(VecOp op, idx n, real *y, const real *x, real p);
-    real (*fold)(FoldOp op, idx n, const real *x, const real *y);
-} Kernels;
-
-/* A macro, because a function can be compiled for another instruction set only under another name:
-   the entries, into which everything above is inlined, and the row that lists them. */
-#define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
-    target static void product_##name(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,   \
-                                      bool add) {                                                  \
-        product(bytes, tile_rows, tile_cols, c, ldc, a, b, m, n, k, add);                          \
-    }                                                                                              \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
-        map(op, n, y, x, p);                                                                       \
-    }                                                                                              \
-    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
-        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
-        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
-    }                                                                                              \
-    static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-INSTANCE(base, , 16, 6, 2)
-INSTANCE(avx2, TARGET_AVX2, 32, 6, 2)
-INSTANCE(avx512, TARGET_AVX512, 64, 8, 2)
-
 Isa isa_best(void) {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
-    return __builtin_cpu_supports("avx512f") ? ISA_AVX512 : ISA_AVX2;
+    if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
+    return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
 }
 
-/* The instance for isa, or the best there is if that is lower. */
-static const Kernels *kernels(Isa isa) {
-    const Isa best = isa_best(), use = isa < best ? isa : best;
-    return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
-}
-#else
-INSTANCE(base, , 16, 8, 2)
+INSTANCES(void, product_for, (Product p), product(BYTES, p))
+INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p), map(op, n, y, x, p))
+INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
+          return op == FOLD_MAX ? fold_max(n, x)
+               : op == FOLD_SUM ? fold_sum(BYTES, n, x, NULL) : fold_sum(BYTES, n, x, y))
 
-Isa isa_best(void) { return ISA_BASE; }
-static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
-#endif
-
-/* The product on this thread, the empty sum included. */
-static void matmul_one(const Kernels *on, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,
-                       idx k, bool add) {
-    if (k > 0)
-        on->product(c, ldc, a, b, m, n, k, add);
-    else if (!add && n > 0)
-        for (idx i = 0; i < m; i++) zero(c + i * ldc, n);
-}
-
-/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
-   stack, as matmul does on every thread. */
-static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-    matmul_one(kernels(isa_best()), c, ldc, a, b, m, n, k, add);
+/* On this thread, the empty sum included. */
+static void product_here(Isa isa, Product p) {
+    if (p.k > 0) product_for[isa](p);
+    else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
 /* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
    with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
-    const Kernels *on = kernels(isa);
-    const idx across = pieces(n, SPREAD);
+    const Product whole = {c, ldc, a, b, m, n, k, add};
+    const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
     idx down = pieces(m, BAND);
     if ((double)m * (double)n * (double)k < GRAIN) {
-        matmul_one(on, c, ldc, a, b, m, n, k, add);
+        product_here(isa, whole);
         return;
     }
-    if (down * across < TASKS) {
-        const idx enough = pieces(TASKS, across), most = pieces(m, BAND_MIN);
-        down = enough < most ? enough : most;
-    }
-    const idx band = pieces(pieces(m, down), on->rows) * on->rows;
-    const idx tasks = pieces(m, band) * across;
+    if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
+    const idx band = pieces(pieces(m, down), rows) * rows;
     PARALLEL
-    for (idx task = 0; task < tasks; task++) {
+    for (idx task = 0; task < pieces(m, band) * across; task++) {
         const idx i = task / across * band, j = task % across * SPREAD;
-        matmul_one(on, c + i * ldc + j, ldc,
-                   (Matrix){a.at + i * a.row, a.row, a.col},
-                   (Matrix){b.at + j * b.col, b.row, b.col},
-                   m - i < band ? m - i : band, n - j < SPREAD ? n - j : SPREAD, k, add);
+        product_here(isa, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0),
+                                    matrix_from(b, 0, j), at_most(m - i, band),
+                                    at_most(n - j, SPREAD), k, add});
     }
 }
 
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
+}
+
+/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
+   stack, as matmul does on every thread. */
+static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
+    product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
 
 /* -1 + (1 + eps)(1 - eps): with the product rounded first, to 1, it is 0; fused it is -eps^2. */
@@ -7401,14 +7297,13 @@ bool fma_fuses(Isa isa) {
 
 /* Fewer numbers than a span are filled up to one. */
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
-    const Kernels *on = kernels(isa);
+    real few[SPAN] = {0};
     if (n >= SPAN) {
-        on->map(op, n, y, x, p);
+        map_for[isa](op, n, y, x, p);
         return;
     }
-    real few[SPAN] = {0};
     for (idx l = 0; l < n; l++) few[l] = x[l];
-    on->map(op, SPAN, few, few, p);
+    map_for[isa](op, SPAN, few, few, p);
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
@@ -7424,13 +7319,11 @@ void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, 
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
-    const Kernels *on = kernels(isa_best());
-    if (n >= PARTS) return on->fold(op, n, x, y);
     real few[PARTS], factors[PARTS] = {0};
-    for (idx l = 0; l < PARTS; l++) few[l] = op == FOLD_MAX ? -(real)INFINITY : 0;
-    for (idx l = 0; l < n; l++) few[l] = x[l];
+    if (n >= PARTS) return fold_for[isa_best()](op, n, x, y);
+    for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : op == FOLD_MAX ? -(real)INFINITY : 0;
     for (idx l = 0; y && l < n; l++) factors[l] = y[l];
-    return on->fold(op, PARTS, few, factors);
+    return fold_for[isa_best()](op, PARTS, few, factors);
 }
 
 real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
@@ -8906,23 +8799,13 @@ static double off(real is, double must) { return fabs((double)is - must) / (1 + 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
  * `from`'s, z[T-from] token T's, NaN one that is not visible. */
 static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
-    const Config *c = &y->m.c;
     const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
     const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
-    double s[TOKENS + 2], sum = 0, size = 0, power = 0, worst = 0;
-    double e = c->sim == SIM_EXP ? 0 : 1e-8;
+    double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
     int n = y->T + 1 - from;
-    for (int j = 0; j < n; j++) {
-        s[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
-        sum += s[j];
-        size += fabs(s[j]);
-        power += pow(fabs(s[j]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int j = 0; j < n; j++) {
-        worst = larger(worst, off(weight[j], s[j] * (c->scale / Z)));
-        worst = larger(worst, off(metric[j], fabs(s[j]) / (size + e)));
-    }
+    closed_row(&y->m.c, n, z, a, m);
+    for (int j = 0; j < n; j++)
+        worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
     return worst;
 }
 

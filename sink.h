@@ -385,10 +385,8 @@ typedef struct Grammar {
     char name[128];             /* the file's, for errors */
     Bytes text;                 /* a copy of the grammar, its text made plain in place */
     struct Symbol *symbols;
-    struct Phrase *phrases;
-    struct Alternative *alternatives;
-    struct Rule *rules;                /* rules[0] is what a document is */
-    int symbol_count, phrase_count, alternative_count, rule_count, slot_count;
+    struct Node *nodes;         /* the first is the rule that a document is */
+    int symbol_count, node_count, slot_count;
 } Grammar;
 
 #define SHIPPED_GRAMMAR "data/story.grammar"

@@ -3,8 +3,6 @@
  * too where they are changed. The environment's SINK_FUZZ says which reader it is. A checksum
  * that the fuzzer could not guess is made right here, so that it gets past it. What is read well is
  * also used: what a reader lets through must not break those who believe it. */
-#include "../sink.h"
-#define GRAMMAR_STEPS 1000       /* 2^18 rules in one document take their time */
 #if defined FUZZ_HF
 #include "../data/hf.c"
 #elif defined FUZZ_PAPER
