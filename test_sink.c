@@ -215,7 +215,8 @@ static bool lab_next(Lab *b, Test *t, int B, int T, const char *const *flags) {
     return true;
 }
 
-/* For each of these flags a lab b, closed at the end of its turn; and for each of a list. */
+/* For each of these flags, or of a list that NULL ends, a lab b of test t, closed at the end of its
+ * turn:    LABS(b, 2, 7, "", "--pos t5") lab_forward(&b); */
 #define LABS(b, B, T, ...) LABS_OF(b, B, T, ((const char *const[]){__VA_ARGS__, NULL}))
 #define LABS_OF(b, B, T, list) for (Lab b = {0}; lab_next(&b, t, B, T, list);)
 
@@ -2827,8 +2828,6 @@ static void scale_into_wo(Lab *a, Lab *b) {
         for (int i = 0; i < 144; i++) b->m.w.layer[l].wo[i] *= (real)a->m.c.scale;
 }
 
-/* Rows of the axes that must come to the same: neutral elements and equivalences. Exactly (bound
- * 0) where the same operations run. */
 /* Rows of the axes that must come to the same: neutral elements and equivalences, exactly (bound
  * 0) where the same operations run; and [T4] rows that must not. */
 static void attention__equivalences(Test *t) {
@@ -3281,7 +3280,7 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
         {"dosum", a->dosum == a->dout ? NULL : a->dosum, rows * D}, {"dphi", a->dphi, Q},
         {"df1", a->df1, rows * F}, {"df2", a->df2, rows * F},
         {"slot", a->slot, a->B * H * (3 * D + 1)}};
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) out[n++] = whole[i];
+    EACH(i, whole) out[n++] = whole[i];
     for (int l = 0; l < c->layers; l++) {
         const LayerActs *y = &a->layer[l];
         const ActsArray block[] = {
@@ -3292,7 +3291,7 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
             {"s1", y->s1, X}, {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows},
             {"f1", y->f1, rows * F}, {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F},
             {"s2", y->s2, X}};
-        for (size_t i = 0; i < sizeof block / sizeof *block; i++) out[n++] = block[i];
+        EACH(i, block) out[n++] = block[i];
     }
     return n;
 }
@@ -3921,7 +3920,7 @@ static void optimizer_step__by_hand(Test *t) {
     within(t, (double)m[0], 0.3, 2 * REAL_EPS, "m");
     within(t, (double)v[0], 0.09, 4 * REAL_EPS, "v");
     s.t = 2;
-    optimizer_step(&s, 3, w, g, m, v); /* g unchanged: m^ = g and v^ = g^2 again */
+    optimizer_step(&s, 3, w, g, m, v);           /* g unchanged: m^ = g and v^ = g^2 again */
     within(t, (double)w[0], (1.9 - 0.3 / (3 + 1e-8)) * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS,
            "w after two steps");
     s = (Step){.optimizer = OPTIMIZER_SGD, .lr = 0.1, .wd = 0.5, .t = 1, .shrink = 1};
@@ -3930,7 +3929,7 @@ static void optimizer_step__by_hand(Test *t) {
     optimizer_step(&s, 2, x, g, m, v);
     within(t, (double)x[0], 1.9 - 0.3, 4 * REAL_EPS, "SGD under g = 3");
     within(t, (double)x[1], -3.8 + 0.025, 4 * REAL_EPS, "SGD under g = -0.25");
-    fact(t, !memcmp(before, m, sizeof before), "SGD changed the moments");
+    fact(t, same_numbers(2, before, m), "SGD changed the moments");
 }
 
 /* 50 steps of random gradients on 600 numbers (more than two chunks) against AdamW as published:
@@ -4396,9 +4395,7 @@ static void golden_steps(Lab *b, bool all, real *grads) {
 /* The lines "norm" to "after": gradients, and what two steps do. */
 static void golden_grads(Golden *g, Lab *b, uint64_t k, bool all) {
     double total, one[3];
-    real *grads = calloc((size_t)b->m.count, sizeof(real)),
-         *moved = calloc((size_t)b->m.count, sizeof(real));
-    if (!grads || !moved) exit(1);
+    real *grads = reals(b->m.count), *moved = reals(b->m.count);
     copy(moved, b->m.params, b->m.count);
     golden_steps(b, all, grads);
     for (idx i = 0; i < b->m.count; i++) moved[i] = (b->m.params[i] - moved[i]) / (real)0.01;
@@ -4445,17 +4442,17 @@ static void golden_config(Golden *g, Test *t) {
     snprintf(flags, sizeof flags, "%.*s", (int)rest, g->at + used);
     g->at += used + (int)rest + 1;
     g->line++;
-    Lab b;
-    if (!lab_open(&b, t, B, T, flags)) { fail(&g->e, 1, "%s", t->first); return; }
-    golden_fill(&b, (uint64_t)k);
-    lab_maps(&b);
-    double loss = lab_loss(&b), theirs;
-    b.a.probe = NULL;
-    if (golden_words(g, "loss") && golden_numbers(g, 1, &theirs))
-        golden_meet(g, loss, theirs, fabs(theirs), "the loss");
-    golden_rows(g, &b, b.probe);
-    if (!g->e.status) golden_grads(g, &b, (uint64_t)k, !strcmp(decay, "all"));
-    lab_close(&b);
+    LABS(b, B, T, flags) {
+        golden_fill(&b, (uint64_t)k);
+        lab_maps(&b);
+        double loss = lab_loss(&b), theirs;
+        b.a.probe = NULL;
+        if (golden_words(g, "loss") && golden_numbers(g, 1, &theirs))
+            golden_meet(g, loss, theirs, fabs(theirs), "the loss");
+        golden_rows(g, &b, b.probe);
+        if (!g->e.status) golden_grads(g, &b, (uint64_t)k, !strcmp(decay, "all"));
+    }
+    if (t->e.status) fail(&g->e, 1, "%s", t->e.text);
 }
 
 /* In double the file's 12 digits leave 5e-12. In float the parameters are rounded as well, and some
