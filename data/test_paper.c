@@ -68,10 +68,9 @@ static void experiments_read__by_hand(Test *t) {
          && is(item[0].title, "Biases"), "items");
     fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
     fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand
-         && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value)
-         && s[2].paper[0].value == 0.44 && is(s[2].paper[0].text, "0.44*")
-         && s[3].paper[1].value == 2,
-         "the paper's numbers");
+         && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) && s[2].paper[0].value ==
+         0.44 && is(s[2].paper[0].text, "0.44*") && s[3].paper[1].value == 2, "the paper's "
+         "numbers");
     fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS
          && c[0].item == 0 && c[1].item == 1 && is(c[0].statement, "it moves"), "claims");
     fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && is(c[0].side[0].measure, "alpha_1")
@@ -256,13 +255,10 @@ static void row_run__repeats(Test *t) {
     Experiments x; Settings s; Error e = {0}; Bytes text[5] = {{0}};
     settings_default(&s);
     s.quiet = 1;
-    table_open(&x,
-        "corpus story story.grammar\n"
-        "recipe tiny --layers 2 --dim 16 --ffn 16 --context 32 --batch 2 --steps 40 --warmup 5\n"
-        "item i s: t\n"
-        "row plain tiny --fix-token 1 +map +valid\n"
-        "row star tiny --extra k --place post\n"
-        "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one\n");
+    table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 --context "
+               "32 --batch 2 --steps 40 --warmup 5\nitem i s: t\nrow plain tiny --fix-token 1 +map "
+               "+valid\nrow star tiny --extra k --place post\nrow wild tiny --lr 900 --clip 0 "
+               "--init torch --sim identity --normalizer one\n");
     EACH(i, RUNS) {
         Result r;
         if (row_run(&r, &x, RUNS[i].row, x.corpus, RUNS[i].seed, &s, &e)) break;
@@ -897,14 +893,13 @@ static const TestCase VERDICT_CASES[] = {
     {"exact|a.m = 0", 1, {1, 0}, NOT_REPRODUCED, "seed 1"},
     {"exact|a.m = 0", 3, {NAN, 0, 0, 0}, UNDECIDED, "seed 1 is not there"},
     {"exact|a.m = 0", 3, {NAN, 0, 1, 0}, NOT_REPRODUCED, "seed 3: 1 against 0"},
-    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED,
-     "needs a.times_1 > 2, found 1.3 (no sink to judge)"},
+    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED, "needs "
+     "a.times_1 > 2, found 1.3 (no sink to judge)"},
     {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
-    {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED,
-     "needs a.x < b.x, found 7 and 5"},
+    {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED, "needs a.x < "
+     "b.x, found 7 and 5"},
     {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
-    {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"},
-};
+    {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"}};
 
 /* One claim by itself. value [side_count][seeds]: the rule's sides, then each need's left and
  * right; NAN where a run has no number; what stands for a number is not read. */
@@ -928,10 +923,9 @@ static void claim_judge__verdicts(Test *t) {
         table_open(&x, text);
         claim_judge(&j, &x, &x.claim[0], c->value, c->seeds);
         seen[j.verdict]++;
-        fact(t, j.verdict == c->verdict && strstr(j.why, c->why),
-             "%s: %s, expected %s; %g [%g, %g] p %g: %s, expected %s", c->rule,
-             verdict_name(j.verdict), verdict_name(c->verdict), j.estimate, j.low, j.high, j.p,
-             j.why, c->why);
+        fact(t, j.verdict == c->verdict && strstr(j.why, c->why), "%s: %s, expected %s; %g [%g, "
+             "%g] p %g: %s, expected %s", c->rule, verdict_name(j.verdict),
+             verdict_name(c->verdict), j.estimate, j.low, j.high, j.p, j.why, c->why);
         if (!strcmp(c->why, "1 seed"))
             fact(t, !j.tested && !strstr(j.why, "holds in"), "%s is taken for tested: %s", c->rule,
                  j.why);
@@ -1510,7 +1504,7 @@ static void paper_write__numbers(Test *t) {
         "item two Figure 10: Others' models\n"
         "item three Figure 2: Late\nrow late --lr 1\n";
     static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
-    static const double TOKENS_OF_TEST[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
+    static const double CURVE_TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
     Experiments x; Error e = {0};
     scratch_open();
     table_open(&x, TEXT);
@@ -1525,7 +1519,7 @@ static void paper_write__numbers(Test *t) {
                 strcpy(r.corpus, corpus ? "b" : "a");
                 result_add1(&r, "sink_1", row == corpus ? LOW[seed - 1] : HIGH[seed - 1], &e);
                 result_add1(&r, "loss", 4 + row, &e);
-                result_add(&r, "curve_tokens", TOKENS_OF_TEST, 3, &e);
+                result_add(&r, "curve_tokens", CURVE_TOKENS, 3, &e);
                 result_add(&r, "curve_loss", LOSS, 3, &e);
                 result_leave(&r, SCRATCH "/results");
             }
@@ -1747,13 +1741,11 @@ static const TestEntry TESTS[] = {
     RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
     RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
     RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
-    RUNS(readme_with__marks),
-    RUNS(paper_write__sound), RUNS(paper_write__numbers), RUNS(trigger_draw__rules),
-    RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules),
-    RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits), RUNS(toy_run__learns),
-    RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items), RUNS(sink__published),
-    RUNS(sink__report), RUNS(sink__survey), RUNS(head_map__edited),
-};
+    RUNS(readme_with__marks), RUNS(paper_write__sound), RUNS(paper_write__numbers),
+    RUNS(trigger_draw__rules), RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients),
+    RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits),
+    RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
+    RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey), RUNS(head_map__edited)};
 
 int main(int argc, char **argv) {
     return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
