@@ -138,7 +138,7 @@
 #define WIDE(name, parameters, arguments)                                                          \
     INLINE void name##_body parameters;                                                            \
     INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
-    static void name parameters { name##_for[isa_best()] arguments; }                              \
+    void name parameters { name##_for[isa_best()] arguments; }                                     \
     INLINE void name##_body parameters
 
 /* =================================================================================================
@@ -6811,8 +6811,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 /* =================================================================================================
  * 13  Matrix multiply and vector maths
  *
- * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
- * percent of what a processor can do, because they starve it. How to feed it:
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops starve a
+ * processor: they reach a few percent of what it can do. How to feed it:
  *
  * Lanes. One instruction works on a vector: 4 floats in the 16 bytes that every x86-64 and ARM
  * machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill the lanes.
@@ -6836,11 +6836,10 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
  *
- * `bytes` is 16, 32 or 64 and constant. A statement sees VECTOR(p), the vector of so many bytes at p.
- * Vectors are reached through pointers alone: as arguments or results they would have another
- * calling convention in every instance. Arrays that are only reached so, at places that are
- * constant once loops are unrolled, live in registers. Loops that count 0, 1, 2, .. do unroll (with
- * steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
+ * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector of so many bytes at
+ * p. As an argument or result it would have another calling convention in every instance. Arrays
+ * that are only reached so, at places that are constant once loops are unrolled, live in registers.
+ * Loops that count 0, 1, 2, .. do unroll; with steps of `lanes` Clang leaves the sums in memory. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -6852,32 +6851,7 @@ typedef real Lanes64 __attribute__((LANES(64)));
     if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
     else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
     else { typedef Lanes16 L; statement; }
-#else                                                        /* number by number */
-#define VECTOR(p) (p)[lane]
-#define WITH_LANES(statement)                                                                      \
-    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
-#endif
 
-INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
-
-/* n things in pieces of at most `size` */
-INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
-
-/* The part of a from row i and column j on. */
-INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
-    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
-}
-
-/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    WITH_LANES(VECTOR(c) += a * VECTOR(b))
-}
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
-}
-INLINE void lanes_copy(const int bytes, real *c, const real *b) { WITH_LANES(VECTOR(c) = VECTOR(b)) }
-
-#if defined(__GNUC__) && !defined(__TINYC__)
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6903,16 +6877,41 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     *(Four *)(to + 2 * ldt) = LOW(ac_high, bd_high);
     *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
-#else
+#else                                                        /* number by number */
+#define VECTOR(p) (p)[lane]
+#define WITH_LANES(statement)                                                                      \
+    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
+
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     for (idx p = 0; p < 4; p++)
         for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
 }
 #endif
 
+INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
+
+/* n things in pieces of at most `size` */
+INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
+
+/* The part of a from row i and column j on. */
+INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
+    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
+}
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
+    WITH_LANES(VECTOR(c) += a * VECTOR(b))
+}
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
+}
+INLINE void lanes_copy(const int bytes, real *c, const real *b) {
+    WITH_LANES(VECTOR(c) = VECTOR(b))
+}
+
 /* to [n,m] = from [m,n] transposed, rows ldt and ld apart: 16 by 4 at a time, so that a cache line
    of `to` is written as a whole. */
-INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
+INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     enum { BLOCK = 16 };
     const idx n4 = n - n % 4;
     for (idx i = 0; i < m; i += BLOCK) {
@@ -6926,10 +6925,6 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
         for (idx q = i; q < last; q++)
             for (idx p = n4; p < n; p++) to[p * ldt + q] = from[q * ld + p];
     }
-}
-
-static void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
-    transpose_inline(to, ldt, from, ld, m, n);
 }
 
 /* --- 13.2  The product ----------------------------------------------------------------------- */
@@ -7016,7 +7011,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     for (idx j = copied; j < n; j += width) {
         const idx nr = at_most(n - j, width);
         if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
-        if (b.row == 1) transpose_inline(to + j * k, width, b.at + j * b.col, b.col, nr, k);
+        if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
         else
             for (idx p = 0; p < k; p++)
                 for (idx q = 0; q < nr; q++)
@@ -7025,9 +7020,9 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 }
 
 /* One block of B, read in place up to column `ready` and from panels after it, against all rows of
-   A. A tile reads A where it lies, rows or columns, so long as its lines have places of their own
-   in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share one
-   set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
+   A. A tile reads A where it lies, but for columns a multiple of 4096 bytes apart, which would all
+   share one of the L1 cache's 64 sets of 64 bytes. Those are packed, a group of tiles at a time,
+   and so is a last tile that is not full. */
 INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
     const int rows = tile_rows(bytes), group = GROUP * rows;
     const int width = COLS_MAX * bytes / (int)sizeof(real);
@@ -7077,12 +7072,12 @@ INLINE void product(const int bytes, Product whole) {
 
    libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
    functions below have no branches (`either`), so a loop over them becomes vector code. A span is
-   one vector of the widest instance. Whole spans are computed at the end of an array too, so an
-   element's bits do not depend on where it stands.
+   one vector of the widest instance. The end of an array is a whole span too, so an element's bits
+   do not depend on where it stands.
 
-   Coefficients: of smallest maximal relative error, by Remez's exchange in 40 digits. The largest
-   errors over all floats and instruction sets (`make exhaustive`), in units in the last place
-   (ulp), in float; rounding alone is 0.5:
+   Coefficients have the smallest maximal relative error (Remez's exchange in 40 digits). The
+   largest errors over all floats and instruction sets (`make exhaustive`), in float and in units in
+   the last place (ulp), where rounding alone is 0.5:
      exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
    and of powers 0.529, over every 61st float. */
 
@@ -7118,12 +7113,12 @@ INLINE double either_double(bool first, double a, double b) {
 INLINE float magnitude(float x) { return float_of(bits_of(x) & 0x7FFFFFFFu); }
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
-   Range: e^-110 rounds to 0 and e^100 to infinity, so clamping x between them changes nothing.
+   Range: e^-110 rounds to 0 and e^100 to infinity, so x is clamped between them.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n, its value gives n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
-   e^r = 1 + r + r^2 q(r): q minimises the largest relative error, 3.2e-9 or 0.05 ulp.
-   2^n is multiplied in as two factors, since -159 <= n <= 144 exceeds a float's exponents; only
-   the second product can round, and it does so once. A NaN passes through p. */
+   e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
+   2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
+   the second product can round. A NaN passes through p. */
 INLINE float exp_of(float x) {
     const float shift = 0x1.8p23f;
     const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
@@ -7143,10 +7138,10 @@ INLINE float sigmoid_of(float x) {
     return either(x < 0, e, 1) / (1 + e);
 }
 
-/* sqrt(x) = x / sqrt(x). Halving the exponent in the bits of x gives r = 1/sqrt(x) to 3.5 %;
-   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. The last
-   line is Newton's step for the root y itself, y + (x - y^2) r / 2. Numbers below 2^-100 are scaled
-   by 2^48 before and 2^-24 after, since they and their squares lose bits. */
+/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r to 3.5 %.
+   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. His step
+   for the root y itself is y + (x - y^2) r / 2. Numbers below 2^-100 are scaled by 2^48 before and
+   2^-24 after, since they and their squares lose bits. */
 INLINE float sqrt_of(float x) {
     const uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);                      /* all ones if so */
     const float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
@@ -7160,11 +7155,11 @@ INLINE float sqrt_of(float x) {
 }
 
 /* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) is 0.
-   e^: y^2 has twice the digits of a float, and rounding it would be an error of up to y^2 / 4 ulp
-   of e^. h is the upper half of y's digits and d the lower, so that h h, h d and d d are exact and
-   low is what y^2 had lost; a factor 1 - low / 2 puts it back.
+   e^: rounding y^2 would be an error of up to y^2 / 4 ulp of e^. h is the upper half of y's digits
+   and d the lower, so that h h, h d and d d are exact and low is what y^2 has lost; a factor
+   1 - low / 2 puts it back.
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
-   [-1, 0.62]; it minimises the largest relative error, 8.0e-9 or 0.13 ulp. */
+   [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
     const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
     const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
@@ -7180,8 +7175,8 @@ INLINE float cumulative_of(float x) {
 
 /* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m with m from
    sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
-   log2 m = s P(s^2), s = (m - 1) / (m + 1), with a relative error of 4.2e-12: nothing to a float.
-   log2 0 is a number too large for any use, and finite, so that times 0 it gives 0. */
+   log2 m = s P(s^2), s = (m - 1) / (m + 1), with a relative error of 4.2e-12.
+   log2 0 is large beyond use, and finite, so that times 0 it gives 0. */
 INLINE double log2_of(double x) {
     const uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;    /* sqrt(1/2) */
     const uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;         /* n + 1024 */
@@ -7198,8 +7193,8 @@ INLINE float log_of(float x) {
 }
 
 /* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double: a power needs its logarithm to
-   more digits than a float has. 2^f by a polynomial with a relative error of 1.9e-9, or 0.03 ulp;
-   beyond +-160 a float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
+   more digits than a float has. 2^f has a relative error of 1.9e-9, or 0.03 ulp; beyond +-160 a
+   float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
 INLINE float pow_of(float x, float p) {
     const double shift = 0x1.8p52, L = (double)p * log2_of((double)magnitude(x));
     const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
@@ -7220,8 +7215,8 @@ INLINE void span(VecOp op, real *y, const real *x, real p) {
     else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
 }
 
-/* y[0..n) = op(x[0..n)) for n >= SPAN, span by span. The last one overlaps the one before it, so
-   that it needs no filling up; it is computed first, since y may be x. */
+/* y[0..n) = op(x[0..n)) for n >= SPAN. The last span overlaps the one before it; it is computed
+   first, since y may be x. */
 INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
     real some[SPAN], last[SPAN];
     span(op, last, x + n - SPAN, p);
@@ -7238,7 +7233,6 @@ INLINE void fold_half(real *s, const int half, bool largest) {
     else for (int l = 0; l < half; l++) s[l] += s[l + half];
 }
 
-/* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
 INLINE real fold_tree(real *s, bool largest) {
     fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
     fold_half(s, 2, largest); fold_half(s, 1, largest);
@@ -7251,8 +7245,8 @@ INLINE void rest_of(real *rest, const real *end, int n) {
 }
 
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
-   l + PARTS, ...: a single running sum would have to wait for each addition, and no compiler may
-   reorder it. Then comes what is left at the end, read where it takes no branch. */
+   l + PARTS, ..: a single running sum would have to wait for each addition. Then comes what is left
+   at the end, read where it takes no branch. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
@@ -7270,7 +7264,7 @@ INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     return fold_tree(s, false);
 }
 
-/* max_i x_i for n >= PARTS, in the same PARTS; an element met twice changes nothing. */
+/* max_i x_i for n >= PARTS; an element met twice changes nothing. */
 INLINE real fold_max(idx n, const real *x) {
     real s[PARTS];
     for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
@@ -7299,17 +7293,14 @@ static void product_here(Isa isa, Product p) {
     else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
-/* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
-   with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
+/* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; where there
+   are few of both, as in a weight's gradient, bands are lower, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
     const Product whole = {c, ldc, a, b, m, n, k, add};
     const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
     idx down = pieces(m, BAND);
-    if ((double)m * (double)n * (double)k < GRAIN) {
-        product_here(isa, whole);
-        return;
-    }
+    if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
     if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
     const idx band = pieces(pieces(m, down), rows) * rows;
     PARALLEL
@@ -7325,8 +7316,8 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
     matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
-   stack, as matmul does on every thread. */
+/* On the calling thread alone, inside parallel loops. Takes 160 KiB of stack, as matmul does on
+   every thread. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
@@ -7342,10 +7333,7 @@ bool fma_fuses(Isa isa) {
 /* Fewer numbers than a span are filled up to one. */
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     real few[SPAN] = {0};
-    if (n >= SPAN) {
-        map_for[isa](op, n, y, x, p);
-        return;
-    }
+    if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
     for (idx l = 0; l < n; l++) few[l] = x[l];
     map_for[isa](op, SPAN, few, few, p);
     for (idx l = 0; l < n; l++) y[l] = few[l];
@@ -7374,18 +7362,14 @@ real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
-WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
+WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
-WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
+WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
-WIDE(scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
-void vec_add(idx n, real *y, const real *x) { add(n, y, x); }
-void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
-void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
-void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
+WIDE(vec_shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
+WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
@@ -7409,20 +7393,18 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *
  * Backward a tile takes five: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
- * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
- * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
- * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
- * queries has all its visible keys at once: a row is whole when 3.6 takes it, whatever its sim and
- * Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in
- * float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
- * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c.
+ * FlashAttention (Dao et al. 2022) has the same plan: one number a row (its logsumexp, here
+ * row_stat) lets the backward make the scores again. It cuts the keys into tiles too, and corrects
+ * a running maximum and sum (online softmax). Here a row is whole when 3.6 takes it, whatever its
+ * sim and Z. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in float.
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways.
  */
 enum { TILE = 32 };
 
-/* One task's sizes and its piece of scratch, in which nothing outlives the task. k and v are
- * transposed once a task, so that every product reads its right factor along rows. */
+/* A task's sizes, and its scratch. k and v are transposed once a task, so that a product reads
+ * its right factor along rows. */
 typedef struct Tile {
-    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
+    idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
     real *kt, *vt;                      /* [D,N] [D,N] */
     real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
     real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
@@ -7441,16 +7423,16 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
     return t;
 }
 
-/* Which keys a tile's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
- * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
- * prefix and a window far behind it are in the span too, and masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see between them. Row i0 sees farthest back, to i0-w+1,
+ * row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a prefix
+ * and a window far behind it are in the span too, and masked. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
     if (c->prefix) {
         if (s.lo > first) s.lo = first;
-        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
+        if (s.hi < first + c->prefix) s.hi = at_most(first + c->prefix, N);
     }
     return s;
 }
@@ -7460,8 +7442,8 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
     return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: of each row the column * and then row_columns;
- * what follows is undefined. q is row i0. Forward and backward have the same bits. */
+/* The scores of rows [i0,i1) of head h into t->z: the column * and then row_columns of each row;
+ * what follows is undefined. q is row i0. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
     const Config *c = &m->c;
@@ -7482,7 +7464,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
 
 /* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key (x*
  * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
- * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
+ * leave as scale * a; the metric is free of the scale. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, real row_stat, real *spare) {
     idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -7518,15 +7500,14 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
- * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
+/* ABLATIONS. Weights tell where attention goes, not what for. `sink eval --ablate` takes one column
+ * j from all rows but j's own, in every block and head (struct Ablation):
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
  *   mean     v_j becomes the mean of the sequence's v, in which a row sees 1/N of what is ahead
  *
- * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
- * the blocks above, are as they were. There is no backward.
+ * So under a causal mask the states of token j are as they were. There is no backward.
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
     idx j = a->ablation ? a->ablation->column[b] : i;
@@ -7535,10 +7516,9 @@ static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
 }
 
 /* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
- * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE, wherever the rows
- * begin. So a row meets its keys from the same column on, whatever rows go with it, and what its
- * tile has beyond its own keys adds zeros at the end of the sums of a v. That is why a row made from
- * a cache has the bits of the whole forward. */
+ * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE wherever the rows
+ * begin, and what a tile has beyond a row's own keys adds zeros at the end of the sums of a v. So a
+ * row made from a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -7555,7 +7535,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     if (mean) vec_scale(D, mean, (real)(1 / (double)N));
     for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         idx start = i0 - i0 % TILE;
-        i1 = start + TILE < N ? start + TILE : N;
+        i1 = at_most(start + TILE, N);
         Span span = span_of(c, l, N, start, i1);
         idx n = span.hi - span.lo;
         tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
@@ -7669,15 +7649,14 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
         transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
         for (idx h = kh * group; h < (kh + 1) * group; h++)
             for (idx i0 = 0; i0 < N; i0 += TILE)
-                tile_backward(m, a, l, b, h, &t, i0, i0 + TILE < N ? i0 + TILE : N);
+                tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
     }
     slots_end(m, a, l, B);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
+/* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows from there on are made, to the same bits. Returns R, how many they are.
+ * the rows after them are made, to the same bits. Returns how many they are.
  *
  *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
  *      fk, v         k   k  k  k | k  k          in the cache | made now
@@ -7694,14 +7673,13 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
     return (int)R;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the lists of them
+/* MEMORY OF A PASS. Every array of struct Acts lies in one arena. One walk over the lists of them
  * serves twice: with base NULL it adds up their sizes, then it places them. No pass allocates. */
 typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
 typedef struct Room { real **at; idx n; } Room;              /* an array, and how many numbers */
 
-/* Places for n arrays. One of 0 numbers, which the variant lacks, is a NULL pointer, for which the
- * operators ask (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
+/* An array of 0 numbers, which the variant lacks, is a NULL pointer, for which the operators ask
+ * (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
 static void arena_take(Arena *arena, const Room *room, size_t n) {
     for (; n--; room++) {
         *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
@@ -7790,13 +7768,11 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 }
 
 /* Room for B sequences of T tokens under the model's Config; everything 0, and the tables of
- * positions filled. `what` says how much of a block outlives it:
- *
+ * positions filled. A pass must not run on more threads than there are now. On failure nothing is
+ * held. `what` says how much of a block outlives it:
  *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
- *
- * A pass must not run on more threads than there are now. On failure nothing is held. */
+ *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
