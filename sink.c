@@ -50,8 +50,8 @@
  *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
  *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
  *   [S2] packing              [S3.3] what is measured on
- *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases
- *   [T5] fixed v*             [T6] [T15] operations      [T7] p_1 edited            [T8] models
+ *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases, x*
+ *   [T5] fixed v*             [T6] [T15] Z, clamp        [T7] p_1 edited            [T8] models
  *   [T9] learning rate        [T10] batch, fixed token   [T11] activations          [T12] heads
  *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
  *   [FIG2] norms and angles, also 11 to 18               [FIG3] T and eps
@@ -371,6 +371,8 @@ static void config_fill(Config *c) {
     if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which signs have its scores, and beside what is it refused?");
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
@@ -388,8 +390,6 @@ static void config_fill(Config *c) {
  * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
-               "a new row: which signs have its scores, and beside what is it refused?");
 static int config_resolve(Config *c, Error *e) {
     bool divides = c->head_dim || c->dim % c->heads == 0;
     config_fill(c);
@@ -784,7 +784,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T1] [T4]
+ * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
@@ -1091,8 +1091,8 @@ static int position_bucket(idx distance) {
     return bucket < 31 ? bucket : 31;
 }
 
-/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 _Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias, then the last");
+/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1241,13 +1241,13 @@ static Activation *const ACTS[] = {
     [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
+_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 /* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
  * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
  *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
  *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
  * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
-_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
     idx D = c->head_dim, n = rows * D;
@@ -1539,7 +1539,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward and
  * five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
- * chapter 7 has [E4] [T4] in closed form.
+ * 16.4 has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -1587,8 +1587,8 @@ static void fixed_value(const Config *c, real *v) {
         v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
-/* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
+/* [T4] z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1700,7 +1700,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
             add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
             if (dbias) dbias[j - i] += dz[1 + j];
         }
-        /* z_i* = <q_i, k*> / sqrt(D), or the logit */
+        /* [T4] z_i* = <q_i, k*> / sqrt(D), a K bias, or the logit */
         if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
         add_times(D, dkstar, dz[0] * root, q_i);
         *dlogit += dz[0];
@@ -1760,8 +1760,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4.
  */
 
-/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 _Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
+/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     idx D = c->head_dim, H = c->heads;
     if (c->combine == COMBINE_CONCAT) return la->o;
@@ -2789,7 +2789,6 @@ struct Toy {
     Model m;
     Acts a;
     int T, ids[TOKENS + 1];
-    Probe *probe;                       /* [L], into maps */
     real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
@@ -2844,10 +2843,8 @@ static void toy_logits(Toy *y, real logits[LOGITS]) {
 enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
 static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
     const Config *c = &y->m.c;
-    const Probe *p = &y->probe[l];
-    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
-    idx row = h * config_rows(c, y->T) + c->sink_token + t - 1;
-    return at + row * config_columns(c, y->T) + config_column_first(c);
+    idx rows = (idx)((3 * l + map) * c->heads + h) * config_rows(c, y->T) + c->sink_token + t - 1;
+    return y->maps + rows * config_columns(c, y->T) + config_column_first(c);
 }
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
@@ -2880,7 +2877,8 @@ static double worst_row(const Toy *y, double blocks,
     return worst;
 }
 
-/* The farthest that h_t^l with from <= t <= to lies from x [C]. */
+/* The farthest that h_t^l with from <= t <= to lies from x [C]; that the states of one toy lie from
+ * those of token t of another, over all blocks. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     double worst = 0;
     for (int t = from; t <= to; t++)
@@ -2888,7 +2886,6 @@ static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     return worst;
 }
 
-/* The farthest that the states of one toy lie from those of token t of another, over all blocks. */
 static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
     double worst = 0;
     for (int l = 0; l <= y->m.c.layers; l++)
@@ -2899,9 +2896,9 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 /* -------------------------------------------------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * One cell for each row below and position scheme. '=': all h_t^l agree, and equal those of the
- * token standing alone (T = 1), both being a function of r v with one r. 'x': they part. Positions
- * added to the input part them at once, as h_t^0 = x W_E + p_t; the rest is r_t:
+ * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
+ * equal those of the token standing alone (T = 1), both being a function of r v with one r. 'x':
+ * they part. Positions added to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
  *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                            o_t = v + v+
@@ -2969,32 +2966,28 @@ static double closed_normalizer(const Config *c, double sum, double e, double po
          : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
 }
 
+/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN where
+ * it does not see. */
+static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
+    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int j = 0; j < n; j++) {
+        a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+        sum += a[j];
+        size += fabs(a[j]);
+        power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int j = 0; j < n; j++) {
+        m[j] = fabs(a[j]) / (size + e);
+        a[j] *= c->scale / Z;
+    }
+}
+
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
     for (int l = 0; l < m->c.layers && gain != 0; l++)
         for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
             m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
-}
-
-/* Is a cell as it must be? And how far its states are apart, and from those of the token alone. */
-static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
-                       double *alone) {
-    Toy *y = NULL, *one = NULL;
-    *spread = *alone = NAN;
-    for (int x = 0; x < 2; x++) {
-        one = y;
-        if (!(y = toy(p, 1, "%s %s", scheme, r->flags ? r->flags : ""))) return false;
-        keys_from_queries(&y->m, r->gain);
-        if (x == 0) y->T = 1;
-        toy_feed(y, 0);
-    }
-    if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
-    int first = r->flags ? 1 : 2;
-    *spread = toy_spread(y, first, y, first);
-    *alone = toy_spread(y, 1, one, 1);
-    bool e = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
-    double bound = STATES + (e ? EPS_IN_Z : 0);
-    return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -3048,7 +3041,7 @@ static double part_rule(Toy *y) {
     for (int l = 0; l <= y->m.c.layers; l++) {
         int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
         worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
-        end = toy_off(y, l, beside ? beside : 1, beside, toy_state(y, l, first));
+        if (l) end = toy_off(y, l, beside, beside, toy_state(y, l, first));
     }
     return y->x == 0 ? worst : end;
 }
@@ -3090,7 +3083,6 @@ static double kv_rule(Toy *y) {
 
 #define WINDOWED SIGMOID_1 "--window 4 --context 14"
 #define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
-
 static const Line RULES[] = {
     {"rules", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
@@ -3172,7 +3164,8 @@ static double closed_bias(const Toy *y, int h, int n) {
          : pos == POS_T5 ? (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h] : 0;
 }
 
-/* The largest relative deviation of a row from the closed form of equation 18, 20 or 22. */
+/* The largest relative deviation of a row from the closed form of equation 18, 20 or 22; that of
+ * all in the first x blocks, 0: in all. */
 static double row_proposition(const Toy *y, int l, int h, int t) {
     const real *A = toy_row(y, MAP_METRIC, l, h, t);
     int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
@@ -3187,15 +3180,13 @@ static double row_proposition(const Toy *y, int l, int h, int t) {
     }
     return worst;
 }
-
-/* In the first x blocks; 0: in all. */
 static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); }
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
 static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
     double values[TOKENS + 2];
     idx map = (idx)config_rows(&y->m.c, y->T) * config_columns(&y->m.c, y->T);
-    sink_alpha(&y->m.c, y->T, rows, y->probe[l].metric + h * map, values);
+    sink_alpha(&y->m.c, y->T, rows, y->a.probe[l].metric + h * map, values);
     return values[config_column_first(&y->m.c) + k - 1];
 }
 
@@ -3216,7 +3207,6 @@ static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, METRIC_REAL); }
 static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_REAL); }
 static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_PLUS1); }
 
-/* How far alpha_k is off its closed form, by a share. */
 static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
     return fabs(toy_alpha(y, l, h, k, METRIC_REAL) / closed - 1);
@@ -3290,7 +3280,6 @@ static double bucket_errors(Toy *y) {
 static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - position_bucket(0); }
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
-
 static const Line PROP2[] = {
     {"prop2", "Proposition 2: relative positions", "--context 64 --pos relative", NULL, 0, 0, 0},
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
@@ -3371,21 +3360,6 @@ static const Line PROP3[] = {
 #define SLOW_512 SLOW_PAIR " --context 512"
 #define OWN_PAIR "--heads 1 --head-dim 96"
 
-static void aim_rotary(Toy *y) {
-    idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
-    double a = sqrt(y->x * sqrt((double)D));
-    for (int l = 0; l < y->m.c.layers; l++) {
-        const Layer *w = &y->m.w.layer[l];
-        const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
-        double square = (double)vec_dot(C, n, n);
-        for (idx at = 0; at < C * D; at++) {
-            w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
-            w->wk[at] = -w->wq[at];
-        }
-    }
-    toy_forward(y);
-}
-
 /* Equation 28's bound on a weight in a row of t keys, divided through: no xi overflows. */
 static double equation28(double xi, int t) { return 1 / (1 + (t - 1) * exp(-2 * xi)); }
 
@@ -3417,7 +3391,7 @@ static double xi_at_threshold(double w, int T) {
 enum { SCORE_OFF, OVER_BOUND, EQ27_OFF, EQ25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = config_rows(c, y->T) - y->T;
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
     const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
     const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D;
     const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
@@ -3448,12 +3422,22 @@ static double xi_of_pair(Toy *y) { return xi_at_threshold(rope_frequency(&y->m.c
 
 /* Of a model aimed at xi = x: alpha_1; it over the mean bound; the largest A_ti over its bound. */
 static double aimed(Toy *y) {
-    aim_rotary(y);
+    idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
+    for (int l = 0; l < y->m.c.layers; l++) {
+        const Layer *w = &y->m.w.layer[l];
+        const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
+        double a = sqrt(y->x * sqrt((double)D)), square = (double)vec_dot(C, n, n);
+        for (idx at = 0; at < C * D; at++) {
+            w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
+            w->wk[at] = -w->wq[at];
+        }
+    }
+    toy_forward(y);
     return alpha_1(y);
 }
 static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
 static double aimed_over_own(Toy *y) {
-    aim_rotary(y);
+    aimed(y);
     y->x = OVER_BOUND;
     return rotary(y);
 }
@@ -3536,8 +3520,8 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alp
         double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
         if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
     }
-    if (w->clip && sqrt(square) > 0.5)
-        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(0.5 / sqrt(square));
+    double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
+    for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)clip;
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[i];
         double a = strstr(x->name, w->tensor) ? alpha : 1;
@@ -3597,7 +3581,6 @@ static double folded(Toy *y) {
 
 #define SCALED_V "--scale 0.2 --vbias | --vbias"
 #define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
-
 static const Line SCALE[] = {
     {"scale", "Equations 29 to 42: scale and optimiser", "", NULL, 1, 0, 0},
     {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
@@ -3662,58 +3645,53 @@ static const Line PNORMS[] = {
 
 /* Block 1's head outputs with the column against the gate on those without; where the line is a
  * control, against those without. Learned logits are x. */
-static double gate(Toy *y) {
+static double row_gate(const Toy *y, int l, int h, int t) {
     const Toy *z = y->other;
+    idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
+    const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
+    double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
+    real gated[WIDEST];
+    for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
+    double g = 1 / (1 + exp(b - log(sum)));
+    for (idx d = 0; d < D; d++)
+        gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
+    return apart(D, y->a.layer[l].o + at, gated);
+}
+static double gate(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
-    idx D = y->m.c.head_dim, H = y->m.c.heads;
+    int H = y->m.c.heads;
     for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
     toy_forward(y);
-    const real *o = y->a.layer[0].o, *plain = z->a.layer[0].o;
-    if (y->line->relation != AT_MOST) return apart(y->T * H * D, o, plain);
-    real gated[WIDEST];
-    double worst = 0;
-    for (int t = 1; t <= y->T; t++)
-        for (int h = 0; h < H; h++) {
-            idx at = ((t - 1) * H + h) * D;
-            double sum = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
-            for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
-            double g = 1 / (1 + exp(b - log(sum)));
-            for (idx d = 0; d < D; d++) {
-                double vstar = w->vstar ? (double)w->vstar[h * D + d] : 0;
-                gated[d] = (real)(g * (double)plain[at + d] + (1 - g) * vstar);
-            }
-            worst = larger(worst, apart(D, o + at, gated));
-        }
-    return worst;
+    if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
+    return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
 }
 
 /* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
  * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
 static double moved(Toy *y) {
-    real logits[2][LOGITS];
+    real logits[LOGITS], plain[LOGITS];
     Toy *z = y->other;
-    int L = y->m.c.layers, H = y->m.c.heads;
+    int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
     if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
-    for (int l = 0; l < L && y->m.w.layer[l].logit; l++)
-        for (int h = 0; h < H; h++) y->m.w.layer[l].logit[h] = -INFINITY;
+    for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
+        y->m.w.layer[n / H].logit[n % H] = -INFINITY;
     toy_forward(y);
     toy_gradients(y);
     toy_gradients(z);
-    toy_logits(y, logits[0]);
-    toy_logits(z, logits[1]);
-    int count = differing(y->T * TOY_VOCAB, logits[0], logits[1]);
+    toy_logits(y, logits);
+    toy_logits(z, plain);
+    int count = differing(y->T * TOY_VOCAB, logits, plain);
     for (int i = 0; i < z->m.n_tensors; i++) {
         const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
         if (same && same->count == t->count)
             count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
     }
-    for (int l = 0; l < L && y->m.w.layer[l].kstar; l++)
-        for (int d = 0; d < H * y->m.c.head_dim; d++) count += y->m.d.layer[l].kstar[d] != 0;
+    for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
+        count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
     return count;
 }
 
 #define WITH_K(operation) operation "--extra k |" operation
-
 static const Line GATE[] = {
     {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
@@ -3755,18 +3733,15 @@ static double sums_off(Toy *y) { return worst_row(y, 0, row_sum_off); }
 /* Block 1's map m against the other toy's. */
 static double metric_moved(Toy *y) {
     idx n = (idx)y->m.c.heads * y->T * y->T;
-    return apart(n, y->probe[0].metric, y->other->probe[0].metric);
+    return apart(n, y->a.probe[0].metric, y->other->a.probe[0].metric);
 }
 
 /* x = 0: the largest rise of Sink_1 from one eps to the next; 1: its fall from eps = 0 to 1. */
 static double sink_by_eps(Toy *y) {
-    double rise = 0, first = sink_at(y, 0), last = first;
-    for (int n = 1; n <= 20; n++) {
-        double sink = sink_at(y, n / 20.0);
-        rise = larger(rise, sink - last);
-        last = sink;
-    }
-    return y->x == 0 ? rise : first - last;
+    double rise = 0;
+    for (int n = 0; n < 20; n++)
+        rise = larger(rise, sink_at(y, (n + 1) / 20.0) - sink_at(y, n / 20.0));
+    return y->x == 0 ? rise : sink_at(y, 0) - sink_at(y, 1);
 }
 
 static const Line METRIC[] = {
@@ -3792,15 +3767,8 @@ static const Line METRIC[] = {
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
  * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
  * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
- * Every byte has a token, so that any bytes whatever can be encoded.
- *
- *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
- *   id 3 .. 258              the bytes 0 .. 255
- *   id 259 ..                the merges, in the order in which training found them (their rank)
- *
- * Ids 0 to 2 never come out of ordinary text, not even out of text that spells their names:
- * encoding sees plain bytes, and only chapter 9, which splits a file into documents, writes them.
- * A piece is the longest of
+ * Every byte has a token, so that any bytes whatever can be encoded. Ids 0 to 2 never come out of
+ * text, not even of text that spells their names: chapter 9 writes them. A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
@@ -3830,7 +3798,7 @@ enum {
     TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
     TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
     TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
-    TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259 */
+    TOKEN_MERGE = 259,        /* 259 ..: the merges in the order of training, of rank id - 259 */
     TOKENIZER_VOCAB_MAX = 1 << 18,
     PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
 };
@@ -3862,8 +3830,7 @@ typedef struct Pair {
     int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
-/* The slot that holds the pair, or the empty one where it belongs. Needs room > 0; since at most
- * half of the slots are in use, the walk ends. */
+/* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
     uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
     key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -3915,11 +3882,10 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
-    const size_t mark = sizeof DOCUMENT_END - 1;
-    for (size_t at = 0; n - at >= mark; at++) {
-        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at - mark + 1);
-        if (!p) break;
-        at = (size_t)(p - text);
+    const size_t mark = strlen(DOCUMENT_END);
+    for (size_t at = 0; at < n; at++) {
+        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at);
+        if (!p || (at = (size_t)(p - text)) + mark > n) break;
         if (!memcmp(p, DOCUMENT_END, mark)) return at;
     }
     return n;
@@ -3977,9 +3943,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
- * special, seen for the first time, not too long. `name` is the file at fault when it is not. The
- * length bound also keeps a hostile file, whose tokens could double with every merge, small. */
+/* Adds the merge of the next rank, if it is lawful: of two older ids that are not special, new, and
+ * not too long, so that a hostile file's tokens do not double with every merge. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
     const size_t rank = t->merges.size;
@@ -4012,8 +3977,7 @@ static void tokenizer_free(Tokenizer *t) {
     *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and its checksum: so a damaged file is told
- * apart from a wrong one. */
+/* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
     if (n != size)
@@ -4142,9 +4106,8 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
     }
 }
 
-/* Appends the ids of n bytes, piece by piece. A word's tokens do not depend on where it stands, so
- * the cache changes the speed and nothing else: each word has one slot, which the latest word
- * takes. */
+/* Appends the ids of n bytes, piece by piece. The cache changes the speed and nothing else: each
+ * word has one slot, which the latest word takes. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
@@ -4206,8 +4169,7 @@ typedef struct Joiner {
     size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text in the tree of prefixes. A separator of documents is none, and ends
- * one. */
+/* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
@@ -4275,8 +4237,8 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
     return 0;
 }
 
-/* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
- * order of words plays no part. NULL when no pair occurs twice: merging it would save nothing. */
+/* The most frequent pair: of equals the one of lowest left id, then lowest right id. NULL when no
+ * pair occurs twice: merging it would save nothing. */
 static const Pair *joiner_best(const Joiner *r) {
     const Pair *best = NULL;
     for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
@@ -4363,8 +4325,8 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  * , . ; : ! ? or at either end of a line or an alternative.
  */
 
-/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while a
- * document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
+/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while
+ * a document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
@@ -4375,9 +4337,8 @@ typedef struct Symbol {
     const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
-/* A grammar is a tree of nodes. A rule or a { } group holds alternatives; an alternative holds
- * phrases: text, groups, [references]. A rule's node and an alternative's are its first form's too,
- * and the other forms hang on it. */
+/* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an alternative phrases:
+ * text, groups, [references]. A rule and an alternative are their first form; others hang on it. */
 enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
 typedef struct Node {
     enum NodeKind kind;
@@ -4392,8 +4353,8 @@ typedef struct Node {
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
- * a rule and \v for any other: so one character is the end of a rule. */
+/* The reader of Grammar.text, where grammar_copy leaves \n at the end of a rule, \v at other
+ * lines'. */
 typedef struct Scan {
     Grammar *g;
     unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
@@ -4493,8 +4454,7 @@ static int scan_reference(Scan *s, Node *p) {
     return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text up to the next mark. Its blanks become single and its \ go, in place, since what
- * is written is never longer than what was read. */
+/* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
 static int scan_text(Scan *s, Node *p) {
     unsigned char *to = s->p;
     p->text = to;
@@ -4634,8 +4594,7 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
 }
 
 /* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
- * [x=$y] may come before y's own binding in the file, hence the rounds: a chain of more than eight
- * such copies is refused. */
+ * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
 static int grammar_link(Grammar *g, Error *e) {
     const Node *p, *end = g->nodes + g->node_count;
     for (int round = 0; round < 8; round++)
@@ -4648,9 +4607,9 @@ static int grammar_link(Grammar *g, Error *e) {
     return e->status;
 }
 
-/* Copies the text into g: comments and control characters become blanks, and a line end that does
- * not end a rule becomes \v. Makes room for nodes and symbols. A byte stands behind each: the first
- * of a name or a text, = [ { } | or /, but behind the two of a { that is never closed. */
+/* Copies the text into g: comments and control characters become blanks, a line end inside a rule
+ * becomes \v. Makes room for nodes and symbols: behind each stands a byte, the first of a name or a
+ * text, = [ { } | or /, but behind those of a { that is never closed. */
 static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
     const idx room = (idx)n + 4 * GRAMMAR_NESTING;
     bool comment = false;
@@ -4726,9 +4685,8 @@ static int tell_operation(Telling *t, const Node *p) {
     return t->e->status;
 }
 
-/* Tells every form of a rule in turn at the end of out and moves them to memory, from the same
- * random numbers each time; they go on after those of the first form. Again, where another variable
- * has the same first form. */
+/* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
+ * to memory; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
     const size_t from = t->out->size, floor = t->floor;
     bool held = true;
@@ -4782,8 +4740,8 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
     return 0;
 }
 
-/* Tells what a reference takes as a value: [$x] as it is, [$x+1] counted, [x:name] told. It may be
- * remembered, and is told in the form wanted or the first. */
+/* Takes a reference's value, [$x] as it is, [$x+1] counted, [x:name] told; remembers it; and tells
+ * it in the form wanted or the first. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
     size_t at = t->memory.size;
     if (p->operator ? tell_operation(t, p)
@@ -4838,8 +4796,8 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
     return t->e->status;
 }
 
-/* Appends document number of the stream seed to out, without a separator. The random numbers start
- * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
+/* Appends document number of the stream seed to out, without a separator. On failure out is as it
+ * was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
     const size_t start = out->size;
@@ -4863,8 +4821,8 @@ static void grammar_free(Grammar *g) {
     *g = (Grammar){0};
 }
 
-/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
- * check, so that a grammar without an end is refused here. On failure everything is freed. */
+/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
+ * has it an end? On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
     Bytes trial = {0};
@@ -4892,18 +4850,16 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *
  * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
  * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
- * later as targets. A block starts wherever the cut falls, mostly inside a document, and attention
- * crosses documents, as in the paper. A text is read in a new random order of its blocks at each
- * pass; a grammar never ends, and its blocks come in the order in which they are told.
+ * later as targets. A block may start inside a document, and attention crosses documents, as in the
+ * paper. A text's blocks come in a new random order at each pass; a grammar's as they are told.
  *
- * Documents held back for validation: of a text or shards, those whose number hashes below --valid,
- * whatever the seed; where that leaves one side empty, as with a text of one document, the end of
- * the last document, its share by length. Of a grammar, the documents of a seed that no training
- * has. So every run of one source is judged on the same held documents.
+ * Held back for validation, whatever the seed: of a text or shards, the documents whose number
+ * hashes below --valid; where that leaves one side empty, as with a single document, the end of the
+ * last document, its share by length. Of a grammar, the documents of a seed no training has.
  *
  * --text names a file, standard input, or a folder, whose files (its own, and none whose name
  * begins with a dot) follow each other in the order of their names; a file's end ends a document.
- * Bytes that are not UTF-8 are refused: an archive or another encoding would train a model of noise.
+ * Bytes that are not UTF-8 are refused: another encoding would train a model of noise.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
@@ -4972,7 +4928,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
     return e->status;
 }
 
-/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of ids. */
+/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of
+ * ids. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
@@ -4996,8 +4953,8 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     return e->status;
 }
 
-/* Finds the next document from *at on, past its end and its separator; false when there is none.
- * White space at the start of a text's document is not part of it. */
+/* Finds the next document from *at on, past its separator; false when there is none. White space at
+ * the start of a text's document is not part of it. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
     while ((*from = *to = *at) < all->size) {
@@ -5020,8 +4977,8 @@ static bool document_held(const Source *s, uint64_t number) {
     return rng_uniform(&draw) < s->valid;
 }
 
-/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one of
- * d->held begins. */
+/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
+ * of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
     const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
     if (out == &d->held) ids_add(&d->starts, &start, 1, e);
@@ -5031,9 +4988,8 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
     return ids_add(out, &end, 1, e);
 }
 
-/* A text or shards: the documents, shared out between training and validation. Where they would all
- * be on one side, the last is cut in two at a share of 1 - valid: in a text at the first white space
- * from there on, so that no word and no character is cut. */
+/* A text or shards: the documents, shared out between training and validation. The last is cut,
+ * where it must be, at white space, so that no word and no character is. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     const size_t unit = s->tokens[0] ? ID_BYTES : 1;
     Bytes all = {0};
@@ -8652,20 +8608,35 @@ static void page_line(Page *p, const Line *l, double x) {
     fprintf(p->out, "\n");
 }
 
+/* The cells of 7.2: how far the states are apart, and how far from those of the token alone. */
 static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
-        double worst = 0, alone = 0, least = INFINITY, spread, single;
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        const char *flags = r->flags ? r->flags : "";
+        double worst = 0, alone = 0, least = INFINITY;
+        int first = r->flags ? 1 : 2;
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < POS_ROWS; x++) {
             bool agree = r->agree && x < INSIDE;
-            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
+            Toy *one = toy(p, 1, "%s %s", SCHEMES[x], flags);
+            Toy *y = toy(p, 1, "%s %s", SCHEMES[x], flags);
+            if (!one || !y) return;
+            keys_from_queries(&one->m, r->gain);
+            keys_from_queries(&y->m, r->gain);
+            one->T = 1;
+            toy_feed(one, 0);
+            toy_feed(y, 0);
+            if (first == 2) { y->ids[0] = 3; toy_forward(y); }
+            const Config *c = &y->m.c;
+            bool e = c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM;
+            double bound = STATES + (e ? EPS_IN_Z : 0);
+            double spread = toy_spread(y, first, y, first), single = toy_spread(y, 1, one, 1);
+            bool good = agree ? spread <= bound && single <= bound : spread >= APART;
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
             else least = smaller(least, spread);
-            fprintf(p->out, "     ");
             page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
-                      !good ? "!" : agree ? "=" : "x");
+                      !good ? "     !" : agree ? "     =" : "     x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
         else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
@@ -8686,9 +8657,9 @@ static int page_total(const Page *p) {
 }
 
 static void toy_free(Toy *y) {
+    free(y->a.probe);
     acts_free(&y->a);
     model_free(&y->m);
-    free(y->probe);
     free(y->maps);
     free(y->before);
     *y = (Toy){0};
@@ -8716,16 +8687,15 @@ static int toy_room(Toy *y, Page *p, int T) {
     const Config *c = &y->m.c;
     idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
     acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
-    y->probe = grab(c->layers, sizeof(Probe), p->e);
+    y->a.probe = grab(c->layers, sizeof(Probe), p->e);
     y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
     y->page = p;
     y->e = p->e;
     y->T = T;
     if (p->e->status) { toy_free(y); return p->e->status; }
-    y->a.probe = y->probe;
     for (int l = 0; l < c->layers; l++) {
         real *at = y->maps + 3 * l * map;
-        y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+        y->a.probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
     }
     return 0;
 }
@@ -8733,17 +8703,16 @@ static int toy_room(Toy *y, Page *p, int T) {
 /* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
  * error, if none. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
-    char all[512], flags[256];
+    char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
+    size_t n = strlen(strcat(flags, "--context 12 "));       /* 13: TOY_VOCAB */
     Toy *y = &p->toy[p->toys++ % 4];
     Config c;
     va_list args;
     va_start(args, format);
-    vsnprintf(flags, sizeof flags, format, args);
+    vsnprintf(flags + n, sizeof flags - n, format, args);
     va_end(args);
-    snprintf(all, sizeof all, "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab %d "
-             "--context 12 %s", TOY_VOCAB, flags);
     toy_free(y);
-    if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
+    if (p->e->status || config_from_flags(&c, flags, p->e)) return NULL;
     if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
     toy_fill(&y->m, seed);
     return y;
@@ -8753,14 +8722,14 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
  * and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6
  * as printed does. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
-    int n = (int)strcspn(flags, "|");
-    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, n, flags, scheme);
+    int own = (int)strcspn(flags, "|");
+    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, own, flags, scheme);
     if (!y) return NULL;
+    int H = y->m.c.heads;
     y->line = l;
     y->x = l->x;
-    for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
-        for (int h = 0; h < y->m.c.heads; h++)
-            y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
+    for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
+        y->m.w.rel[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
     toy_feed(y, (uint64_t)p->heading->x);
     return y;
 }
@@ -8806,23 +8775,13 @@ static double off(real is, double must) { return fabs((double)is - must) / (1 + 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
  * `from`'s, z[T-from] token T's, NaN one that is not visible. */
 static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
-    const Config *c = &y->m.c;
     const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
     const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
-    double s[TOKENS + 2], sum = 0, size = 0, power = 0, worst = 0;
-    double e = c->sim == SIM_EXP ? 0 : 1e-8;
+    double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
     int n = y->T + 1 - from;
-    for (int j = 0; j < n; j++) {
-        s[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
-        sum += s[j];
-        size += fabs(s[j]);
-        power += pow(fabs(s[j]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int j = 0; j < n; j++) {
-        worst = larger(worst, off(weight[j], s[j] * (c->scale / Z)));
-        worst = larger(worst, off(metric[j], fabs(s[j]) / (size + e)));
-    }
+    closed_row(&y->m.c, n, z, a, m);
+    for (int j = 0; j < n; j++)
+        worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
     return worst;
 }
 
@@ -8855,9 +8814,10 @@ static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 static void check_closed(Page *p) {
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
         char flags[100];
-        snprintf(flags, sizeof flags, "* %s", r->flags ? r->flags : "");
+        if (!r->closed) continue;
+        snprintf(flags, sizeof flags, "* %s", r->flags);
         Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        if (r->closed) page_measure(p, &l);
+        page_measure(p, &l);
     }
 }
 
