@@ -7776,8 +7776,7 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
     return true;
 }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
-/* 0, or errno says why not */
-static int make_folder(const char *path) { return _mkdir(path); }
+static int make_folder(const char *path) { return _mkdir(path); }    /* 0, or errno says why not */
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
@@ -7788,17 +7787,6 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
-/* from its start */
-static bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
-/* leaves it at its end */
-static bool file_size(FILE *f, uint64_t *size) {
-    if (_fseeki64(f, 0, SEEK_END)) return false;
-    long long at = _ftelli64(f);
-    *size = (uint64_t)at;
-    return at >= 0;
-}
-/* from the root on; to be freed; NULL: errno says why */
-static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 /* Since the start, and by the wall, as Microsoft's library has it. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
@@ -7810,21 +7798,6 @@ bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
-bool file_seek(FILE *f, uint64_t at) { return !fseeko(f, (off_t)at, SEEK_SET); }
-bool file_size(FILE *f, uint64_t *size) {
-    if (fseeko(f, 0, SEEK_END)) return false;
-    off_t at = ftello(f);
-    *size = (uint64_t)at;
-    return at >= 0;
-}
-char *full_path(const char *path) {
-    char whole[4096] = "";
-    if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
-    size_t room = strlen(whole) + strlen(path) + 2;
-    char *out = malloc(room);
-    if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
-    return out;
-}
 double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -7845,7 +7818,12 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 #endif
 
-#ifdef _OPENMP
+#ifndef _OPENMP
+static int omp_get_thread_num(void) { return 0; }
+static int omp_get_max_threads(void) { return 1; }
+static int omp_get_num_procs(void) { return 1; }
+static void omp_set_num_threads(int n) { (void)n; }
+#endif
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
 /* 0: all there are; 1 when n are not to be had */
@@ -7853,16 +7831,10 @@ static int set_workers(int n) {
     omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
     return n > 0 && n != workers();
 }
-#else
-int worker(void) { return 0; }
-int workers(void) { return 1; }
-int set_workers(int n) { return n > 1; }
-#endif
 
-/* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. Where other
- * programs keep cores busy, a wait lasts as long as it spins: a step of 10 ms took a second, with
- * 1000 turns 33 ms, and on a free machine nothing more. The setting is read before main begins, so
- * the program starts itself once again. */
+/* A thread of GCC's OpenMP that waits for others spins 300,000 turns before it sleeps. Where other
+ * programs keep cores busy, a step of 10 ms took a second so, and with 1000 turns 33 ms. The
+ * setting is read before main begins, so the program starts itself once again. */
 static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
@@ -8045,8 +8017,8 @@ int writing_end(Writing *w, Error *e) {
         w->cause = errno;
     }
     remove(w->beside);
-    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder",
-                w->path, strerror(w->cause));
+    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
+                strerror(w->cause));
 }
 
 int file_write(const char *path, const void *at, size_t n, Error *e) {
