@@ -736,15 +736,6 @@ struct Cover {
     char *axis[N_AXES * MOST_ROWS + 1];                  /* of every row beside the defaults */
 };
 
-/* Word i of a choice, "" beyond the last. */
-static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-    char words[VALUE_ROOM];
-    const char *at = option_value(o, words);
-    for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
-    snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
-    return word;
-}
-
 static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
     char word[VALUE_ROOM];
     if (AXES[a].rows[0]) return i < MOST_ROWS && AXES[a].rows[i] ? AXES[a].rows[i] : NULL;
