@@ -7985,32 +7985,51 @@ static void set_workers__says_so(Test *t) {
 /* =================================================================================================
  * 16  Command line */
 
-/* Every choice by its words: as many as its enum has rows, each the name of its constant, so that
- * the last word gives the last row; the first is the default. And a word that is none of them. */
+/* Every choice by its words: as many as its enum has rows, each at the place of its constant, the
+ * default first. And a word that is none of them. */
 static void option__choices(Test *t) {
-    static const struct { const char *flag; int rows, row; const char *word; } CHOICES[] = {
-        {"pos", POS_ROWS, POS_ALIBI, "alibi"},
-        {"rope-pairing", PAIR_ROWS, PAIR_INTERLEAVED, "interleaved"},
-        {"rope-scaling", ROPE_ROWS, ROPE_LLAMA3, "llama3"},
-        {"norm", NORM_ROWS, NORM_LAYER, "layer"},
-        {"place", PLACE_ROWS, PLACE_PARALLEL, "parallel"},
-        {"act", ACT_ROWS, ACT_GELUTANH, "gelutanh"},
-        {"bias-in", BIAS_ROWS, BIAS_FFN, "ffn"},
-        {"combine", COMBINE_ROWS, COMBINE_ADD, "add"},
-        {"kernel", KERNEL_ROWS, KERNEL_MLP, "mlp"},
-        {"sim", SIM_ROWS, SIM_IDENTITY, "identity"},
-        {"normalizer", NORMALIZER_ROWS, NORMALIZER_PNORM, "pnorm"},
-        {"extra", EXTRA_ROWS, EXTRA_LOGIT, "logit"},
-        {"extra-order", ORDER_ROWS, ORDER_LOWFREQ, "lowfreq"},
-        {"extra-value", VALUE_ROWS, VALUE_ONES, "ones"},
-        {"init", INIT_ROWS, INIT_GPT2, "gpt2"},
-        {"schedule", SCHEDULE_ROWS, SCHEDULE_COSINE, "cosine"},
-        {"optimizer", OPTIMIZER_ROWS, OPTIMIZER_SGD, "sgd"},
-        {"decay", DECAY_ROWS, DECAY_MATRICES, "matrices"},
-        {"toy", TOY_ROWS, TOY_BACKCOPY, "backcopy"},
-        {"metric-rows", METRIC_ROWS, METRIC_PLUS1, "plus1"},
-        {"input", INPUT_ROWS, INPUT_REPEAT, "repeat"},
-        {"ablate", ABLATE_ROWS, ABLATE_VALUE1_MEAN, "value1-mean"},
+    static const struct { const char *flag; int rows; const char *words[8]; } CHOICES[] = {
+        {"pos", POS_ROWS, {[POS_ROTARY] = "rotary", [POS_NONE] = "none",
+            [POS_ABSOLUTE] = "absolute", [POS_LEARNED] = "learned", [POS_RELATIVE] = "relative",
+            [POS_T5] = "t5", [POS_ALIBI] = "alibi"}},
+        {"rope-pairing", PAIR_ROWS, {[PAIR_HALF] = "half", [PAIR_INTERLEAVED] = "interleaved"}},
+        {"rope-scaling", ROPE_ROWS, {[ROPE_NONE] = "none", [ROPE_LINEAR] = "linear",
+            [ROPE_LLAMA3] = "llama3"}},
+        {"norm", NORM_ROWS, {[NORM_RMS] = "rms", [NORM_LAYER] = "layer"}},
+        {"place", PLACE_ROWS, {[PLACE_PRE] = "pre", [PLACE_POST] = "post",
+            [PLACE_PARALLEL] = "parallel"}},
+        {"act", ACT_ROWS, {[ACT_SWIGLU] = "swiglu", [ACT_GEGLU] = "geglu", [ACT_REGLU] = "reglu",
+            [ACT_SWISH] = "swish", [ACT_GELU] = "gelu", [ACT_RELU] = "relu",
+            [ACT_GELUTANH] = "gelutanh"}},
+        {"bias-in", BIAS_ROWS, {[BIAS_ALL] = "all", [BIAS_QKV] = "qkv",
+            [BIAS_ATTENTION] = "attention", [BIAS_FFN] = "ffn"}},
+        {"combine", COMBINE_ROWS, {[COMBINE_CONCAT] = "concat", [COMBINE_ADD] = "add"}},
+        {"kernel", KERNEL_ROWS, {[KERNEL_IDENTITY] = "identity", [KERNEL_ELU] = "elu",
+            [KERNEL_MLP] = "mlp"}},
+        {"sim", SIM_ROWS, {[SIM_EXP] = "exp", [SIM_SIGMOID] = "sigmoid", [SIM_ELU] = "elu",
+            [SIM_IDENTITY] = "identity"}},
+        {"normalizer", NORMALIZER_ROWS, {[NORMALIZER_SUM] = "sum", [NORMALIZER_ONE] = "one",
+            [NORMALIZER_CLAMP] = "clamp", [NORMALIZER_PNORM] = "pnorm"}},
+        {"extra", EXTRA_ROWS, {[EXTRA_NONE] = "none", [EXTRA_K] = "k", [EXTRA_KV] = "kv",
+            [EXTRA_ZERO] = "zero", [EXTRA_LOGIT] = "logit"}},
+        {"extra-order", ORDER_ROWS, {[ORDER_FIRST] = "first", [ORDER_LAST] = "last",
+            [ORDER_LOWFREQ] = "lowfreq"}},
+        {"extra-value", VALUE_ROWS, {[VALUE_ZERO] = "zero", [VALUE_E1] = "e1",
+            [VALUE_ONES] = "ones"}},
+        {"init", INIT_ROWS, {[INIT_TORCH] = "torch", [INIT_AUTHORS] = "authors",
+            [INIT_GPT2] = "gpt2"}},
+        {"schedule", SCHEDULE_ROWS, {[SCHEDULE_CONSTANT] = "constant",
+            [SCHEDULE_COSINE] = "cosine"}},
+        {"optimizer", OPTIMIZER_ROWS, {[OPTIMIZER_ADAMW] = "adamw", [OPTIMIZER_SGD] = "sgd"}},
+        {"decay", DECAY_ROWS, {[DECAY_ALL] = "all", [DECAY_MATRICES] = "matrices"}},
+        {"toy", TOY_ROWS, {[TOY_NONE] = "none", [TOY_TRIGGER] = "trigger",
+            [TOY_BACKCOPY] = "backcopy"}},
+        {"metric-rows", METRIC_ROWS, {[METRIC_REAL] = "real", [METRIC_PLUS1] = "plus1"}},
+        {"input", INPUT_ROWS, {[INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random",
+            [INPUT_REPEAT] = "repeat"}},
+        {"ablate", ABLATE_ROWS, {[ABLATE_NONE] = "none", [ABLATE_KEY1] = "key1",
+            [ABLATE_VALUE1] = "value1", [ABLATE_VALUE1_MEAN] = "value1-mean",
+            [ABLATE_KSTAR] = "kstar"}},
     };
     static const char *const WRONG[] = {"nothing", "", "0", "SIM_EXP", "pre|post", "sum "};
     int rows = 0, choices = 0;
@@ -8020,8 +8039,10 @@ static void option__choices(Test *t) {
         char words[VALUE_ROOM], word[VALUE_ROOM];
         Settings s;
         option_value(o, words);
-        option_word(o, CHOICES[i].row, word);
-        fact(t, !strcmp(word, CHOICES[i].word), "%s of --%s is %s", CHOICES[i].word, o->flag, word);
+        EACH(row, CHOICES[i].words)
+            if (CHOICES[i].words[row])
+                fact(t, !strcmp(option_word(o, row, word), CHOICES[i].words[row]),
+                     "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
         fact(t, !*option_word(o, CHOICES[i].rows, word), "--%s has %s as well", o->flag, word);
         fact(t, !strcmp(option_word(o, 0, word), o->fallback), "--%s is %s", o->flag, word);
         rows -= CHOICES[i].rows;
