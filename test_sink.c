@@ -736,20 +736,12 @@ struct Cover {
     char *axis[N_AXES * MOST_ROWS + 1];                  /* of every row beside the defaults */
 };
 
-/* Word i of a choice, "" beyond the last. */
-static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-    char words[VALUE_ROOM];
-    const char *at = option_value(o, words);
-    for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
-    snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
-    return word;
-}
-
 static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
     char word[VALUE_ROOM];
     if (AXES[a].rows[0]) return i < MOST_ROWS && AXES[a].rows[i] ? AXES[a].rows[i] : NULL;
     if (!*option_word(option_find(AXES[a].name, "m"), i, word)) return NULL;
-    snprintf(text, 2 * VALUE_ROOM, i ? "--%s %s" : "", AXES[a].name, word);
+    text[0] = 0;
+    if (i) snprintf(text, 2 * VALUE_ROOM, "--%s %s", AXES[a].name, word);
     return text;
 }
 
@@ -3178,8 +3170,8 @@ static void tiles__as_plain(Test *t) {
         "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --pos alibi",
         "--sink-token --window 20 --sim sigmoid --extra logit --scale 0.7",
         "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
-        "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
-        "--extra-value ones --extra-norm 3"};
+        ("--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
+         "--extra-value ones --extra-norm 3")};
     const Cover *v = covering(t);
     for (int i = 0; i < v->n; i++) tiles_against_plain(t, 2, 7, v->flags[i]);
     EACH(i, LONG) tiles_against_plain(t, 1, 70, LONG[i]);
@@ -3784,8 +3776,8 @@ static void threads__same_bits(Test *t) {
         "", "--kv-heads 1 --extra kv --vbias --pos t5 --sink-token --linear-bias",
         "--kernel mlp --combine add --norm layer --embed-dim 5",
         "--dim 72 --heads 4 --ffn 300 --place post --pos learned --linear-bias --window 20",
-        "--dim 64 --ffn 520 --vocab 400 --tied --sim elu --extra logit --normalizer pnorm "
-        "--place parallel"};
+        ("--dim 64 --ffn 520 --vocab 400 --tied --sim elu --extra logit --normalizer pnorm "
+         "--place parallel")};
     int most = workers();
     if (set_workers(16)) { t->skip = "one thread in this build"; return; }
     const Cover *v = covering(t);
