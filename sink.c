@@ -2806,9 +2806,10 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and c
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
+/* A toy with these flags on top of its own, or NULL; the less favourable of a, which stands for n
+ * numbers, and b. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
-static double worse(const Line *l, double a, double b);
+static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
 
 /* Runs on its ids; or on T tokens and the target of the last: all the same for seed 0, else drawn
@@ -3065,8 +3066,7 @@ static double clamp_rule(Toy *y) {
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
         if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
-        double now = toy_spread(y, 1, y, 1);
-        worst = found++ ? worse(line.line, worst, now) : now;
+        worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
     }
     return worst;
 }
@@ -3196,8 +3196,7 @@ static double worst_alpha(const Toy *y, int head, int k, int rows) {
     for (int l = 0, found = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
-            double now = toy_alpha(y, l, h, k, rows);
-            worst = found++ ? worse(y->line, worst, now) : now;
+            worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
         }
     return worst;
 }
@@ -3376,13 +3375,10 @@ static double alpha_rotary(double xi, double w, int T) {
 
 /* The xi at which that passes 0.3; it grows with xi. */
 static double xi_at_threshold(double w, int T) {
-    double low = 0, high = 40;
-    for (int n = 0; n < 60; n++) {
-        double xi = (low + high) / 2;
-        if (alpha_rotary(xi, w, T) > 0.3) high = xi;
-        else low = xi;
-    }
-    return low;
+    double xi = 0, step = 20;
+    for (int n = 0; n < 60; n++, step /= 2)
+        if (alpha_rotary(xi + step, w, T) <= 0.3) xi += step;
+    return xi;
 }
 
 /* Equations 25 to 28 in row t; q and k as the model left them, rotated. x picks one of: the score
@@ -8593,9 +8589,9 @@ static const struct { const char *sign; int finding; } RELATION[] = {
     [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
     [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
 
-/* The less favourable of two numbers for a line: under "=" the farther from the bound, under "<="
- * the larger, else the smaller. */
-static double worse(const Line *l, double a, double b) {
+/* Under "=" the farther from the bound, under "<=" the larger, else the smaller. */
+static double worse(const Line *l, int n, double a, double b) {
+    if (n == 0) return b;
     if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
     return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
 }
@@ -8767,8 +8763,7 @@ static void page_measure(Page *p, const Line *l) {
         Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
         if (y && bar) y->other = line_toy(p, l, bar + 1, "");
         if (p->e->status) return;
-        double now = l->measure(y);
-        worst = x ? worse(l, worst, now) : now;
+        worst = worse(l, x, worst, l->measure(y));
     }
     page_line(p, l, worst);
 }
@@ -8793,7 +8788,6 @@ static double rotated(const Config *c, const double *q, const double *k, int n) 
     return dot;
 }
 
-/* How far a number is off what it must be. */
 static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
@@ -8895,11 +8889,8 @@ static const Line CAUSAL[] = {
  * 16.5  The table of checks */
 
 static const Line STATES_OF[] = {
-    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
-static const Line CLOSED[] = {
+    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}}, CLOSED[] = {
     {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
-
-/* And what is no line. */
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
 static const struct { const Line *line; int lines; void (*more)(Page *p); } CHECKS[] = {
     {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
