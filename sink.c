@@ -3389,18 +3389,17 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
     const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
-    const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D;
+    const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
     const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
     double root = sqrt((double)D) * (c->score_by_layer ? l + 1 : 1), norm = length(D, q);
     double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
     int seen = 0;
     worst[XI] = size / root;
-    for (int i = 0; i < t; i++) {
+    for (int i = 0; i < t; i++, k_i += K * D) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
-        const real *k_i = k + i * K * D;
         double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
-        double off = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
-        worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
+        double error = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
+        worst[SCORE_OFF] = larger(worst[SCORE_OFF], error / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
         most = larger(most, (double)A[i]);
@@ -3539,29 +3538,25 @@ static void fold(Model *m, const char *tensor, double factor) {
 
 /* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
  * end, with alpha W for W. */
-static double twin_gap(Page *p, const Twin *w) {
-    double gap = 0;
-    Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
-    Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
-    if (!moments) return NAN;
-    fold(&b->m, w->tensor, pow(w->alpha, w->start));
-    for (long t = 1; t <= 200; t++) {
-        double loss = twin_step(w, a, moments, t, 1);
-        gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
-    }
-    fold(&a->m, w->tensor, w->alpha);
-    for (idx n = 0; n < a->m.count; n++)
-        gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
-    free(moments);
-    return gap;
-}
-
 static void check_twins(Page *p) {
     for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
-        Line l = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
-                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
-        page_line(p, &l, twin_gap(p, w));
+        Line line = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
+                     w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
+        Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
+        Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
+        real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
+        double gap = 0;
+        if (!moments) return;
+        fold(&b->m, w->tensor, pow(w->alpha, w->start));
+        for (long t = 1; t <= 200; t++) {
+            double loss = twin_step(w, a, moments, t, 1);
+            gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
+        }
+        fold(&a->m, w->tensor, w->alpha);
+        for (idx n = 0; n < a->m.count; n++)
+            gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
+        page_line(p, &line, gap);
+        free(moments);
     }
 }
 
@@ -3600,14 +3595,14 @@ static double pnorm_row(Toy *y) {
     Config soft = y->m.c;
     Rng rng = {5};
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
-    double p = y->m.c.pnorm, off = 0;
+    double p = soft.pnorm, worst = 0;
     soft.normalizer = NORMALIZER_SUM;
     for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
     for (int j = 1; j < N; j++)
-        off = larger(off, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
-    return off;
+        worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
+    return worst;
 }
 
 /* The last row's sum in block 1, off t^(1-1/p) by a share. */
