@@ -3156,7 +3156,7 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* b_h(n), what the scheme adds to a score at the distance n. */
+/* m of head h; and b_h(n), what the scheme adds to a score at the distance n. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double closed_bias(const Toy *y, int h, int n) {
     int pos = y->m.c.pos;
@@ -3470,11 +3470,11 @@ static const Line PROP4[] = {
  *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
  *
  * (equations 42, 35). This is decoupled decay. Were wd |W|^2 part of the loss, as section 6 writes
- * it (with the sign of log p the wrong way round), its gradient would join g, and AdamW would need
- * wd' = wd/a^2. Clipping by the global norm breaks the equality, since g/a weighs more in the norm
- * than g; counted as g, it is restored. At a = 1/4 all factors are powers of two, which pass
- * through rounding unharmed: the two trainings agree to the bit, in either build. At a = 0.2 each
- * of 200 steps rounds a number of order 1 twice, which may grow tenfold: within SCORES. */
+ * it (with the sign of log p the wrong way round), AdamW would need wd' = wd/a^2. Clipping by the
+ * global norm breaks the equality, since g/a weighs more in the norm than g; counted as g, it is
+ * restored. At a = 1/4 all factors are powers of two, which pass through rounding unharmed: the two
+ * trainings agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which
+ * may grow tenfold: within SCORES. */
 enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
     const char *reference, *text, *flags, *tensor;
@@ -8853,11 +8853,11 @@ static const Line NEUTRAL[] = {
  * and must. Changes tokens 1 .. T in turn and counts what x says. */
 enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 static double causality(Toy *y) {
-    Page *p = y->page;
-    int what = (int)y->x, count[3] = {0};
+    const Toy line = *y;
+    int count[3] = {0};
     for (const Variant *v = VARIANTS; v->name; v++) {
         real was[LOGITS], now[LOGITS];
-        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
+        if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
         toy_feed(y, 1);
         for (int t = 1; t <= y->T; t++) {
             idx own = (t - 1) * TOY_VOCAB;
@@ -8866,12 +8866,12 @@ static double causality(Toy *y) {
             toy_forward(y);
             toy_logits(y, now);
             int early = differing(own, was, now);
-            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK] += t <= y->m.c.prefix && early;
+            if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
+            else count[MOVES_BACK] += early > 0;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
         }
     }
-    return count[what];
+    return count[(int)line.x];
 }
 
 static const Line CAUSAL[] = {
