@@ -50,8 +50,8 @@
  *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
  *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
  *   [S2] packing              [S3.3] what is measured on
- *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases
- *   [T5] fixed v*             [T6] [T15] operations      [T7] p_1 edited            [T8] models
+ *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases, x*
+ *   [T5] fixed v*             [T6] [T15] Z, clamp        [T7] p_1 edited            [T8] models
  *   [T9] learning rate        [T10] batch, fixed token   [T11] activations          [T12] heads
  *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
  *   [FIG2] norms and angles, also 11 to 18               [FIG3] T and eps
@@ -138,7 +138,7 @@
 #define WIDE(name, parameters, arguments)                                                          \
     INLINE void name##_body parameters;                                                            \
     INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
-    static void name parameters { name##_for[isa_best()] arguments; }                              \
+    void name parameters { name##_for[isa_best()] arguments; }                                     \
     INLINE void name##_body parameters
 
 /* =================================================================================================
@@ -371,6 +371,8 @@ static void config_fill(Config *c) {
     if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which signs have its scores, and beside what is it refused?");
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
@@ -388,8 +390,6 @@ static void config_fill(Config *c) {
  * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
-               "a new row: which signs have its scores, and beside what is it refused?");
 static int config_resolve(Config *c, Error *e) {
     bool divides = c->head_dim || c->dim % c->heads == 0;
     config_fill(c);
@@ -784,7 +784,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T1] [T4]
+ * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
@@ -1091,8 +1091,8 @@ static int position_bucket(idx distance) {
     return bucket < 31 ? bucket : 31;
 }
 
-/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 _Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias, then the last");
+/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1241,13 +1241,13 @@ static Activation *const ACTS[] = {
     [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
+_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 /* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
  * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
  *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
  *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
  * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
-_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
     idx D = c->head_dim, n = rows * D;
@@ -1539,7 +1539,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward and
  * five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
- * chapter 7 has [E4] [T4] in closed form.
+ * 16.4 has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -1587,8 +1587,8 @@ static void fixed_value(const Config *c, real *v) {
         v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
-/* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
+/* [T4] z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1700,7 +1700,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
             add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
             if (dbias) dbias[j - i] += dz[1 + j];
         }
-        /* z_i* = <q_i, k*> / sqrt(D), or the logit */
+        /* [T4] z_i* = <q_i, k*> / sqrt(D), a K bias, or the logit */
         if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
         add_times(D, dkstar, dz[0] * root, q_i);
         *dlogit += dz[0];
@@ -1760,8 +1760,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4.
  */
 
-/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 _Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
+/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     idx D = c->head_dim, H = c->heads;
     if (c->combine == COMBINE_CONCAT) return la->o;
@@ -6758,8 +6758,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 /* =================================================================================================
  * 13  Matrix multiply and vector maths
  *
- * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
- * percent of what a processor can do, because they starve it. How to feed it:
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops starve a
+ * processor: they reach a few percent of what it can do. How to feed it:
  *
  * Lanes. One instruction works on a vector: 4 floats in the 16 bytes that every x86-64 and ARM
  * machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill the lanes.
@@ -6783,11 +6783,10 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
  *
- * `bytes` is 16, 32 or 64 and constant. A statement sees VECTOR(p), the vector of so many bytes at p.
- * Vectors are reached through pointers alone: as arguments or results they would have another
- * calling convention in every instance. Arrays that are only reached so, at places that are
- * constant once loops are unrolled, live in registers. Loops that count 0, 1, 2, .. do unroll (with
- * steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
+ * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector of so many bytes at
+ * p. As an argument or result it would have another calling convention in every instance. Arrays
+ * that are only reached so, at places that are constant once loops are unrolled, live in registers.
+ * Loops that count 0, 1, 2, .. do unroll; with steps of `lanes` Clang leaves the sums in memory. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -6799,32 +6798,7 @@ typedef real Lanes64 __attribute__((LANES(64)));
     if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
     else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
     else { typedef Lanes16 L; statement; }
-#else                                                        /* number by number */
-#define VECTOR(p) (p)[lane]
-#define WITH_LANES(statement)                                                                      \
-    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
-#endif
 
-INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
-
-/* n things in pieces of at most `size` */
-INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
-
-/* The part of a from row i and column j on. */
-INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
-    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
-}
-
-/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    WITH_LANES(VECTOR(c) += a * VECTOR(b))
-}
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
-}
-INLINE void lanes_copy(const int bytes, real *c, const real *b) { WITH_LANES(VECTOR(c) = VECTOR(b)) }
-
-#if defined(__GNUC__) && !defined(__TINYC__)
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6850,16 +6824,41 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     *(Four *)(to + 2 * ldt) = LOW(ac_high, bd_high);
     *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
-#else
+#else                                                        /* number by number */
+#define VECTOR(p) (p)[lane]
+#define WITH_LANES(statement)                                                                      \
+    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
+
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     for (idx p = 0; p < 4; p++)
         for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
 }
 #endif
 
+INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
+
+/* n things in pieces of at most `size` */
+INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
+
+/* The part of a from row i and column j on. */
+INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
+    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
+}
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
+    WITH_LANES(VECTOR(c) += a * VECTOR(b))
+}
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
+}
+INLINE void lanes_copy(const int bytes, real *c, const real *b) {
+    WITH_LANES(VECTOR(c) = VECTOR(b))
+}
+
 /* to [n,m] = from [m,n] transposed, rows ldt and ld apart: 16 by 4 at a time, so that a cache line
    of `to` is written as a whole. */
-INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
+INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     enum { BLOCK = 16 };
     const idx n4 = n - n % 4;
     for (idx i = 0; i < m; i += BLOCK) {
@@ -6873,10 +6872,6 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
         for (idx q = i; q < last; q++)
             for (idx p = n4; p < n; p++) to[p * ldt + q] = from[q * ld + p];
     }
-}
-
-static void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
-    transpose_inline(to, ldt, from, ld, m, n);
 }
 
 /* --- 13.2  The product ----------------------------------------------------------------------- */
@@ -6963,7 +6958,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     for (idx j = copied; j < n; j += width) {
         const idx nr = at_most(n - j, width);
         if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
-        if (b.row == 1) transpose_inline(to + j * k, width, b.at + j * b.col, b.col, nr, k);
+        if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
         else
             for (idx p = 0; p < k; p++)
                 for (idx q = 0; q < nr; q++)
@@ -6972,9 +6967,9 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 }
 
 /* One block of B, read in place up to column `ready` and from panels after it, against all rows of
-   A. A tile reads A where it lies, rows or columns, so long as its lines have places of their own
-   in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share one
-   set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
+   A. A tile reads A where it lies, but for columns a multiple of 4096 bytes apart, which would all
+   share one of the L1 cache's 64 sets of 64 bytes. Those are packed, a group of tiles at a time,
+   and so is a last tile that is not full. */
 INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
     const int rows = tile_rows(bytes), group = GROUP * rows;
     const int width = COLS_MAX * bytes / (int)sizeof(real);
@@ -7024,12 +7019,12 @@ INLINE void product(const int bytes, Product whole) {
 
    libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
    functions below have no branches (`either`), so a loop over them becomes vector code. A span is
-   one vector of the widest instance. Whole spans are computed at the end of an array too, so an
-   element's bits do not depend on where it stands.
+   one vector of the widest instance. The end of an array is a whole span too, so an element's bits
+   do not depend on where it stands.
 
-   Coefficients: of smallest maximal relative error, by Remez's exchange in 40 digits. The largest
-   errors over all floats and instruction sets (`make exhaustive`), in units in the last place
-   (ulp), in float; rounding alone is 0.5:
+   Coefficients have the smallest maximal relative error (Remez's exchange in 40 digits). The
+   largest errors over all floats and instruction sets (`make exhaustive`), in float and in units in
+   the last place (ulp), where rounding alone is 0.5:
      exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
    and of powers 0.529, over every 61st float. */
 
@@ -7065,12 +7060,12 @@ INLINE double either_double(bool first, double a, double b) {
 INLINE float magnitude(float x) { return float_of(bits_of(x) & 0x7FFFFFFFu); }
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
-   Range: e^-110 rounds to 0 and e^100 to infinity, so clamping x between them changes nothing.
+   Range: e^-110 rounds to 0 and e^100 to infinity, so x is clamped between them.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n, its value gives n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
-   e^r = 1 + r + r^2 q(r): q minimises the largest relative error, 3.2e-9 or 0.05 ulp.
-   2^n is multiplied in as two factors, since -159 <= n <= 144 exceeds a float's exponents; only
-   the second product can round, and it does so once. A NaN passes through p. */
+   e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
+   2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
+   the second product can round. A NaN passes through p. */
 INLINE float exp_of(float x) {
     const float shift = 0x1.8p23f;
     const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
@@ -7090,10 +7085,10 @@ INLINE float sigmoid_of(float x) {
     return either(x < 0, e, 1) / (1 + e);
 }
 
-/* sqrt(x) = x / sqrt(x). Halving the exponent in the bits of x gives r = 1/sqrt(x) to 3.5 %;
-   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. The last
-   line is Newton's step for the root y itself, y + (x - y^2) r / 2. Numbers below 2^-100 are scaled
-   by 2^48 before and 2^-24 after, since they and their squares lose bits. */
+/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r to 3.5 %.
+   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. His step
+   for the root y itself is y + (x - y^2) r / 2. Numbers below 2^-100 are scaled by 2^48 before and
+   2^-24 after, since they and their squares lose bits. */
 INLINE float sqrt_of(float x) {
     const uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);                      /* all ones if so */
     const float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
@@ -7107,11 +7102,11 @@ INLINE float sqrt_of(float x) {
 }
 
 /* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) is 0.
-   e^: y^2 has twice the digits of a float, and rounding it would be an error of up to y^2 / 4 ulp
-   of e^. h is the upper half of y's digits and d the lower, so that h h, h d and d d are exact and
-   low is what y^2 had lost; a factor 1 - low / 2 puts it back.
+   e^: rounding y^2 would be an error of up to y^2 / 4 ulp of e^. h is the upper half of y's digits
+   and d the lower, so that h h, h d and d d are exact and low is what y^2 has lost; a factor
+   1 - low / 2 puts it back.
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
-   [-1, 0.62]; it minimises the largest relative error, 8.0e-9 or 0.13 ulp. */
+   [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
     const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
     const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
@@ -7127,8 +7122,8 @@ INLINE float cumulative_of(float x) {
 
 /* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m with m from
    sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
-   log2 m = s P(s^2), s = (m - 1) / (m + 1), with a relative error of 4.2e-12: nothing to a float.
-   log2 0 is a number too large for any use, and finite, so that times 0 it gives 0. */
+   log2 m = s P(s^2), s = (m - 1) / (m + 1), with a relative error of 4.2e-12.
+   log2 0 is large beyond use, and finite, so that times 0 it gives 0. */
 INLINE double log2_of(double x) {
     const uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;    /* sqrt(1/2) */
     const uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;         /* n + 1024 */
@@ -7145,8 +7140,8 @@ INLINE float log_of(float x) {
 }
 
 /* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double: a power needs its logarithm to
-   more digits than a float has. 2^f by a polynomial with a relative error of 1.9e-9, or 0.03 ulp;
-   beyond +-160 a float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
+   more digits than a float has. 2^f has a relative error of 1.9e-9, or 0.03 ulp; beyond +-160 a
+   float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
 INLINE float pow_of(float x, float p) {
     const double shift = 0x1.8p52, L = (double)p * log2_of((double)magnitude(x));
     const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
@@ -7167,8 +7162,8 @@ INLINE void span(VecOp op, real *y, const real *x, real p) {
     else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
 }
 
-/* y[0..n) = op(x[0..n)) for n >= SPAN, span by span. The last one overlaps the one before it, so
-   that it needs no filling up; it is computed first, since y may be x. */
+/* y[0..n) = op(x[0..n)) for n >= SPAN. The last span overlaps the one before it; it is computed
+   first, since y may be x. */
 INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
     real some[SPAN], last[SPAN];
     span(op, last, x + n - SPAN, p);
@@ -7185,7 +7180,6 @@ INLINE void fold_half(real *s, const int half, bool largest) {
     else for (int l = 0; l < half; l++) s[l] += s[l + half];
 }
 
-/* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
 INLINE real fold_tree(real *s, bool largest) {
     fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
     fold_half(s, 2, largest); fold_half(s, 1, largest);
@@ -7198,8 +7192,8 @@ INLINE void rest_of(real *rest, const real *end, int n) {
 }
 
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
-   l + PARTS, ...: a single running sum would have to wait for each addition, and no compiler may
-   reorder it. Then comes what is left at the end, read where it takes no branch. */
+   l + PARTS, ..: a single running sum would have to wait for each addition. Then comes what is left
+   at the end, read where it takes no branch. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
@@ -7217,7 +7211,7 @@ INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     return fold_tree(s, false);
 }
 
-/* max_i x_i for n >= PARTS, in the same PARTS; an element met twice changes nothing. */
+/* max_i x_i for n >= PARTS; an element met twice changes nothing. */
 INLINE real fold_max(idx n, const real *x) {
     real s[PARTS];
     for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
@@ -7246,17 +7240,14 @@ static void product_here(Isa isa, Product p) {
     else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
-/* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
-   with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
+/* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; where there
+   are few of both, as in a weight's gradient, bands are lower, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
     const Product whole = {c, ldc, a, b, m, n, k, add};
     const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
     idx down = pieces(m, BAND);
-    if ((double)m * (double)n * (double)k < GRAIN) {
-        product_here(isa, whole);
-        return;
-    }
+    if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
     if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
     const idx band = pieces(pieces(m, down), rows) * rows;
     PARALLEL
@@ -7272,8 +7263,8 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
     matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
-   stack, as matmul does on every thread. */
+/* On the calling thread alone, inside parallel loops. Takes 160 KiB of stack, as matmul does on
+   every thread. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
@@ -7289,10 +7280,7 @@ bool fma_fuses(Isa isa) {
 /* Fewer numbers than a span are filled up to one. */
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     real few[SPAN] = {0};
-    if (n >= SPAN) {
-        map_for[isa](op, n, y, x, p);
-        return;
-    }
+    if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
     for (idx l = 0; l < n; l++) few[l] = x[l];
     map_for[isa](op, SPAN, few, few, p);
     for (idx l = 0; l < n; l++) y[l] = few[l];
@@ -7321,18 +7309,14 @@ real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
-WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
+WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
-WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
+WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
-WIDE(scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
-void vec_add(idx n, real *y, const real *x) { add(n, y, x); }
-void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
-void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
-void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
+WIDE(vec_shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
+WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
@@ -7356,20 +7340,18 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *
  * Backward a tile takes five: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
- * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
- * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
- * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
- * queries has all its visible keys at once: a row is whole when 3.6 takes it, whatever its sim and
- * Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in
- * float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
- * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c.
+ * FlashAttention (Dao et al. 2022) has the same plan: one number a row (its logsumexp, here
+ * row_stat) lets the backward make the scores again. It cuts the keys into tiles too, and corrects
+ * a running maximum and sum (online softmax). Here a row is whole when 3.6 takes it, whatever its
+ * sim and Z. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in float.
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways.
  */
 enum { TILE = 32 };
 
-/* One task's sizes and its piece of scratch, in which nothing outlives the task. k and v are
- * transposed once a task, so that every product reads its right factor along rows. */
+/* A task's sizes, and its scratch. k and v are transposed once a task, so that a product reads
+ * its right factor along rows. */
 typedef struct Tile {
-    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
+    idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
     real *kt, *vt;                      /* [D,N] [D,N] */
     real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
     real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
@@ -7388,16 +7370,16 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
     return t;
 }
 
-/* Which keys a tile's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
- * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
- * prefix and a window far behind it are in the span too, and masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see between them. Row i0 sees farthest back, to i0-w+1,
+ * row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a prefix
+ * and a window far behind it are in the span too, and masked. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
     if (c->prefix) {
         if (s.lo > first) s.lo = first;
-        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
+        if (s.hi < first + c->prefix) s.hi = at_most(first + c->prefix, N);
     }
     return s;
 }
@@ -7407,8 +7389,8 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
     return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: of each row the column * and then row_columns;
- * what follows is undefined. q is row i0. Forward and backward have the same bits. */
+/* The scores of rows [i0,i1) of head h into t->z: the column * and then row_columns of each row;
+ * what follows is undefined. q is row i0. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
     const Config *c = &m->c;
@@ -7429,7 +7411,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
 
 /* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key (x*
  * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
- * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
+ * leave as scale * a; the metric is free of the scale. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, real row_stat, real *spare) {
     idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -7465,15 +7447,14 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
- * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
+/* ABLATIONS. Weights tell where attention goes, not what for. `sink eval --ablate` takes one column
+ * j from all rows but j's own, in every block and head (struct Ablation):
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
  *   mean     v_j becomes the mean of the sequence's v, in which a row sees 1/N of what is ahead
  *
- * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
- * the blocks above, are as they were. There is no backward.
+ * So under a causal mask the states of token j are as they were. There is no backward.
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
     idx j = a->ablation ? a->ablation->column[b] : i;
@@ -7482,10 +7463,9 @@ static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
 }
 
 /* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
- * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE, wherever the rows
- * begin. So a row meets its keys from the same column on, whatever rows go with it, and what its
- * tile has beyond its own keys adds zeros at the end of the sums of a v. That is why a row made from
- * a cache has the bits of the whole forward. */
+ * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE wherever the rows
+ * begin, and what a tile has beyond a row's own keys adds zeros at the end of the sums of a v. So a
+ * row made from a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -7502,7 +7482,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     if (mean) vec_scale(D, mean, (real)(1 / (double)N));
     for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         idx start = i0 - i0 % TILE;
-        i1 = start + TILE < N ? start + TILE : N;
+        i1 = at_most(start + TILE, N);
         Span span = span_of(c, l, N, start, i1);
         idx n = span.hi - span.lo;
         tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
@@ -7616,15 +7596,14 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
         transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
         for (idx h = kh * group; h < (kh + 1) * group; h++)
             for (idx i0 = 0; i0 < N; i0 += TILE)
-                tile_backward(m, a, l, b, h, &t, i0, i0 + TILE < N ? i0 + TILE : N);
+                tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
     }
     slots_end(m, a, l, B);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
+/* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows from there on are made, to the same bits. Returns R, how many they are.
+ * the rows after them are made, to the same bits. Returns how many they are.
  *
  *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
  *      fk, v         k   k  k  k | k  k          in the cache | made now
@@ -7641,14 +7620,13 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
     return (int)R;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the lists of them
+/* MEMORY OF A PASS. Every array of struct Acts lies in one arena. One walk over the lists of them
  * serves twice: with base NULL it adds up their sizes, then it places them. No pass allocates. */
 typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
 typedef struct Room { real **at; idx n; } Room;              /* an array, and how many numbers */
 
-/* Places for n arrays. One of 0 numbers, which the variant lacks, is a NULL pointer, for which the
- * operators ask (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
+/* An array of 0 numbers, which the variant lacks, is a NULL pointer, for which the operators ask
+ * (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
 static void arena_take(Arena *arena, const Room *room, size_t n) {
     for (; n--; room++) {
         *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
@@ -7737,13 +7715,11 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 }
 
 /* Room for B sequences of T tokens under the model's Config; everything 0, and the tables of
- * positions filled. `what` says how much of a block outlives it:
- *
+ * positions filled. A pass must not run on more threads than there are now. On failure nothing is
+ * held. `what` says how much of a block outlives it:
  *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
- *
- * A pass must not run on more threads than there are now. On failure nothing is held. */
+ *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
@@ -7791,8 +7767,7 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
     return true;
 }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
-/* 0, or errno says why not */
-static int make_folder(const char *path) { return _mkdir(path); }
+static int make_folder(const char *path) { return _mkdir(path); }    /* 0, or errno says why not */
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
@@ -7803,17 +7778,6 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
-/* from its start */
-static bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
-/* leaves it at its end */
-static bool file_size(FILE *f, uint64_t *size) {
-    if (_fseeki64(f, 0, SEEK_END)) return false;
-    long long at = _ftelli64(f);
-    *size = (uint64_t)at;
-    return at >= 0;
-}
-/* from the root on; to be freed; NULL: errno says why */
-static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 /* Since the start, and by the wall, as Microsoft's library has it. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
@@ -7825,21 +7789,6 @@ bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
-bool file_seek(FILE *f, uint64_t at) { return !fseeko(f, (off_t)at, SEEK_SET); }
-bool file_size(FILE *f, uint64_t *size) {
-    if (fseeko(f, 0, SEEK_END)) return false;
-    off_t at = ftello(f);
-    *size = (uint64_t)at;
-    return at >= 0;
-}
-char *full_path(const char *path) {
-    char whole[4096] = "";
-    if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
-    size_t room = strlen(whole) + strlen(path) + 2;
-    char *out = malloc(room);
-    if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
-    return out;
-}
 double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -7860,7 +7809,12 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 #endif
 
-#ifdef _OPENMP
+#ifndef _OPENMP
+static int omp_get_thread_num(void) { return 0; }
+static int omp_get_max_threads(void) { return 1; }
+static int omp_get_num_procs(void) { return 1; }
+static void omp_set_num_threads(int n) { (void)n; }
+#endif
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
 /* 0: all there are; 1 when n are not to be had */
@@ -7868,16 +7822,10 @@ static int set_workers(int n) {
     omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
     return n > 0 && n != workers();
 }
-#else
-int worker(void) { return 0; }
-int workers(void) { return 1; }
-int set_workers(int n) { return n > 1; }
-#endif
 
-/* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. Where other
- * programs keep cores busy, a wait lasts as long as it spins: a step of 10 ms took a second, with
- * 1000 turns 33 ms, and on a free machine nothing more. The setting is read before main begins, so
- * the program starts itself once again. */
+/* A thread of GCC's OpenMP that waits for others spins 300,000 turns before it sleeps. Where other
+ * programs keep cores busy, a step of 10 ms took a second so, and with 1000 turns 33 ms. The
+ * setting is read before main begins, so the program starts itself once again. */
 static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
@@ -8060,8 +8008,8 @@ int writing_end(Writing *w, Error *e) {
         w->cause = errno;
     }
     remove(w->beside);
-    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder",
-                w->path, strerror(w->cause));
+    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
+                strerror(w->cause));
 }
 
 int file_write(const char *path, const void *at, size_t n, Error *e) {
@@ -8174,7 +8122,6 @@ const Option OPTIONS[] = {
     {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N",
      "blocks l with l mod N = offset have experts; default: all"},
     {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
-
     {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
     {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
     {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
@@ -8197,7 +8144,6 @@ const Option OPTIONS[] = {
     {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
     {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY),
      "a task whose mechanism is known, instead of text; ./paper has both"},
-
     {"text", DATA('s', text), STRING("FILE"),
      "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
     {"grammar", DATA('s', grammar), STRING("FILE"),
@@ -8214,28 +8160,23 @@ const Option OPTIONS[] = {
      "train on at most N tokens, again and again (Figure 5)"},
     {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
     {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
-
     {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
     {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
     {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
     {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
     {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
     {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
-
     {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
     {"domains", 'y', 's', AT(domains), STRING("FOLDER"),
      "a line for each text and .grammar in it (Figure 9)"},
     {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-
     {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
-
     {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T",
      "token 1 reads position T's vector in place of its own (Table 7)"},
     {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T",
      "tokens 1 and T read each other's position vector (Table 7)"},
-
     {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
     {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
     {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
@@ -8248,7 +8189,6 @@ const Option OPTIONS[] = {
     {"plain", 'l', 'b', AT(plain), ON_OFF,
      "attention by the plain loops of 3.7, not in tiles: slower, the same to rounding"},
     {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
-
     {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
     {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
     {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
@@ -8274,33 +8214,33 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
     return text;
 }
 
-/* Which of the words separated by | is this one? -1: none. */
-static int choice_of(const char *words, const char *word) {
-    size_t n = strlen(word);
-    for (int i = 0; *words; i++) {
-        size_t length = strcspn(words, "|");
-        if (length == n && !strncmp(words, word, n)) return i;
-        words += length + (words[length] == '|');
-    }
-    return -1;
+/* Word i of a choice, "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+    char words[VALUE_ROOM];
+    const char *at = option_value(o, words);
+    for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
+    snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
+    return word;
 }
 
 /* Writes text into the field of option o; checks nothing but the form and the bounds. */
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
-    char *at = (char *)base + o->field, *end, words[VALUE_ROOM];
-    errno = 0;
+    void *at = (char *)base + o->field;
+    const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
+    char *end, word[VALUE_ROOM];
+    int row = 0;
     double x = strtod(text, &end);
-    bool number = *text && !*end && !isspace((unsigned char)*text);
+    const bool number = *text && !*end && !isspace((unsigned char)*text);
     if (o->kind == 's') {
-        if (strlen(text) >= (o->most > 0 ? (size_t)o->most : (size_t)PATH_ROOM))
+        if (strlen(text) >= room)
             return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
         strcpy(at, text);
     } else if (o->kind == 'c') {
-        int which = choice_of(option_value(o, words), text);
-        if (which < 0)
+        while (*option_word(o, row, word) && strcmp(word, text)) row++;
+        if (!*word)
             return fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-                        words);
-        memcpy(at, &which, sizeof which);
+                        option_value(o, word));
+        *(int *)at = row;
     } else if (!number || (o->kind == 'i' && x != floor(x))) {
         return fail(e, 2, "--%s %s: expected a %snumber. Try: --%s %s", o->flag, text,
                     o->kind == 'i' ? "whole " : "", o->flag,
@@ -8308,39 +8248,27 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
     } else if (bounded && !(x >= o->least && x <= o->most)) {
         return fail(e, 2, "--%s %s: expected %g to %g. Try: a value between", o->flag, text,
                     o->least, o->most);
-    } else if (o->kind == 'd') {
-        memcpy(at, &x, sizeof x);
-    } else {
-        int whole = (int)x;
-        memcpy(at, &whole, sizeof whole);
-    }
+    } else if (o->kind == 'd') *(double *)at = x;
+    else *(int *)at = (int)x;
     return 0;
 }
 
 /* The field of option o as text that option_set reads back to the same bits. */
 void option_text(const Option *o, const void *base, char *text, size_t room) {
-    const char *at = (const char *)base + o->field;
-    if (o->kind == 's') snprintf(text, room, "%s", at);
+    const void *at = (const char *)base + o->field;
+    char word[VALUE_ROOM];
+    if (o->kind == 's') snprintf(text, room, "%s", (const char *)at);
+    else if (o->kind == 'c') snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
     else if (o->kind == 'd') {
-        double x;
-        memcpy(&x, at, sizeof x);
+        double x = *(const double *)at;
         snprintf(text, room, "%.15g", x);
         if (strtod(text, NULL) != x) snprintf(text, room, "%.17g", x);
-    } else {
-        int x;
-        memcpy(&x, at, sizeof x);
-        if (o->kind != 'c') { snprintf(text, room, "%d", x); return; }
-        char words[VALUE_ROOM];
-        const char *word = option_value(o, words);
-        for (; x > 0; x--) word += strcspn(word, "|") + 1;
-        snprintf(text, room, "%.*s", (int)strcspn(word, "|"), word);
-    }
+    } else snprintf(text, room, "%d", *(const int *)at);
 }
 
 void settings_default(Settings *s) {
-    Error e = {0};
     memset(s, 0, sizeof *s);
-    for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &e);
+    for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
@@ -8369,7 +8297,7 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
             words[(*n_words)++] = word;
             continue;
         }
-        bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
+        const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
         const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
         const Option *o = option_find(word + (no ? 5 : 2), groups);
         void *base = s;
@@ -8377,35 +8305,30 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
             o = option_among(s->program->options, word + 2, groups);
             base = s->own;
         }
-        if (no && o && o->kind != 'b') o = NULL;
-        if (!o && !variant) return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-        if (o && o->kind == 'b') { option_set(o, base, no ? "0" : "1", true, e); continue; }
-        if (i + 1 == argc) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
-        if (variant) parse_variant(s, argv[++i], e);
+        if (!variant && (!o || (no && o->kind != 'b')))
+            return fail(e, 2, "%s: no such flag here. Try: sink help", word);
+        if (o && o->kind == 'b') option_set(o, base, no ? "0" : "1", true, e);
+        else if (i + 1 == argc) fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+        else if (variant) parse_variant(s, argv[++i], e);
         else option_set(o, base, argv[++i], true, e);
     }
     return e->status;
 }
 
 int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-    enum { FLAGS_MOST = 256 };
-    char text[4096], *argv[FLAGS_MOST];
+    char text[4096], *argv[sizeof text / 2];
     int argc = 0;
     if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
         return fail(e, 2, "too many flags in one string. Try: fewer");
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        if (argc == FLAGS_MOST)
-            return fail(e, 2, "%.40s..: expected at most %d words of flags", flags, FLAGS_MOST);
-        argv[argc++] = word;
-    }
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
     return parse_words(s, argc, argv, groups, NULL, NULL, e);
 }
 
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
-    if (parse_words(s, argc, argv, groups, words, n_words, e)) return e->status;
+    parse_words(s, argc, argv, groups, words, n_words, e);
     if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
-    return 0;
+    return e->status;
 }
 
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
@@ -8440,23 +8363,24 @@ static void heat_cell(double x, int width, bool colour, FILE *out) {
     fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
 }
 
-/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
- * above each. */
+/* [FIG19] Maps side by side: alpha of a column by layer and head. Above each stand its title and
+ * what the column is. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
-    bool colour = wants_colour(out);
+    const bool colour = wants_colour(out);
     for (int line = -2; line < maps->s->L; line++) {
         if (line >= 0 && !sinks_attends(maps->s, line)) continue;
         if (line < 0) fprintf(out, "%6s", "");
         else fprintf(out, "%5d ", line + 1);
-        for (int i = 0; i < n; i++) {
-            const Sinks *s = maps[i].s;
-            int least = 6 * s->H > 10 ? 6 * s->H + 1 : 11, width = i + 1 < n ? least : 0;
-            const char *text = line == -2 ? maps[i].title : maps[i].column_name;
-            if (line < 0) fprintf(out, " %-*s", width, text);
-            else fputc(' ', out);
+        for (const HeatMap *map = maps; map < maps + n; map++) {
+            const Sinks *s = map->s;
+            const double *alpha = s->alpha + (idx)line * s->H * s->S + map->column;
+            const int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
+            const int width = map == maps + n - 1 ? 0 : least;
+            fputc(' ', out);
+            if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
             for (int h = 0; line >= 0 && h < s->H; h++)
-                heat_cell(s->alpha[((idx)line * s->H + h) * s->S + maps[i].column], 6, colour, out);
-            if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
+                heat_cell(alpha[h * s->S], 6, colour, out);
+            if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
         }
         fputc('\n', out);
     }
@@ -8469,22 +8393,23 @@ void progress_start(Progress *p, const char *name, bool quiet) {
 /* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
  * long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
-    double now = seconds();
-    int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
-    bool last = t->step == steps;
-    if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
+    const Train *r = &t->s.train;
+    const double now = seconds();
+    const int tenth = r->steps > 9 ? r->steps / 10 : 1;
+    const bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
+    if (p->quiet || (!due && t->step < r->steps)) return;
     p->shown = now;
-    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
-    double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    char bar[13] = "............", star[32] = "";
-    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
+    const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
+    const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
+    const int full = (int)(12.0 * (double)t->step / r->steps);            /* of the bar */
+    char star[32] = "";
     if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
-    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
-            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
-            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
-    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
-            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
-            p->live ? "\x1b[K" : "\n");
+    fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
+            "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
+            p->open ? "\x1b[A\r" : "", p->name, full, "############", 12 - full, "............",
+            t->step, r->steps, t->loss, tokens / per, per * (r->steps - (double)t->step),
+            p->live ? "\x1b[K\n" : "", 100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1,
+            star, p->ratio, p->live ? "\x1b[K" : "\n");
     p->open = p->live;
     fflush(stderr);
 }
@@ -8946,41 +8871,57 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     fputc('\n', out);
 }
 
+/* What a verb opens; work_end closes it. */
+typedef struct Work {
+    Trainer t;
+    Outcome o;
+    Ids ids;
+    Bytes in, out;
+    Result besides;
+    Measured row;
+} Work;
+
+static int work_end(Work *w, Error *e) {
+    trainer_free(&w->t);
+    sinks_free(&w->o.s);
+    ids_free(&w->ids);
+    bytes_free(&w->in);
+    bytes_free(&w->out);
+    result_free(&w->besides);
+    result_free(&w->row.all);
+    return e->status;
+}
+
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
     (void)words; (void)n;
     return demo_run(s, stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-    Trainer t;
-    int starts;
+    Work w = {0};
+    Trainer *t = &w.t;
+    Outcome *o = &w.o;
     char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
+    int starts;
     (void)words; (void)n;
     snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
              s->out[0] && !s->report[0] ? ".html" : "");
-    if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)) return e->status;
-    Outcome *o = grab(1, sizeof *o, e);
-    if (!o || trainer_begin(&t, s, "", e)) { free(o); return e->status; }
-    Settings seen = t.s;
+    if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)
+        || trainer_begin(t, s, "", e)) return work_end(&w, e);
+    Settings seen = t->s;
     if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
-    outcome_begin(o, "train", "", &t, seen.eval_T);
+    outcome_begin(o, "train", "", t, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
-    if (!train_run(&t, &o->p, e) && !trained_loss(&o->loss, &t, e))
+    if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
-               t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
+               t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
                s->out[0] ? " out=" : "", s->out);
-    if (page[0] && s->program && s->program->page && o->p.looks
-        && (!e->status || trainer_diverged(&t))) {
-        Error of_page = {0};
-        if (e->status) snprintf(o->ended, sizeof o->ended, "%s", e->text);
-        else outcome_measure(o, &t, &seen, &starts, &of_page);
-        if (!of_page.status) s->program->page(page, "train", &seen, o, 1, NULL, o->ended, &of_page);
-        if (of_page.status) fail(e, of_page.status, "%s", of_page.text);
-    }
-    sinks_free(&o->s);
-    free(o);
-    trainer_free(&t);
-    return e->status;
+    has_ended(o->ended, t, e);
+    if (!e->status && page[0] && s->program->page && o->p.looks
+        && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
+        s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
+    if (o->ended[0]) fail(e, 1, "%s", o->ended);
+    return work_end(&w, e);
 }
 
 /* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
@@ -9014,90 +8955,79 @@ static int tokenizer_same(const Trainer *t, const char *path, const Settings *s,
 }
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
-    uint64_t hash = t->tokenizer_hash;
-    s->data.vocab = t->m.c.vocab;
+    const uint64_t hash = t->tokenizer_hash;
+    const int vocab = s->data.vocab = t->m.c.vocab;
     if (s->ids[0]) {                             /* literally: no token is fixed */
         s->data.fix_token = 0;
-        return data_ids(&t->data, s->ids, t->m.c.vocab, e);
+        return data_ids(&t->data, s->ids, vocab, e);
     }
     if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
-        t->data.vocab = t->m.c.vocab;            /* drawn ids need no tokenizer */
+        t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
         return 0;
     }
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
-    if (s->data.tokens[0]) return 0;            /* ids alone: they are below the model's --vocab */
-    if (!hash && t->data.vocab != t->m.c.vocab)
-        return fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in "
-                    "%s. Try: --ids FILE, --tokens FILE, or --tokenizer FILE", path, t->m.c.vocab,
-                    t->data.vocab, s->data.tokenizer);
-    return hash ? tokenizer_same(t, path, s, e) : 0;
+    if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
+    if (hash) return tokenizer_same(t, path, s, e);
+    return t->data.vocab == vocab ? 0
+         : fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
+                "Try: --ids FILE, --tokens FILE, or --tokenizer FILE", path, vocab, t->data.vocab,
+                s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
     return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
 }
 
-static void eval_print(const char *path, const Trainer *t, const Outcome *o, const Settings *s,
-                       int starts, const Ablated *cut) {
-    printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T, INPUTS[s->input]);
+static void eval_print(const Work *w, const Settings *s, int starts, const Ablated *cut) {
+    const Sinks *r = &w->o.s;
+    const int first = config_column_first(&s->model), swap = s->swap_position;
+    const int edited = swap + s->replace_position, there = first + edited - 1;
+    const char *how = swap ? "swapped with" : "replaced by";
+    Bytes text = {0};
+    printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
-    if (t->random_tokens) printf(", its training's random tokens not drawn");
-    int swap = s->swap_position, edited = swap + s->replace_position;
-    if (edited) printf(", p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
+    if (w->t.random_tokens) printf(", its training's random tokens not drawn");
+    if (edited) printf(", p_1 %s p_%d", how, edited);
     printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
-    sinks_print(&o->s, &s->model, s->eval_k, stdout);
-    int first = config_column_first(&s->model), there = first + edited - 1;
+    sinks_print(r, &s->model, s->eval_k, stdout);
     if (edited)                                              /* Table 7's two numbers */
-        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n",
-               swap ? "swapped with" : "replaced by", edited, 100 * sinks_sink(&o->s, first, 0),
-               edited, 100 * sinks_sink(&o->s, there, 0), sinks_alpha(&o->s, first), edited,
-               sinks_alpha(&o->s, there));
-    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
-    if (!cut) return;
-    Bytes text = {0};
-    ablated_text(cut, s, &text, &(Error){0});
-    fwrite(text.at, 1, text.size, stdout);
+        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", how,
+               edited, 100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
+               sinks_alpha(r, first), edited, sinks_alpha(r, there));
+    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
+    if (cut) ablated_text(cut, s, &text, &(Error){0});
+    printf("%.*s%.*s", (int)text.size, (const char *)text.at, (int)w->out.size,
+           (const char *)w->out.at);
     bytes_free(&text);
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
-    Trainer t = {0};
-    Ablated ablated, *cut = NULL;
-    Result besides = {0};
-    Bytes said = {0};
-    Measured row = {.all = {.lists = 0}};
+    const Program *program = s->program;
+    Work w = {0};
+    Ablated ablated, *cut = s->ablate ? &ablated : NULL;
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
-    if (s->plain && s->ablate)
+    if (s->plain && cut)
         return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
     if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0])
-        return s->program->survey ? s->program->survey(s, words, n, e)
+        return program->survey ? program->survey(s, words, n, e)
              : fail(e, 2, "eval: a table of several is paper's. Try: make paper, and ./paper eval");
-    Outcome *o = grab(1, sizeof *o, e);
-    if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e)
-        && !outcome_measure(o, &t, s, &starts, e) && s->ablate
-        && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
-        cut = &ablated;
-    if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
-    if (!e->status) {
-        outcome_begin(o, words[0], "", &t, o->s.T);
-        o->loss = o->s.loss;
-        eval_print(words[0], &t, o, s, starts, cut);
-        fwrite(said.at, 1, said.size, stdout);
-        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e))
-            rows_write(&row, 1, (const char *const[]){NULL}, s, e);
-        if (s->report[0] && s->program && s->program->page)
-            s->program->page(s->report, "eval", s, o, 1, cut, "", e);
-    }
-    result_free(&row.all);
-    result_free(&besides);
-    bytes_free(&said);
-    if (o) sinks_free(&o->s);
-    free(o);
-    trainer_free(&t);
-    return e->status;
+    w.o.name = words[0];
+    w.o.source = "";
+    if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
+        || outcome_measure(&w.o, &w.t, s, &starts, e)
+        || (cut && ablate(cut, &w.t.m, &w.t.data, s, s->eval_n, s->eval_T, e))
+        || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
+        return work_end(&w, e);
+    w.o.loss = w.o.s.loss;
+    eval_print(&w, s, starts, cut);
+    if (!eval_numbers(&w.row.all, &w.o.s, cut, &w.besides, s, e))
+        rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
+    if (s->report[0] && program->page)
+        program->page(s->report, "eval", s, &w.o, 1, cut, "", e);
+    return work_end(&w, e);
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
@@ -9110,51 +9040,45 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
     return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
-/* The grammars of this folder's data/, each with the first line that it says of itself. */
-static int list_grammars(Error *e) {
-    static const char ENDING[] = ".grammar";
-    Bytes names = {0}, text = {0};
-    Error none = {0};                       /* no such folder here: nothing to list */
-    files_list("data", &names, &none);
-    for (size_t at = 0, found = 0, n; at < names.size && !e->status; at += n + 1) {
-        const char *name = (const char *)names.at + at;
-        n = strlen(name);
-        if (n < sizeof ENDING || strcmp(name + n + 1 - sizeof ENDING, ENDING)) continue;
-        text.size = 0;
-        if (file_read(name, &text, e) || bytes_add(&text, "", 1, e)) break;
-        if (!found++)
-            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
-        const char *line = (const char *)text.at;       /* # NAME: what it tells */
-        line += strcspn(line, ":\n");
-        line += strspn(line, ": ");
-        printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
-    }
-    bytes_free(&names);
-    bytes_free(&text);
-    return e->status;
-}
-
+/* The variants; and the grammars in data/, each with the first line that it says of itself. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
+    static const char ENDING[] = ".grammar";
+    Work w = {0};
+    int found = 0;
     (void)s; (void)words; (void)n;
     printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
     for (const Variant *v = VARIANTS; v->name; v++)
         printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
     printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training "
            "failed there; blank: no number.\n");
-    return list_grammars(e);
+    files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
+    for (size_t at = 0, size; at < w.in.size; at += size + 1) {
+        const char *name = (const char *)w.in.at + at;
+        size = strlen(name);
+        if (size < sizeof ENDING || strcmp(name + size + 1 - sizeof ENDING, ENDING)) continue;
+        w.out.size = 0;
+        if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
+        if (!found++)
+            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
+        const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
+        line += strcspn(line, ":\n");
+        line += strspn(line, ": ");
+        printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
+    }
+    return work_end(&w, e);
 }
 
 /* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
  * hold `bytes` or more. */
-static int tell_some(const Settings *s, uint64_t least, size_t bytes, Bytes *out, Error *e) {
+static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
-    size_t start = out->size;
+    const size_t start = out->size;
     if (!file_read(s->data.grammar, &text, e))
         grammar_read(&g, text.at, text.size, s->data.grammar, e);
-    for (uint64_t i = 0; !e->status && (i < least || out->size - start < bytes); i++)
-        if (!grammar_document(&g, (uint64_t)s->train.seed + 1, i, out, e))
-            bytes_add(out, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, e);
+    for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
+        if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
+            bytes_print(out, e, "\n%s\n", DOCUMENT_END);
     grammar_free(&g);
     bytes_free(&text);
     return e->status;
@@ -9164,51 +9088,44 @@ enum { GRAMMAR_SHARE = 8000000 };      /* bytes of a grammar that a tokenizer is
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-    Bytes in = {0}, out = {0};
-    Tokenizer t = {0};
-    Encoder encoder = {0};
-    Ids ids = {0};
+    Work w = {0};
+    Tokenizer *t = &w.t.data.tokenizer;
+    Encoder *encoder = &w.t.data.encoder;
     const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
-    const bool encode = !strcmp(what, "encode");
+    const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
     int B, T;
-    if (!strcmp(what, "train")) {
-        if ((n < 2 && !s->data.grammar[0]) || !s->out[0])
-            return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize "
-                        "train text.txt --out tokenizer.bin");
-        for (int i = 1; i < n && !file_read(words[i], &in, e); i++)
-            bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e);
-        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &in, e);
+    if (!train && !encode && strcmp(what, "decode"))
+        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help "
+                    "tokenize", what);
+    if (train && ((n < 2 && !s->data.grammar[0]) || !s->out[0]))
+        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize "
+                    "train text.txt --out tokenizer.bin");
+    if (train) {
+        for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
+            bytes_print(&w.in, e, DOCUMENT_END);
+        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &w.in, e);
         int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
-        if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e))
-            tokenizer_save(s->out, &t, e);
-        if (!e->status) printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size, s->out);
-    } else if (!encode && strcmp(what, "decode")) {
-        fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help "
-             "tokenize", what);
-    } else if (tokenizer_load(s->data.tokenizer, &t, e) || encoder_make(&encoder, &t, e)
-               || file_read(path, &in, e)) {
+        if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
+            && !tokenizer_save(s->out, t, e))
+            printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
+    } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+               || file_read(path, &w.in, e)) {
         ;                                                    /* e says which */
     } else if (encode) {
-        const int32_t bos = t.bos;
-        if (s->data.bos && bos < 0)
+        if (s->data.bos && t->bos < 0)
             fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
                  "Try: without it", s->data.tokenizer);
-        if (s->data.bos) ids_add(&ids, &bos, 1, e);
-        tokenizer_encode(&encoder, in.at, in.size, &ids, e);
-        for (size_t i = 0; i < ids.size && !e->status; i++)
-            printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
-    } else if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
-               !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
+        if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
+        tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
+        for (size_t i = 0; i < w.ids.size && !e->status; i++)
+            printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
+    } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
+               && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
         /* the space that encoding put before the text is not the text's */
-        const bool blank = t.blank && out.size && out.at[0] == ' ';
-        fwrite(out.at + blank, 1, out.size - blank, stdout);
+        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';
+        fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
     }
-    encoder_free(&encoder);
-    tokenizer_free(&t);
-    ids_free(&ids);
-    bytes_free(&in);
-    bytes_free(&out);
-    return e->status;
+    return work_end(&w, e);
 }
 
 /* The next token after ids[0..n), of which a's cache holds the first `from`: the likeliest at
@@ -9228,68 +9145,65 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
     return best;
 }
 
+/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, which leaves
+ * its keys and values in the cache. A token after it is one row. When the context is full the first
+ * token stays and the oldest others go. That moves the keys of all but the first: the cache serves
+ * no more, and from there on a token is a forward of the whole context. */
+static void generate(Work *w, const Settings *s, int most, Error *e) {
+    const Tokenizer *known = &w->t.data.tokenizer;
+    const int C = s->model.context;
+    Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
+    real *y = grab(s->model.vocab, sizeof(real), e);
+    int *row = grab(C, sizeof(int), e);
+    for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
+        const int size = (int)w->ids.size, have = size < C ? size : C;
+        if (size > C) from = 0;                              /* the context was full before */
+        for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
+        int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
+        if (model_fault(&w->t.m, e) || next == known->end) break;
+        from = have;
+        ids_add(&w->ids, &next, 1, e);
+        w->out.size = 0;
+        if (!tokenizer_decode(known, &next, 1, &w->out, e))
+            fwrite(w->out.at, 1, w->out.size, stdout);
+        fflush(stdout);
+    }
+    fputc('\n', stdout);
+    free(y);
+    free(row);
+}
+
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-    Trainer t = {0};
-    Ids ids = {0};
-    Bytes text = {0};
+    Work w = {0};
+    Data *d = &w.t.data;
+    const Tokenizer *known = &d->tokenizer;
+    const unsigned char *prompt = (const unsigned char *)s->prompt;
     if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
-        if (!tell_some(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e))
-            fwrite(text.at, 1, text.size, stdout);
-        bytes_free(&text);
-        return e->status;
+        if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
+            fwrite(w.out.at, 1, w.out.size, stdout);
+        return work_end(&w, e);
     }
     if (n != 1)
         return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
                           "Try: sink generate out/model.ckpt --prompt \"The king\"");
-    if (open_model(s, words[0], 4e9, &t, e)) return e->status;
-    const Tokenizer *known = &t.data.tokenizer;
-    const int C = s->model.context, most = s->how_many ? s->how_many : 100;
-    real *y = grab(s->model.vocab, sizeof(real), e);
-    int *row = grab(C, sizeof(int), e);
-    Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-    if (!e->status && !tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e)
-        && !encoder_make(&t.data.encoder, known, e) && !tokenizer_same(&t, words[0], s, e)
-        && !acts_create(&t.a, &t.m, 1, C, ACTS_KEYS, e)) {
+    if (!open_model(s, words[0], 4e9, &w.t, e)
+        && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e) && !encoder_make(&d->encoder, known, e)
+        && !tokenizer_same(&w.t, words[0], s, e)
+        && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
-        ids_add(&ids, &start, 1, e);
-        tokenizer_encode(&t.data.encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &ids,
-                         e);
+        ids_add(&w.ids, &start, 1, e);
+        tokenizer_encode(&d->encoder, prompt, strlen(s->prompt), &w.ids, e);
         fputs(s->prompt, stdout);
-        /* The prompt is one forward, which leaves its keys and values in the cache, and a token
-         * after it one row. When the context is full the first token stays and the oldest others
-         * go. That moves every token but the first one place, and with it its key: the cache serves
-         * no more, and from there on a token is a forward of the whole context. */
-        for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
-            int have = (int)ids.size < C ? (int)ids.size : C;
-            if ((int)ids.size > C) from = 0;                 /* the context was full before */
-            row[0] = ids.at[0];
-            for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
-            int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
-            if (model_fault(&t.m, e)) break;
-            from = have;
-            if (next == known->end) break;
-            ids_add(&ids, &next, 1, e);
-            text.size = 0;
-            if (!tokenizer_decode(known, &next, 1, &text, e))
-                fwrite(text.at, 1, text.size, stdout);
-            fflush(stdout);
-        }
-        fputc('\n', stdout);
+        generate(&w, s, s->how_many ? s->how_many : 100, e);
     }
-    free(y);
-    free(row);
-    ids_free(&ids);
-    bytes_free(&text);
-    trainer_free(&t);
-    return e->status;
+    return work_end(&w, e);
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     char config[PATH_ROOM + 16];                     /* written there first, with its folders */
-    Trainer t = {0};
-    Bytes text = {0};
-    Ids ids = {0};
+    Work w = {0};
+    Model *m = &w.t.m;
     int B = 0, T = 0;
     if (n > 1)
         return fail(e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out "
@@ -9298,25 +9212,22 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; "
                     "sink dump --ids ids --out out/dump");
     if (n == 1) {
-        if (open_model(s, words[0], 0, &t, e)) return e->status;
-        trainer_free(&t);                            /* again, with gradients */
-        if (checkpoint_load(words[0], &t, true, e)) return e->status;
-    } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
-        model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
-    t.m.plain = s->plain;
+        if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
+        trainer_free(&w.t);                          /* again, with gradients */
+        checkpoint_load(words[0], &w.t, true, e);
+    } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, true, e))
+        model_init(m, s->train.init, (uint64_t)s->train.seed);
+    m->plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
-    if (!e->status) file_read(s->ids, &text, e);
-    if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
-        if (T > t.m.c.context)
-            fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: "
-                 "--context %d", s->ids, t.m.c.context + 1, T + 1, T);
-        else if (!file_ready(config, e) && !acts_create(&t.a, &t.m, B, T, ACTS_ALL, e))
-            dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
-    }
-    ids_free(&ids);
-    bytes_free(&text);
-    trainer_free(&t);
-    return e->status;
+    if (e->status || file_read(s->ids, &w.in, e)
+        || ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e))
+        return work_end(&w, e);
+    if (T > m->c.context)
+        fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: "
+             "--context %d", s->ids, m->c.context + 1, T + 1, T);
+    else if (!file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+        dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
+    return work_end(&w, e);
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
@@ -9331,16 +9242,13 @@ static const Verb VERBS[] = {
     {"check",    "[NAME]",   "",
      "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
      false},
-    {"list",     "",               "",
-     "the paper's variants by name", verb_list, false},
+    {"list", "", "", "the paper's variants by name", verb_list, false},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
      "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
-    {"generate", "[MODEL]",        "dsgol",
-     "text from a model", verb_generate, true},
+    {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
     {"dump",     "[MODEL]",        "mtiouwl",
      "every tensor of one forward and backward, for NumPy", verb_dump, false},
-    {"help",     "[VERB]",         "",
-     "this page; a verb's flags", verb_help, false},
+    {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
@@ -9359,45 +9267,39 @@ static const Verb *verb_find(const Program *program, const char *name) {
 static const struct { const char *verb, *program; } ELSEWHERE[] = {
     {"repro", "paper"}, {"all", "paper"}, {"report", "paper"}, {"readme", "paper"},
     {"bench", "bench"}, {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"length", "bench"},
-    {"import", "hf"}, {"export", "hf"}, {"choices", "hf"}, {"stream", "hf"}};
-
-/* The option after o: sink's, then the program's own; NULL after the last. */
-static const Option *option_after(const Option *o, const Program *program) {
-    bool core = o >= OPTIONS && o < OPTIONS + sizeof OPTIONS / sizeof *OPTIONS;
-    o++;
-    if (!o->flag) o = core ? program->options : NULL;
-    return o && o->flag ? o : NULL;
-}
+    {"import", "hf"}, {"export", "hf"}, {"choices", "hf"}, {"stream", "hf"}, {NULL, NULL}};
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
+    const Verb *const verbs[] = {program->verbs, VERBS}, *v;
+    const Option *const options[] = {OPTIONS, program->options};
     if (!n) {
         printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
                "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
-        for (const Verb *v = program->verbs; v && v->name; v++)
-            printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        for (const Verb *v = VERBS; v->name; v++)            /* but those it has of its own */
-            if (verb_find(program, v->name) == v)
-                printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+        for (int i = 0; i < 2; i++)
+            for (v = verbs[i]; v && v->name; v++)
+                if (verb_find(program, v->name) == v)        /* but those it has of its own */
+                    printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
                "progress on stderr.\n"
                "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
                "usage.\n", program->name);
         return 0;
     }
-    const Verb *v = verb_find(program, words[0]);
+    v = verb_find(program, words[0]);
     if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
     printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
-    for (const Option *o = OPTIONS; o; o = option_after(o, program)) {
-        char left[96], value[VALUE_ROOM];
-        if (!strchr(v->groups, o->group)) continue;
-        snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-        printf("  %-34s %s%s", left, strlen(left) > 34 ? "\n                                     "
-                                                       : "", o->help);
-        if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1"))
-            printf(" [%s]", o->fallback);
-        putchar('\n');
-    }
+    for (int i = 0; i < 2; i++)
+        for (const Option *o = options[i]; o && o->flag; o++) {
+            char left[96], value[VALUE_ROOM];
+            const bool said = o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0")
+                              && strcmp(o->fallback, "-1");
+            if (!strchr(v->groups, o->group)) continue;
+            snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+            printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
+            if (said) printf(" [%s]", o->fallback);
+            putchar('\n');
+        }
     if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
     return 0;
 }
@@ -9406,7 +9308,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 static int sink_main(const Program *program, int argc, char **argv) {
     Settings s;
     Error e = {0};
-    const char *words[WORDS_MOST];
+    const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
     int n = 0;
     streams_begin();
     settings_default(&s);
@@ -9415,16 +9317,16 @@ static int sink_main(const Program *program, int argc, char **argv) {
     s.data.open = program->open;
     for (const Option *o = program->options; o && o->flag; o++)
         option_set(o, s.own, o->fallback, false, &e);
-    const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     const Verb *v = verb_find(program, name);
-    int used = v ? 2 : 1;                                    /* words before the verb's own */
+    const int used = v ? 2 : 1;                              /* words before the verb's own */
     if (!v) v = program->other;
-    for (size_t i = 0; !v && i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++)
+    for (int i = 0; !v && ELSEWHERE[i].verb; i++) {
+        const char *has = ELSEWHERE[i].program;
         if (!strcmp(ELSEWHERE[i].verb, name))
             fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help", name,
-                 ELSEWHERE[i].program, ELSEWHERE[i].program, ELSEWHERE[i].program,
-                 ELSEWHERE[i].program);
+                 has, has, has, has);
+    }
     if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
     if (v && v->run == verb_run) {
         settings_flags(&s, RUN_FLAGS, "mtdp", &e);
@@ -9437,20 +9339,18 @@ static int sink_main(const Program *program, int argc, char **argv) {
         if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
             fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the "
                             "same\n", s.threads);
-        bool trains = v->run == verb_run || v->run == verb_train;
         if (v->stops) {                                      /* at a step */
             signal(SIGINT, on_interrupt);
             signal(SIGTERM, on_interrupt);
         }
+        const bool trains = v->run == verb_run || v->run == verb_train;
         if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
         if (!n || *v->words) v->run(&s, words, n, &e);
         else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
     }
+    if (!e.status && (fflush(stdout) || ferror(stdout)))
+        fail(&e, 1, "the output cannot be written. Try: free some space");
     if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
-    else if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "%s: the output cannot be written. Try: free some space\n", program->name);
-        e.status = 1;
-    }
     return e.status;
 }
 

@@ -212,6 +212,30 @@ static uint64_t sums_end(const Sums *x) {
     return hash ? hash : 1;
 }
 
+#ifdef _WIN32
+#define fseeko _fseeki64
+#define ftello _ftelli64
+static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
+#else
+/* From the root on; to be freed. NULL: errno says why. */
+static char *full_path(const char *path) {
+    char whole[4096] = "";
+    if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
+    size_t room = strlen(whole) + strlen(path) + 2;
+    char *out = malloc(room);
+    if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
+    return out;
+}
+#endif
+
+/* Files above 2 GB: to a place from the start; the size, which leaves it at its end. */
+static bool file_seek(FILE *f, uint64_t at) { return !fseeko(f, (int64_t)at, SEEK_SET); }
+static bool file_size(FILE *f, uint64_t *size) {
+    int64_t at = fseeko(f, 0, SEEK_END) ? -1 : ftello(f);
+    *size = (uint64_t)at;
+    return at >= 0;
+}
+
 /* Do `bytes` bytes lie in a file of `size` bytes as x says? A run has whole numbers. */
 static bool extent_fits(const Extent *x, uint64_t bytes, size_t width, uint64_t size) {
     if (!x->run || x->run % width || bytes % x->run || x->run > size || x->at > size - x->run)
