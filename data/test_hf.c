@@ -11,7 +11,7 @@
 #include "../test_sink.c"
 
 /* -------------------------------------------------------------------------------------------------
- * 16.0  Published files in the small, written here */
+ * 1  Published files in the small, written here */
 
 /* Did that fail? Then the test says of what, and why. */
 static bool failed(Test *t, const char *of, int status, const Error *e) {
@@ -285,8 +285,7 @@ static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, 
                                                "value", "logits", "logitway", "loss"};
     const Config *c = &m->c;
     char what[16], of[12]; double theirs[160], ours[160], size = 0;
-    const real *row = NULL;
-    int l = -1, h = -1, used = 0, n = T, w = 0;
+    const real *row = NULL; int l = -1, h = -1, used = 0, n = T, w = 0;
     if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
         return false;
     while (w < WORDS && strcmp(KIND_OF_LINE[w], what)) w++;
@@ -388,7 +387,7 @@ static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.3  ./hf (data/hf.c), run as a user runs it, and its files read back. What transformers makes
+ * 2  ./hf (data/hf.c), run as a user runs it, and its files read back. What transformers makes
  * of them, data/golden/hf_check.py shows. */
 
 /* The checkpoint SCRATCH/m.ckpt of a model that learnt nothing, with these flags after BASE. */
@@ -425,8 +424,7 @@ static void hf__returns(Test *t) {
     enum { B = 2, T = 9, ROOM = B * T * 11 };
     if (!begun(t)) return;
     EACH(i, FLAGS) {
-        Lab lab; Trainer back; Error e = {0};
-        real ours[ROOM], theirs[ROOM];
+        Lab lab; Trainer back; Error e = {0}; real ours[ROOM], theirs[ROOM];
         if (!lab_open(&lab, t, B, T, FLAGS[i])) return;
         for (idx k = 0; k < lab.m.count; k++) lab.m.params[k] = (real)(float)lab.m.params[k];
         Trainer r = {.m = lab.m};
@@ -574,6 +572,7 @@ static void hf__tokenizer(Test *t) {
 }
 
 static void hf__refuses(Test *t) {
+#define TO_LLAMA "export " SCRATCH "/m.ckpt " SCRATCH "/llama"
     static const char *const FLAGS[] = {         /* what is named, where it is not the flags, | */
         "--pos none", "--pos learned", "--rotary-dims 4", "--norm layer", "--place post",
         "--place parallel", "--act gelu", "--act swish", "--combine add", "--kernel elu",
@@ -610,14 +609,13 @@ static void hf__refuses(Test *t) {
          "found 261 and 262 alike"}};
     /* a b, b c, (ab) c, a (bc): two tokens spell abc; a byte b has id 3 + b */
     static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
-    char flags[80];
-    Settings s; Error e = {0}; Tokenizer k = {0}; Bytes b = {0};
+    char flags[80]; Settings s; Error e = {0}; Tokenizer k = {0}; Bytes b = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     EACH(i, FLAGS) {
         const char *said = strchr(FLAGS[i], '|');
         snprintf(flags, sizeof flags, "%.*s", (int)strcspn(FLAGS[i], "|"), FLAGS[i]);
         if (model_file(t, flags, 0))
-            sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama", 1, said ? said + 1 : flags);
+            sink_fails(t, TO_LLAMA, 1, said ? said + 1 : flags);
     }
     bytes_add(&b, "SINKTOK1", 8, &e);
     bytes_number(&b, 1, 4, &e);
@@ -647,8 +645,7 @@ static void hf__keeps(Test *t) {
                                 "/tale.tok";
     static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json",
                                         "mine"};
-    Settings s; Error e = {0}; Tokenizer k = {0}; Bytes was[4];
-    char path[256];
+    Settings s; Error e = {0}; Tokenizer k = {0}; Bytes was[4]; char path[256];
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     tokenizer_load(SCRATCH "/tale.tok", &k, &e);
     if (!model_file(t, "--vocab 320", k.hash) || !hf_does(t, WORDS)) return;
@@ -680,7 +677,7 @@ static void hf__keeps(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.4  ./hf FOLDER --out MODEL: what is published, read and accounted for. References from the
+ * 3  ./hf FOLDER --out MODEL: what is published, read and accounted for. References from the
  * library itself are in data/golden; here are the files that it would not write. */
 
 /* Appends a little-endian length, the header, and so many bytes of data. */
@@ -713,8 +710,7 @@ static void st_fails(Test *t, const Bytes *b, const char *said) {
 #define ST_SHAPE "expected a shape of plain integers whose product fits 64 bits"
 #define ST_BYTES "expected as many bytes"
 
-/* Headers, the bytes of data behind them, and what is said. What only looks wrong fails for want of
- * tensors. */
+/* Headers, bytes of data behind them, what is said. What is right fails for want of tensors. */
 #define ONE(dtype, shape, place) "{" ENTRY("a", dtype, shape, place) "}"
 static const struct { const char *header; size_t data; const char *said; } ST_ROWS[] = {
 
@@ -1168,8 +1164,7 @@ static void hf__facts(Test *t) {
     if (!begun(t)) return;
     EACH(i, FACTS_TAKEN) {
         const char *family = FACTS_TAKEN[i].family, *given = FACTS_TAKEN[i].text;
-        char flag[32], want[32], text[128];
-        Trainer r; Error e = {0}; int used = 0;
+        char flag[32], want[32], text[128]; Trainer r; Error e = {0}; int used = 0;
         facts_given(t, family, given);
         if (!hf_does(t, IMPORT)
             || failed(t, given, checkpoint_load(SCRATCH "/x.model", &r, false, &e), &e)) break;
@@ -1353,7 +1348,7 @@ static void hf__llama2c_refuses(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  [T8] Published models: tiny ones of every family, as the library that publishes them writes
+ * 4  [T8] Published models: tiny ones of every family, as the library that publishes them writes
  * them, imported by ./hf and held against what that library computes. data/golden/hf_tiny.py, which
  * wrote hf_tiny.txt, states its format and how a tensor's numbers follow from its name. */
 
@@ -1418,13 +1413,11 @@ static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
     return (bits >> 31 << 15) + (uint64_t)(e + 24) * 1024 + (uint64_t)nearbyint(ldexp(fabs(f), -e));
 }
 
-/* The file of one line, written into FOLDER: the bytes that the library wrote. Its tensors go
- * into the index. */
+/* The file of one line into FOLDER, as the library wrote it; its tensors into the index. */
 static void tiny_file(Golden *g, Test *t, uint64_t k, Bytes *index) {
     char file[64] = "", path[256];
     unsigned long long sum = 0;
-    int used = 0, bytes; Listed x;
-    Bytes head = {0}, body = {0}; Error e = {0};
+    int used = 0, bytes; Listed x; Bytes head = {0}, body = {0}; Error e = {0};
     if (sscanf(g->at, "file %63s %16llx%n", file, &sum, &used) != 2) {
         fail(&g->e, 1, TINY ":%d: expected \"file NAME HASH64\", found \"%.40s\"", g->line, g->at);
         return;
@@ -1557,8 +1550,7 @@ static void fault_lines(Model *m, int l, const char *names, bool inputs, const F
     enum { LINES = 256, LONG = 128 };
     static real was[LINES][LONG];
     struct { real *at; int step, size; } line[LINES];
-    int n = 0, used;
-    char name[16], whole[32];
+    int n = 0, used; char name[16], whole[32];
     for (; sscanf(names, " %15s%n", name, &used) == 1; names += used) {
         snprintf(whole, sizeof whole, "l%d.%s", l, name);
         const Tensor *x = model_tensor(m, strcmp(name, "wpe") ? whole : name);
@@ -1588,8 +1580,7 @@ static void fault_make(const Fault *f, Trainer *r, Error *e) {
     }
 }
 
-/* Imports FOLDER (words: further flags), opens what came of it, with a fault if there is one, and
- * compares: the runs' Golden. */
+/* Imports FOLDER (words: further flags), and compares what came of it, with its fault if any. */
 static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool open,
                            const Fault *fault, double *most) {
     Golden g = c->runs;
@@ -1647,39 +1638,31 @@ static void imported__against_library(Test *t) {
     bytes_free(&text); scratch_close();
 }
 
-/* The comparison sees what it is for: a model with a fault differs from the reference by more than
- * its bounds. */
+/* The comparison sees what it is for: a model with a fault differs by more than its bounds. */
 static void imported__sees_faults(Test *t) {
+#define WITH(name, flags) {name, flags, NULL, NULL, NULL}
+#define OUTPUTS(name, tensors, from) {name, NULL, tensors, NULL, from}
     static const Fault FAULTS[] = {
-        {"gpt2", "--act gelu", NULL, NULL, NULL}, {"gpt2", "--norm-eps 0.001", NULL, NULL, NULL},
-        {"gpt2", NULL, "wo", NULL, NULL}, {"gpt2", NULL, "wq wk wv", NULL, by_head},
-        {"gpt2-inner", "--act gelutanh", NULL, NULL, NULL},
-        {"gpt2-inverse", "--no-score-by-layer", NULL, NULL, NULL},
-        {"gpt_neox", NULL, "wq wk wv", NULL, by_thirds},
-        {"gpt_neox", "--act gelutanh", NULL, NULL, NULL},
-        {"gpt_neox", "--rotary-dims 4", NULL, NULL, NULL},
-        {"gpt_neox", "--place pre", NULL, NULL, NULL},
-        {"gpt_neox-sequential", "--place parallel", NULL, NULL, NULL},
-        {"gpt_neox-sequential", "--rope-base 5000", NULL, NULL, NULL},
-        {"opt", NULL, NULL, "wpe", two_later}, {"opt-350m", NULL, NULL, "wpe", two_later},
-        {"opt", "--act gelu", NULL, NULL, NULL}, {"llama", NULL, "wq wk", NULL, neighbours},
-        {"llama", NULL, "wq wk", NULL, other_way}, {"llama", NULL, "wq", "wo", groups},
-        {"llama", NULL, "w1 w2", NULL, halves_swapped},
-        {"llama", "--norm-eps 0.001", NULL, NULL, NULL},
-        {"llama-linear", "--rope-factor 1", NULL, NULL, NULL},
-        {"llama3", "--rope-factor 7", NULL, NULL, NULL},
-        {"llama3", "--rope-low 1.5", NULL, NULL, NULL},
-        {"llama3", "--rope-high 3.5", NULL, NULL, NULL},
-        {"llama3", "--rope-original 48", NULL, NULL, NULL},
-        {"mistral", "--window 6", NULL, NULL, NULL}, {"mistral", "--window 4", NULL, NULL, NULL},
-        {"jamba", NULL, NULL, "m.conv", backwards}, {"jamba", NULL, "m.in", NULL, halves_swapped},
-        {"jamba", NULL, "m.x", NULL, b_and_c_swapped},
-        {"jamba", NULL, "w1 w2", NULL, halves_swapped},
-        {"jamba", "--expert-top 1", NULL, NULL, NULL},
-        {"jamba", "--norm-eps 0.001", NULL, NULL, NULL}};
+        WITH("gpt2", "--act gelu"), WITH("gpt2", "--norm-eps 0.001"), OUTPUTS("gpt2", "wo", NULL),
+        OUTPUTS("gpt2", "wq wk wv", by_head), WITH("gpt2-inner", "--act gelutanh"),
+        WITH("gpt2-inverse", "--no-score-by-layer"), OUTPUTS("gpt_neox", "wq wk wv", by_thirds),
+        WITH("gpt_neox", "--act gelutanh"), WITH("gpt_neox", "--rotary-dims 4"),
+        WITH("gpt_neox", "--place pre"), WITH("gpt_neox-sequential", "--place parallel"),
+        WITH("gpt_neox-sequential", "--rope-base 5000"), {"opt", NULL, NULL, "wpe", two_later},
+        {"opt-350m", NULL, NULL, "wpe", two_later}, WITH("opt", "--act gelu"),
+        OUTPUTS("llama", "wq wk", neighbours), OUTPUTS("llama", "wq wk", other_way),
+        {"llama", NULL, "wq", "wo", groups}, OUTPUTS("llama", "w1 w2", halves_swapped),
+        WITH("llama", "--norm-eps 0.001"), WITH("llama-linear", "--rope-factor 1"),
+        WITH("llama3", "--rope-factor 7"), WITH("llama3", "--rope-low 1.5"),
+        WITH("llama3", "--rope-high 3.5"), WITH("llama3", "--rope-original 48"),
+        WITH("mistral", "--window 6"), WITH("mistral", "--window 4"),
+        {"jamba", NULL, NULL, "m.conv", backwards}, OUTPUTS("jamba", "m.in", halves_swapped),
+        OUTPUTS("jamba", "m.x", b_and_c_swapped), OUTPUTS("jamba", "w1 w2", halves_swapped),
+        WITH("jamba", "--expert-top 1"), WITH("jamba", "--norm-eps 0.001")};
+#undef WITH
+#undef OUTPUTS
     int tried = 0, told, n = (int)(sizeof FAULTS / sizeof *FAULTS);
-    double faintest = INFINITY, most[TINY_KINDS];
-    Bytes text = {0}; TinyCase c;
+    double faintest = INFINITY, most[TINY_KINDS]; Bytes text = {0}; TinyCase c;
     Golden g = {.path = TINY, .line = 1};
     if (no_binary(t)) return;
     fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
@@ -1698,7 +1681,7 @@ static void imported__sees_faults(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.6  Trained models, where a developer's machine has them beside this folder */
+ * 5  Published tokenizers at work, from files made here, by hand and at random */
 
 #define STORIES "../shared/models/stories260K.bin"
 #define STORIES_TOKENS "../shared/models/tok512.bin"
@@ -1833,8 +1816,7 @@ static void pieces__published(Test *t) {
         {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"},
     };
     EACH(i, ROWS) {
-        Tokenizer k; Encoder c;
-        char text[200] = "", wanted[200]; size_t n = 0;
+        Tokenizer k; Encoder c; char text[200] = "", wanted[200]; size_t n = 0;
         Other o = other_begin(ROWS[i].cut, SPACE_PLAIN, 1);
         snprintf(wanted, sizeof wanted, "%s", ROWS[i].pieces);
         for (const char *s = ROWS[i].pieces; *s;) {
@@ -1851,9 +1833,6 @@ static void pieces__published(Test *t) {
         spells(t, &k, &c, other_open(t, &o, &k, &c), text, n, wanted);
     }
 }
-
-/* Published tokenizers: files made here, by hand and at random. What the libraries themselves
- * give is in 16.5. */
 
 /* Marks, spaces and characters, by hand. Ids of KIND_BYTE show as <XX>. */
 static void tokenizer_encode__spaces(Test *t) {
@@ -1909,13 +1888,11 @@ static int joined_slowly(int *ids, int size, int merge[][4], int merges) {
 
 /* Random merges of three letters, the space and U+00E9, in random order and with ranks in common,
  * against the rule itself: look through all neighbours for the lowest rank, join, again. Texts are
- * one piece of up to 300 symbols under gpt2 (no space in them), and cut by nothing in the slow
- * encoder under beside. */
+ * one piece of up to 300 symbols under gpt2 (no space in them), and not cut under beside. */
 static void tokenizer_encode__ranks(Test *t) {
     enum { SPELT = 40, MERGES = 60, SYMBOLS = 5, MOST = 300 };
     static const char *const SYMBOL[SYMBOLS] = {"a", "b", "c", U_E9, " "};
-    Rng r = {77};
-    int joined = 0, trials = 300, cuts = 0;
+    Rng r = {77}; int joined = 0, trials = 300, cuts = 0;
     for (int trial = 0; trial < trials; trial++) {
         const bool beside = trial % 2;
         const int symbols = beside ? SYMBOLS : 3;
@@ -1996,15 +1973,6 @@ static bool read_and_used(Test *t, const Bytes *w, int trial) {
 
 /* A head, a table or a token that cannot be, under a right checksum; then bytes at random. */
 static void tokenizer_read__published(Test *t) {
-    static const struct { size_t at; uint64_t value; const char *said; } WRONG[] = {
-        {12, 0, "1 to 262144 tokens"}, {12, 1 << 19, "1 to 262144 tokens"},
-        {16, UINT32_MAX, "merges"}, {20, 0, "cuts, spaces"}, {20, CUTS_COUNT, "cuts, spaces"},
-        {24, SPACES_COUNT, "cuts, spaces"}, {28, 4, "cuts, spaces"}, {32, 270, "cuts, spaces"},
-        {36, 270, "cuts, spaces"}, {36, UINT32_MAX, "cuts, spaces"}, {40, UINT32_MAX, "bytes"},
-        {40, 12, "bytes"}, {44, UINT32_MAX, "bytes"}, {48, 5, "bytes"}, {52, UINT32_MAX, "bytes"},
-        {52, 4, "bytes"}, {56, 14, "sorted ranges"}, {60, 33, "sorted ranges"},
-        {64, 3, "sorted ranges"}, {60, 0x110000, "sorted ranges"},
-    };
     Rng r = {3}; Bytes b = {0}, w = {0}; Error e = {0};
     Other o = other_begin(CUT_BESIDE, SPACE_EACH, 2);
     const int a = other_token(&o, KIND_TEXT, "a", 1), x = other_token(&o, KIND_TEXT, "b", 1),
@@ -2027,30 +1995,35 @@ static void tokenizer_read__published(Test *t) {
     other_end(&o, &b);
     bytes_add(&w, b.at, b.size, &e);
     fact(t, !refused(b.at, b.size), "a good file is refused");
-    const struct { size_t at; unsigned char value; const char *said; } BYTES_WRONG[] = {
-        {folds, 0xC5, "sorted canonical forms"}, {folds + 12, 2, "canonical forms"},
-        {folds + 4, 0xC0, "canonical forms"}, {folds + 9, 0, "canonical forms"},
-        {folds + 6, 0xFF, "canonical forms"}, {tokens, KINDS_COUNT, "token 0 of"},
-        {tokens + 1, 2, "token 0 of"}, {tokens + 2, 9, "token 0 of"}, {tokens + 1, 0, "token 0 of"},
-        {tokens, KIND_NAME, "for 0x00"}, {tokens + 3 * (n - 1) + 1, 9, "token 263 of"},
-        {tokens + 3 * (size_t)ab + 1, 1, "alike"}, {merges + 8, (unsigned char)a, "to spell"},
-        {merges, 7, "merge 0 to spell"}, {merges + 2, 1, "merge 0 to spell"},
-        {merges, (unsigned char)x, "merge 0 to spell"}, {merges + 4, (unsigned char)a, "to spell"},
-        {merges + 12, 1, "merge 0 of rank"}, {merges + 44, 0, "merge 2 of rank"},
-        {merges + 28, 5, "merge 1 of rank"},
-    };
-    enum { WRONGS = sizeof WRONG / sizeof *WRONG, ALL = sizeof BYTES_WRONG / sizeof *BYTES_WRONG };
-    for (int i = 0; i < WRONGS + ALL; i++) {
-        const int k = i - WRONGS;
-        const size_t at = k < 0 ? WRONG[i].at : BYTES_WRONG[k].at;
-        const char *said = k < 0 ? WRONG[i].said : BYTES_WRONG[k].said;
+    const struct { size_t at; int bytes; uint64_t value; const char *said; } WRONG[] = {
+        {12, 4, 0, "1 to 262144 tokens"}, {12, 4, 1 << 19, "1 to 262144 tokens"},
+        {16, 4, UINT32_MAX, "merges"}, {20, 4, 0, "cuts, spaces"},
+        {20, 4, CUTS_COUNT, "cuts, spaces"}, {24, 4, SPACES_COUNT, "cuts, spaces"},
+        {28, 4, 4, "cuts, spaces"}, {32, 4, 270, "cuts, spaces"}, {36, 4, 270, "cuts, spaces"},
+        {36, 4, UINT32_MAX, "cuts, spaces"}, {40, 4, UINT32_MAX, "bytes"}, {40, 4, 12, "bytes"},
+        {44, 4, UINT32_MAX, "bytes"}, {48, 4, 5, "bytes"}, {52, 4, UINT32_MAX, "bytes"},
+        {52, 4, 4, "bytes"}, {56, 4, 14, "sorted ranges"}, {60, 4, 33, "sorted ranges"},
+        {64, 4, 3, "sorted ranges"}, {60, 4, 0x110000, "sorted ranges"},
+        {folds, 1, 0xC5, "sorted canonical forms"}, {folds + 12, 1, 2, "canonical forms"},
+        {folds + 4, 1, 0xC0, "canonical forms"}, {folds + 9, 1, 0, "canonical forms"},
+        {folds + 6, 1, 0xFF, "canonical forms"}, {tokens, 1, KINDS_COUNT, "token 0 of"},
+        {tokens + 1, 1, 2, "token 0 of"}, {tokens + 2, 1, 9, "token 0 of"},
+        {tokens + 1, 1, 0, "token 0 of"}, {tokens, 1, KIND_NAME, "for 0x00"},
+        {tokens + 3 * (n - 1) + 1, 1, 9, "token 263 of"},
+        {tokens + 3 * (size_t)ab + 1, 1, 1, "alike"}, {merges + 8, 1, (uint64_t)a, "to spell"},
+        {merges, 1, 7, "merge 0 to spell"}, {merges + 2, 1, 1, "merge 0 to spell"},
+        {merges, 1, (uint64_t)x, "merge 0 to spell"}, {merges + 4, 1, (uint64_t)a, "to spell"},
+        {merges + 12, 1, 1, "merge 0 of rank"}, {merges + 44, 1, 0, "merge 2 of rank"},
+        {merges + 28, 1, 5, "merge 1 of rank"}};
+    EACH(i, WRONG) {
         Error bad = {0}; Tokenizer back;
         memcpy(w.at, b.at, b.size);
-        if (k >= 0) w.at[at] = BYTES_WRONG[k].value;
-        else for (size_t j = 0; j < 4; j++) w.at[at + j] = (unsigned char)(WRONG[i].value >> 8 * j);
+        for (int j = 0; j < WRONG[i].bytes; j++)
+            w.at[WRONG[i].at + (size_t)j] = (unsigned char)(WRONG[i].value >> 8 * j);
         seal(&w);
         fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
-                    strstr(bad.text, said), "byte %zu: %s, expected %s", at, bad.text, said);
+                    strstr(bad.text, WRONG[i].said), "row %d: %s, expected %s", i, bad.text,
+             WRONG[i].said);
     }
     memcpy(w.at, b.at, b.size);
     memcpy(w.at + merges + 16, w.at + merges, 12);           /* one pair twice */
@@ -2071,7 +2044,7 @@ static void tokenizer_read__published(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.7  Published tokenizers: ./hf makes sink's of them */
+ * 6  Published tokenizers: ./hf makes sink's of them */
 
 /* The ids of n bytes as text, with a space after each. */
 static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t room) {
@@ -2117,8 +2090,7 @@ static void hf__tokenizer_json(Test *t) {
                   TEMPLATE(FRONT ", " TEXT_A) "]}"}, true, 259},
         {{.added = "[" ADDED("258", "</s>", RAW) "]"}, false, -1},
     };
-    char found[400];
-    Tokenizer k; Encoder c;
+    char found[400]; Tokenizer k; Encoder c;
     if (!begun(t)) return;
     EACH(i, ROWS) {
         parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
@@ -2226,8 +2198,7 @@ static void hf__tokenizer_characters(Test *t) {
         {"null", METASPACE(", `add_prefix_space`: true"), RAW, "a<s>a", " a|<s>| a"},
         {"null", METASPACE(", `add_prefix_space`: false"), RAW, "a<s>a", "a|<s>|a"},
     };
-    char added[200];
-    Tokenizer k; Encoder c; Bytes b = {0}; Error e = {0};
+    char added[200]; Tokenizer k; Encoder c; Bytes b = {0}; Error e = {0};
     if (!begun(t)) return;
     bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
     for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
@@ -2295,8 +2266,7 @@ static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e
     bytes_free(&p);
 }
 
-/* tokenizer.model of pieces and settings; `trainer` and `normalizer` are pairs of a field and a
- * number, ended by 0. */
+/* tokenizer.model; `trainer` and `normalizer` are pairs of a field and a number, ended by 0. */
 static void model_write(Test *t, const Pieces *p, const int *trainer, const int *normalizer) {
     Bytes b = {0}, s = {0}; Error e = {0}; char byte[8];
     for (int i = 0; i < p->n; i++) proto_piece(&b, p->text[i], p->score[i], p->type[i], &e);
@@ -2317,46 +2287,36 @@ static void model_write(Test *t, const Pieces *p, const int *trainer, const int 
 
 static const int TRAINED[] = {3, 2, 35, 1, 0}, NORMAL[] = {3, 1, 4, 0, 0};
 
-/* Joins of the highest score, the leftmost of equals, looked for among all neighbours. Returns the
- * ids of text, which has only the pieces' characters, with a space in front. */
-static int slow_pieces(const Pieces *p, const char *text, int *ids) {
-    char s[400][16];
-    int n = 0;
-    strcpy(s[n++], p->text[6]);
-    for (const char *c = text; *c; n++) {
-        const int length = *c == ' ' || (unsigned char)*c < 128 ? 1 : 2;
-        snprintf(s[n], sizeof s[n], "%.*s", length, c);
-        if (*c == ' ') strcpy(s[n], p->text[6]);
-        c += length;
-    }
-    for (;;) {
-        int place = -1, best = -1;
-        char both[40];
-        for (int i = 0; i + 1 < n; i++) {
-            strcat(strcpy(both, s[i]), s[i + 1]);
-            for (int k = 7; k < p->n; k++)
-                if (!strcmp(p->text[k], both) && (best < 0 || p->score[k] > p->score[best])) {
-                    best = k;
-                    place = i;
-                }
-        }
-        if (best < 0) break;
-        strcpy(s[place], p->text[best]);
-        memmove(s[place + 1], s[place + 2], (size_t)(n - place - 2) * sizeof *s);
-        n--;
-    }
-    for (int i = 0; i < n; i++)
-        for (int k = 3; k < p->n; k++) if (!strcmp(p->text[k], s[i])) ids[i] = k;
+/* Every way to cut a piece in two is a merge, of the higher score first. Returns how many. */
+static int pieces_merges(const Pieces *p, int merge[][4]) {
+    char both[40]; int n = 0;
+    for (int a = 3; a < p->n; a++)
+        for (int b = 3; b < p->n; b++)
+            for (int k = 7; k < p->n; k++) {
+                const int row[4] = {a, b, k, -(int)p->score[k]};
+                snprintf(both, sizeof both, "%s%s", p->text[a], p->text[b]);
+                if (!strcmp(both, p->text[k])) memcpy(merge[n++], row, sizeof row);
+            }
     return n;
 }
 
+/* The ids of text, which has only the pieces' characters, with a space in front; how many. */
+static int slow_pieces(const char *text, int *ids, int merge[][4], int merges) {
+    int n = 0;
+    ids[n++] = 6;
+    for (const char *c = text; *c; c += ids[n++] == 5 ? 2 : 1)
+        ids[n] = *c == 'a' ? 3 : *c == 'b' ? 4 : *c == ' ' ? 6 : 5;
+    return joined_slowly(ids, n, merge, merges);
+}
+
 static void hf__sentencepiece(Test *t) {
-    Rng r = {41};
-    int joined = 0;
+    static int merge[1000][4];
+    Rng r = {41}; int joined = 0, merges;
     if (!begun(t)) return;
     for (int trial = 0; trial < 12; trial++) {
         Pieces p; Tokenizer k, k2; Encoder c, c2; Error e = {0};
         pieces_draw(&p, &r);
+        merges = pieces_merges(&p, merge);
         model_write(t, &p, TRAINED, NORMAL);
         Bytes bin = {0};                                     /* llama2.c's: bytes at 3 to 258 */
         bytes_number(&bin, 20, 4, &e);
@@ -2383,7 +2343,7 @@ static void hf__sentencepiece(Test *t) {
                     int slow[400], size = 1 + (int)rng_below(&r, 150);
                     Ids ids = {0}, ids2 = {0};
                     for (int j = 0; j < size; j++) strcat(text, LETTERS[rng_below(&r, 4)]);
-                    const int n = slow_pieces(&p, text, slow);
+                    const int n = slow_pieces(text, slow, merge, merges);
                     tokenizer_encode(&c, (unsigned char *)text, strlen(text), &ids, &e);
                     tokenizer_encode(&c2, (unsigned char *)text, strlen(text), &ids2, &e);
                     bool same = (int)ids.size == n && (int)ids2.size == n;
@@ -2625,8 +2585,7 @@ static void hf__tokenizer_vectors(Test *t) {
     other_close(&k, &c); scratch_close();
 }
 
-/* The whole way of a trained model: its tokenizer is found beside it, and begins the text, unless
- * it is told not to. */
+/* A trained model, the whole way: its tokenizer is found beside it and begins the text, or not. */
 static void hf__tells(Test *t) {
     static const char TOLD[] =
         " Once upon a time, there was a little girl named Lily. She loved to play outside in the "
@@ -2656,7 +2615,7 @@ static void hf__tells(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * Blocks that sink.c lacks, in plain loops */
+ * 7  Blocks that sink.c lacks: the Mamba mixer and the experts, forward only */
 
 /* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
  * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
@@ -2770,8 +2729,7 @@ static double size_of(const Model *m, const char *name) {
     return x ? (double)x->count : 0;
 }
 
-/* Parameters of Jamba from one block of each kind at its real width, its ffns from some of F = 14
- * in place of 14336. */
+/* Parameters of Jamba, from a block of each kind at its width, its ffns from F = 14, not 14336. */
 static void model_list__jamba(Test *t) {
     Config c; Model m; Error e = {0};
     static const char FLAGS[] = "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
@@ -2790,9 +2748,6 @@ static void model_list__jamba(Test *t) {
     model_free(&m);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * Blocks that sink.c lacks: the Mamba mixer and the experts, which have no backward */
-
 /* Block 0 of two is Mamba's; 1 attends. */
 #define MAMBA                                                                                      \
     "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
@@ -2806,8 +2761,7 @@ static const char *const PUBLISHED[] = {
     "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3"};
 enum { FORWARDS = sizeof PUBLISHED / sizeof *PUBLISHED };
 
-/* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then with more channels than a
- * task takes. */
+/* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then over many channels. */
 static void published__against_slow(Test *t) {
     for (int f = 0; f < FORWARDS; f++) {
         Lab b;
@@ -2825,16 +2779,13 @@ static void published__against_slow(Test *t) {
 
 /* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
  * of one number, are then +-1 times their gains, dt and a are the same in every row, and
- *   S_t = dt b a (1 - f^t) / (1 - f),  f = e^(-dt e^A_log)        a geometric sum
- * Then the unrolled sum for tokens that differ; and with four taps and weights of 1 the first rows
- * see as many taps as there are rows. */
+ *   S_t = dt b a (1 - f^t) / (1 - f),  f = e^(-dt e^A_log)        a geometric sum */
 static void mamba_forward__closed_form(Test *t) {
     enum { I = 6, T = 33 };
-    static const char ONE[] = "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
-                              "--mamba-state 1 --mamba-rank 1 --norm-eps 0 --layers 2 ";
-    Lab b; char flags[300];
-    snprintf(flags, sizeof flags, "%s --mamba-conv 1", ONE);
-    if (!lab_open(&b, t, 1, T, flags)) return;
+    Lab b;
+    if (!lab_open(&b, t, 1, T, "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
+                               "--mamba-state 1 --mamba-rank 1 --mamba-conv 1 --norm-eps 0 "
+                               "--layers 2")) return;
     const OtherBlock *w = &b.m.other[0];
     MambaActs acts = mamba_acts(&b.m, &b.a, 1, T), *p = &acts;
     for (int i = 0; i < T; i++) b.ids[i] = 3;
@@ -2857,32 +2808,6 @@ static void mamba_forward__closed_form(Test *t) {
         within(t, (double)p->state[i], dt * bb * a * (1 - pow(f, T)) / (1 - f),
                1000 * REAL_EPS * (1 + fabs(dt * a / (1 - f))), "last state of channel %d", i);
         fact(t, most > 1e-4, "channel %d is 0", i);
-    }
-    lab_draw(&b, 4);
-    lab_forward(&b);
-    for (int i = 0; i < I; i++)
-        for (int n = 0; n < T; n++) {
-            double sum = 0, decay = 0, A = -exp((double)w->a_log[i]);
-            for (int s = n; s >= 0; decay += (double)p->dt[s-- * I + i])
-                sum += exp(A * decay) * (double)p->dt[s * I + i] * (double)p->bc[s * 2]
-                     * (double)p->a[s * I + i];
-            double z = (double)p->xz[(2 * n + 1) * I + i];
-            double y = (sum * (double)p->bc[n * 2 + 1]
-                        + (double)w->skip[i] * (double)p->a[n * I + i]) * z / (1 + exp(-z));
-            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
-                   "tokens that differ: channel %d, row %d", i, n + 1);
-        }
-    lab_close(&b);
-    snprintf(flags, sizeof flags, "%s --mamba-conv 4", ONE);
-    if (!lab_open(&b, t, 1, T, flags)) return;
-    lab_fill(&b, "l0.m.conv", 1);
-    lab_fill(&b, "l0.m.conv.b", 0);
-    lab_forward(&b);
-    acts = mamba_acts(&b.m, &b.a, 1, T);
-    for (int n = 0; n < T; n++) {
-        double u = 0;
-        for (int s = n - 3 < 0 ? 0 : n - 3; s <= n; s++) u += (double)p->xz[s * 2 * I];
-        within(t, (double)p->a[n * I], u / (1 + exp(-u)), 100 * REAL_EPS, "taps of row %d", n + 1);
     }
     lab_close(&b);
 }
@@ -3145,8 +3070,7 @@ static void choices_answer__oracle(Test *t) {
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 3; f++) {
         static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
-        Trainer r; Error e = {0}; char said[100];
-        Bytes file = {0}; Rng rng = {3};
+        Trainer r; Error e = {0}; char said[100]; Bytes file = {0}; Rng rng = {3};
         int right[2] = {0}, differ = 0;
         if (!trainer_made(t, &r, FLAGS[f])) return;
         steps_of(t, &r, 20);
@@ -3240,7 +3164,7 @@ static void check_model__every_variant(Test *t) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 10.4  Model files */
+ * 8  Model files */
 
 /* An F16 by its definition. */
 static double slow_half(unsigned h) {
@@ -3334,8 +3258,7 @@ static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int ord
     return raw;
 }
 
-/* Gives m's parameters new numbers and writes them as a model file, of types and orders by `kind`.
- */
+/* Gives m new parameters and writes them as a model file, of types and orders by `kind`. */
 static bool model_written(Test *t, Model *m, const char *path, int kind) {
     Settings s; Error e = {0}; ModelWriter w;
     Rng r = {(uint64_t)kind};
@@ -3378,16 +3301,14 @@ static void extend_from_file(Test *t, const Model *m, const Model *file, const i
     acts_free(&a[0]); acts_free(&a[1]);
 }
 
-/* Of every configuration: the same bits from a file, slab by slab, as in memory; and read whole it
- * has the same parameters. */
+/* Of every configuration: the same bits from a file, slab by slab or read whole, as in memory. */
 static void model_file__same_bits(Test *t) {
     const Cover *v = covering(t);
     const char *path = SCRATCH "/model.bin";
     int streamed = 0;
     scratch_open();
     for (int i = 0; i < v->n; i++) {
-        char flags[1024];
-        Lab b; Acts a; Trainer whole, open; Error e = {0};
+        char flags[1024]; Lab b; Acts a; Trainer whole, open; Error e = {0};
         pick_flags(&v->pick[i], flags, sizeof flags);
         if (!lab_open(&b, t, 2, 7, flags) || !model_written(t, &b.m, path, i)) return;
         if (failed(t, flags, checkpoint_load(path, &whole, false, &e) ||
@@ -3464,12 +3385,10 @@ static void model_file__slabs(Test *t) {
     acts_free(&a); trainer_free(&open); lab_close(&b); scratch_close();
 }
 
-/* The sums of a whole evaluation, all sequences through a block at a time, are those of batches of
- * 16 in memory. */
+/* An evaluation, all sequences through a block at a time, has the sums of batches of 16. */
 static void evaluate__streamed(Test *t) {
     Settings s; Error e = {0}; Data d = {0}; Trainer open;
-    Sinks in_memory, streamed; Lab b; int starts;
-    Bytes lines = {0}; Rng r = {5};
+    Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
     scratch_open();
     settings_default(&s);
     settings_flags(&s, "--T 9 --n 37 --quiet", "eo", &e);
@@ -3631,8 +3550,7 @@ static bool head_refused(const unsigned char *p, size_t n, uint64_t size, Error 
 }
 
 /* No damage gets past the checksum; and with a checksum made to fit, every byte is changed to some
- * others, which must be refused in one line or leave a head that can be freed. What matters most is
- * refused by name. */
+ * others, which must be refused in one line or leave a head that can be freed. */
 static void model_head_read__hostile(Test *t) {
     size_t at;
     Bytes file = model_file_of(t, &at), head = {0};
@@ -3685,6 +3603,16 @@ static void model_head_read__hostile(Test *t) {
     bytes_free(&file); bytes_free(&head); scratch_close();
 }
 
+/* Is this file refused? e says why. */
+static bool file_refused(const char *path, const Bytes *file, Error *e) {
+    Trainer r;
+    *e = (Error){0};
+    file_write(path, file->at, file->size, e);
+    const bool no = checkpoint_load(path, &r, false, e) == 1;
+    if (!no) trainer_free(&r);
+    return no;
+}
+
 /* Damage to the tensors: found when they are read, whichever way, and named. */
 static void model_file__damage(Test *t) {
     const char *path = SCRATCH "/model.bin";
@@ -3692,13 +3620,9 @@ static void model_file__damage(Test *t) {
     Bytes file = model_file_of(t, &at);
     Trainer r; Error e = {0}; int whole = 0, streamed = 0, tried = 0;
     for (size_t i = 64; i < at; i += 37) {
-        e = (Error){0};
         file.at[i] ^= 1;
-        file_write(path, file.at, file.size, &e);
+        whole += file_refused(path, &file, &e) && strstr(e.text, "checksum of");
         file.at[i] ^= 1;
-        bool no = checkpoint_load(path, &r, false, &e) == 1;
-        whole += no && strstr(e.text, "checksum of");
-        if (!no) trainer_free(&r);
         e = (Error){0};
         if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
             int ids[5] = {1, 2, 3, 4, 5};
@@ -3717,13 +3641,10 @@ static void model_file__damage(Test *t) {
         bool same = !memcmp(p, p + 4, 4);
         memcpy(p, x + 4, 4);
         memcpy(p + 4, x, 4);
-        file_write(path, file.at, file.size, &(Error){0});
+        const bool no = file_refused(path, &file, &e);
         memcpy(p, x, 8);
-        e = (Error){0};
-        bool no = checkpoint_load(path, &r, false, &e) == 1;
         swapped += no;
         fact(t, no || same, "bytes %zu and on change places", i);
-        if (!no) trainer_free(&r);
     }
     fact(t, swapped > 10, "%d exchanges found", swapped);
     /* what is not found lies between two tensors */

@@ -50,11 +50,8 @@ static void experiments_read__by_hand(Test *t) {
         "claim four exact here: always\nrule late.sink_1..5 <= 0.5";
     Experiments x;
     table_open(&x, TEXT);
-    const Corpus *p = x.corpus;
-    const Row *row = x.row;
-    const Item *item = x.item;
-    const Shown *s = x.shown;
-    const Claim *c = x.claim;
+    const Corpus *p = x.corpus; const Row *row = x.row; const Item *item = x.item;
+    const Shown *s = x.shown; const Claim *c = x.claim;
     fact(t, x.seeds == 4 && x.headline_seeds == 6, "seeds %d %d", x.seeds, x.headline_seeds);
     fact(t, x.corpora == 3 && p[0].hash == 255 && !p[0].grammar && p[1].grammar && !p[1].domain
          && p[2].domain, "corpora");
@@ -122,8 +119,7 @@ static void experiments_read__refuses(Test *t) {
     };
 #undef RULE
     EACH(i, CASES) {
-        char text[1024];
-        Experiments x; Error e = {0};
+        char text[1024]; Experiments x; Error e = {0};
         int n = snprintf(text, sizeof text, "%s%s", HEAD, CASES[i].text);
         int status = experiments_read(&x, (const unsigned char *)text, (size_t)n, "t", &e);
         fact(t, status == 1 && strstr(e.text, CASES[i].said) && strstr(e.text, "Try: "),
@@ -141,8 +137,7 @@ static void experiments_read__refuses(Test *t) {
  * with advice. Returns how many are taken. */
 static int damaged_taken(Test *t, Bytes *b, int trials, const char *odd,
                          bool (*take)(const Bytes *b, size_t n, Error *e)) {
-    Rng r = {21};
-    int taken = 0;
+    Rng r = {21}; int taken = 0;
     for (int i = 0; i < trials; i++) {
         Error e = {0};
         size_t at = rng_below(&r, b->size);
@@ -292,8 +287,7 @@ static double measured(Test *t, const Result *r, const char *name) {
 /* Table 7's numbers, from models whose table is written so, for t as far as the sequences go. */
 static void measure_swaps__by_hand(Test *t) {
     enum { T = 16 };
-    Settings s; Trainer r; Error e = {0}; Result found = {0};
-    double between = 0;
+    Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
     if (!tale_open(t, &s, "") ||
         !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
     steps_of(t, &r, 25);
@@ -332,8 +326,7 @@ static void measure_swaps__by_hand(Test *t) {
 /* [FIG3] alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
 static void measure_grid__by_hand(Test *t) {
     enum { N = 13, H = 8, MOST = 32 };
-    Settings s; Trainer r; Error e = {0}; Result found = {0};
-    double between = 0;
+    Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
     int n;
     if (!tale_open(t, &s, "") ||
         !trainer_made(t, &r, "--context 40 --extra kv --heads 8 --n 13 --input random")) return;
@@ -349,8 +342,7 @@ static void measure_grid__by_hand(Test *t) {
     fact(t, n == 18, "%d numbers", n);
     for (int k = 0; k < 2 && n == 18; k++) {
         int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
-        double mean = 0;
-        Acts a; Probe probe;
+        double mean = 0; Acts a; Probe probe;
         int got = data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
         real *maps = calloc((size_t)(N * H * T * S), sizeof *maps);
         if (!maps || acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) exit(1);
@@ -391,8 +383,7 @@ static void measure_domains__by_hand(Test *t) {
     uint64_t hash = r.data.source;
     for (int k = 0; k < 3; k++) {                /* with the texts, without, with another text */
         static const char *const NAMES[] = {"story", "tale", "told", "away"};
-        Result found = {0}; Error wrong = {0};
-        char text[300];
+        Result found = {0}; Error wrong = {0}; char text[300];
         snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
         table_open(&x, text);
         int status = measure_domains(&found, &r, &x, k == 1 ? "" : SCRATCH, &wrong);
@@ -401,10 +392,7 @@ static void measure_domains__by_hand(Test *t) {
                          strstr(wrong.text, "Try: "), "%s", wrong.text);
         if (!status) fact(t, found.lists == (k ? 5 : 15), "%d numbers", found.lists);
         for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
-            Data d; Sinks seen;
-            Settings one = r.s;
-            char name[40];
-            int starts;
+            Data d; Sinks seen; Settings one = r.s; char name[40]; int starts;
             one.data.text[0] = 0;
             settings_flags(&one, i ? FROM_TEXT : "--grammar data/story.grammar", "d", &e);
             if (data_open(&d, &one.data, 0, 0, &e) ||
@@ -458,8 +446,7 @@ static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
 /* What x_1 .. x_T are, and y_j = their mean up to the trigger, which stands at 3 .. T alike. */
 static void trigger_draw__rules(Test *t) {
     enum { C = 7, T = 6, N = 2000 };
-    real x[T * C], y[T * C], again[2 * T * C];
-    int often[T] = {0};
+    real x[T * C], y[T * C], again[2 * T * C]; int often[T] = {0};
     double sum = 0, square = 0;
     for (int n = 0; n < N; n++) {
         int at = trigger_draw(x, y, C, T, 5, (uint64_t)n);
@@ -495,8 +482,7 @@ static void trigger_draw__rules(Test *t) {
 }
 
 static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flags) {
-    Config c; Error e = {0};
-    char text[300];
+    Config c; Error e = {0}; char text[300];
     snprintf(text, sizeof text, "--layers 1 --heads 1 --dim 7 --ffn 1 --vocab 1 --pos none %s",
              flags);
     if (!config_from_flags(&c, text, &e) && !model_create(m, &c, true, &e) &&
@@ -509,9 +495,7 @@ static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flag
  * at the trigger, and an error of the mean's square elsewhere. */
 static void trigger_loss__running_mean(Test *t) {
     enum { C = 7, T = 6, B = 3 };
-    Model m; Acts a;
-    real x[B * T * C], y[B * T * C];
-    double want = 0;
+    Model m; Acts a; real x[B * T * C], y[B * T * C]; double want = 0;
     if (!toy_model(t, &m, &a, B, T, "")) return;
     for (int k = 0; k < C; k++) m.w.layer[0].wv[k * C + k] = m.w.layer[0].wo[k * C + k] = 1;
     for (int b = 0; b < B; b++) {
@@ -535,8 +519,7 @@ static void trigger_loss__gradients(Test *t) {
     if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
     for (int b = 0; b < B; b++) trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
     for (int arm = 0; arm < 5; arm++) {
-        Model m; Acts a;
-        int seen = 0;
+        Model m; Acts a; int seen = 0;
         if (!toy_model(t, &m, &a, B, T, TOY_ARMS[arm])) return;
         Rng r = {4};
         for (idx i = 0; i < m.count; i++) m.params[i] = (real)(0.6 * rng_normal(&r));
@@ -595,8 +578,7 @@ static void backcopy_draw__rules(Test *t) {
             else after[block[i]][block[i + 1]]++, from[block[i]]++;
         }
     }
-    /* x is followed by a, b, b; y by a and a blank; z by a; the blank by c; first: x 3, y 2, z,
-     * blank */
+    /* x: then a, b, b; y: a, blank; z: a; blank: c; what begins a text: x 3, y 2, z, blank */
     static const struct { char one, two; double p; } PAIRS[] = {
         {'x', 'a', 1.0 / 3}, {'x', 'b', 2.0 / 3}, {'y', 'a', 0.5}, {'y', ' ', 0.5}, {'z', 'a', 1},
         {' ', 'c', 1}, {'^', 'x', 3.0 / 7}, {'^', 'y', 2.0 / 7}, {'^', 'z', 1.0 / 7}};
@@ -661,8 +643,7 @@ static void toy_run__same_bits(Test *t) {
         const char *flags = run % 2 ? BACKCOPY_TOY "--steps 3 " : TRIGGER_TOY "--steps 12 ";
         Bytes text[3] = {{0}};
         for (int k = 0; k < 3; k++) {
-            Result r; Error e = {0};
-            char more[100];
+            Result r; Error e = {0}; char more[100];
             snprintf(more, sizeof more, "%s%s", TOY_ARMS[run / 2], k == 2 ? "--seed 1" : "");
             set_workers(k == 1 ? 3 : 1);
             if (!toy_done(t, &r, flags, more)) return;
@@ -706,8 +687,7 @@ static void toy_run__learns(Test *t) {
         note(t, "%.2f ", loss);
         result_free(&r);
     }
-    Result r;
-    int n;
+    Result r; int n;
     if (!toy_done(t, &r, BACKCOPY_TOY "--steps 200 ", "")) return;
     double loss = result_number(&r, "loss@trigger"), all = result_number(&r, "loss");
     double bigram = result_number(&r, "loss@bigram"), least = result_number(&r, "entropy@bigram");
@@ -770,8 +750,7 @@ static void toy_print__maps(Test *t) {
     fclose(out); result_free(&r); scratch_close();
 }
 
-/* Against the closed forms of 1, 2 and 4 degrees of freedom, printed tables, and for others the
- * density summed by Simpson's rule. */
+/* Against closed forms of 1, 2 and 4 degrees of freedom, printed tables, and Simpson's rule. */
 static void student__known(Test *t) {
     static const double quantiles[][3] = {                   /* p, nu, t to six decimals */
         {0.975, 1, 12.706205}, {0.975, 2, 4.302653}, {0.975, 10, 2.228139}, {0.995, 4, 4.604095},
@@ -915,8 +894,7 @@ static void claim_judge__verdicts(Test *t) {
     int seen[VERDICT_KINDS] = {0};
     EACH(i, VERDICT_CASES) {
         const TestCase *c = &VERDICT_CASES[i];
-        char text[1000];
-        Experiments x; Judged j;
+        char text[1000]; Experiments x; Judged j;
         const char *rule = strchr(c->rule, '|') + 1;
         snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
                  (int)(rule - 1 - c->rule), c->rule, rule);
@@ -937,8 +915,7 @@ static void claim_judge__verdicts(Test *t) {
 
 /* Writes a result to where `folder` keeps it, and frees it. */
 static void result_leave(Result *r, const char *folder) {
-    Bytes text = {0}; Error e = {0};
-    char path[PATH_ROOM];
+    Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
     result_text(r, &text, &e);
     result_path(path, folder, r->corpus, r->row, r->seed, &e);
     if (e.status || file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
@@ -1114,8 +1091,7 @@ static void item_text__narrow(Test *t) {
     table_open(&x, text);
     results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
     for (int i = 0; i < x.items; i++) {
-        Bytes out = {0};
-        int blocks = 0;
+        Bytes out = {0}; int blocks = 0;
         item_text(&out, &r, i, &e);
         bytes_add(&out, "", 1, &e);
         is_narrow(t, &out);
@@ -1202,8 +1178,7 @@ static void sink__published(Test *t) {
 #undef THERE
 }
 
-/* The k-th number (from 0) of the cells of the table row that begins with `name`; NaN for a cell
- * of "-" or none. */
+/* Number k, from 0, of the cells of the table row `name`; NaN for a cell of "-" or none. */
 static double page_cell(const char *page, const char *name, int k) {
     char begins[64];
     snprintf(begins, sizeof begins, "<tr><td>%s</td>", name);
@@ -1223,9 +1198,8 @@ static int count_of(const char *text, const char *what) {
     return n;
 }
 
-/* Every element is closed in order, nothing is fetched or run, every figure has a caption and every
- * picture of one a text beside it, no number is nan or inf, and it is small; a page of any number
- * of figures (-1) may have 3 MB. */
+/* Every element is closed in order, nothing is fetched or run, every figure has a caption and its
+ * pictures texts, no number is nan or inf, and it is small (of any number of figures, -1: 3 MB). */
 static char *page_sound(Test *t, const char *path, int figures) {
     size_t most = figures < 0 ? 3000000 : 300000;
     char open[40][16], *page = file_string(path);
@@ -1266,9 +1240,8 @@ static char *page_sound(Test *t, const char *path, int figures) {
     return page;
 }
 
-/* The levels of the cells of the picture behind `label`, as its paths draw them; rows by columns
- * at most 64 by 66, cells of 8 x 8 from (30, 16). Returns how many cells are drawn twice or
- * outside. */
+/* The levels of the cells of the picture behind `label`, as its paths draw them: up to 64 rows of
+ * 66, each 8 x 8 from (30, 16) on. Returns how many cells are drawn twice or outside. */
 static int page_levels(const char *page, const char *label, int *levels) {
     const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
     int wrong = 0;
@@ -1299,8 +1272,7 @@ static void report_write__maps(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 3; f++) {
-        Trainer r; Error e = {0}; Acts a;
-        int ids[B * T], targets[B * T], starts;
+        Trainer r; Error e = {0}; Acts a; int ids[B * T], targets[B * T], starts;
         Outcome *o = calloc(1, sizeof *o);
         if (!o || !trainer_made(t, &r, FLAGS[f])) return;
         steps_of(t, &r, 30);
@@ -1332,8 +1304,7 @@ static void report_write__maps(Test *t) {
         model_forward(&r.m, &a, ids, B, T);
         for (int k = 0; k < 2; k++) {
             const HeadMap *map = &o->map[k];
-            char label[64];
-            int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
+            char label[64]; int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
             within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0,
                    "alpha of head %d", k);
             fact(t, map->T == T && map->S == S, "%d x %d", map->T, map->S);
@@ -1342,8 +1313,7 @@ static void report_write__maps(Test *t) {
             wrong = page_levels(page, label, levels);
             for (int i = 0; i < T; i++)
                 for (int j = 0; j < S; j++) {
-                    double mean = 0;
-                    int level = 0;
+                    double mean = 0; int level = 0;
                     for (int b = 0; b < B; b++)
                         mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
                                                                   i) * S + j] / B;
@@ -1422,8 +1392,7 @@ static void results_copy(const Experiments *x, int seeds, int every, bool holes,
     Rng g = {7};
     for (int row = 0; row < x->rows; row += every)
         for (int seed = 1; seed <= seeds; seed++) {
-            Result r; Bytes text = {0}; Error e = {0};
-            char path[PATH_ROOM];
+            Result r; Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
             result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
             if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e))
                 exit(1);
@@ -1482,8 +1451,7 @@ static void paper_write__sound(Test *t) {
 
 /* Where in the picture the tick named `text` stands: its attribute x or y. */
 static double tick_at(const char *svg, const char *text, const char *attribute) {
-    char ends[40];
-    double at = NAN;
+    char ends[40]; double at = NAN;
     snprintf(ends, sizeof ends, ">%s</text>", text);
     const char *end = strstr(svg, ends);
     if (!end) return NAN;
@@ -1656,8 +1624,7 @@ static void sink__survey(Test *t) {
         "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
         "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
         "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
-    Settings s; Ran r;
-    char command[600];
+    Settings s; Ran r; char command[600];
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     for (int m = 0; m < 2; m++) {
         snprintf(command, sizeof command, "train --quiet --text " SCRATCH "/tale.txt --tokenizer "
@@ -1714,8 +1681,7 @@ static void head_map__edited(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int swap = 0; swap < 2; swap++) {
-        Trainer r; Error e = {0};
-        HeadMap plain = {0}, edited = {0}, by_hand = {0};
+        Trainer r; Error e = {0}; HeadMap plain = {0}, edited = {0}, by_hand = {0};
         if (!trainer_made(t, &r, "--pos learned")) return;
         steps_of(t, &r, 10);
         Settings asks = r.s;
