@@ -2778,7 +2778,7 @@ typedef struct Line {
 } Line;
 
 enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
-       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
+       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB, INSIDE = 5 };    /* schemes inside the score */
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
@@ -2793,10 +2793,9 @@ struct Toy {
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Position schemes: those inside the score, and those added to the input. */
+/* Position schemes: five inside the score, and those added to the input. */
 static const char *const SCHEMES[] = {"--pos none", "--pos relative", "--pos alibi", "--pos t5",
                                       "--pos rotary", "--pos absolute", "--pos learned"};
-enum { INSIDE = 5 };
 _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and closed_bias (7.5)");
 
 /* Operations of Table 15. */
@@ -2857,7 +2856,6 @@ static double apart(idx n, const real *a, const real *b) {
     }
     return gap == 0 ? 0 : sqrt(gap / size);
 }
-
 static int differing(idx n, const real *a, const real *b) {
     int count = 0;
     for (idx j = 0; j < n; j++) count += !(a[j] == b[j]);
@@ -2886,7 +2884,6 @@ static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
         worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), x));
     return worst;
 }
-
 static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
     double worst = 0;
     for (int l = 0; l <= y->m.c.layers; l++)
