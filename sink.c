@@ -4369,8 +4369,7 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
     char found[24];
     if (c == '\n' || c == '\v' || !c)
         snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
-    else if (c > 32 && c < 127) snprintf(found, sizeof found, "%c", c);
-    else snprintf(found, sizeof found, c == ' ' ? "a blank" : "byte %d", c);
+    else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
     return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
                 found, hint);
 }
@@ -4796,8 +4795,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
     return t->e->status;
 }
 
-/* Appends document number of the stream seed to out, without a separator. On failure out is as it
- * was. */
+/* Appends document `number` of a seed to out, without a separator. On failure out is as it was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
     const size_t start = out->size;
@@ -5240,8 +5238,10 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
             const int from = d->starts.at[i] + skip,
                       end = i + 1 < documents ? d->starts.at[i + 1] : size;
             if (from + T + 1 > end) continue;
-            block_split(d->held.at + from, T, ids + (idx)got * T, targets + (idx)got * T);
-            overwrite(ids + (idx)got * T, targets + (idx)got * T, T, fixed, d->fix);
+            block_split(d->held.at + from, T, ids, targets);
+            overwrite(ids, targets, T, fixed, d->fix);
+            ids += T;
+            targets += T;
             got++;
             *starts += skip == 0;
         }
