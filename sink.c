@@ -5375,39 +5375,34 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHE
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from a file or memory. Each pass_ function writes what it
- * is given or fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+/* A checkpoint on its way to a file, or from memory. Each pass_ function writes what it is given or
+ * fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
 typedef struct Passage {
     bool out;
     Writing w; uint64_t hash;                    /* out */
-    FILE *f; const unsigned char *at; size_t left;           /* in: f, or where it is NULL, at */
+    const unsigned char *at; size_t left;        /* in: what is left of the bytes */
     const char *name;
     Error *e;
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
-static int unreadable(const char *path, Error *e);
 
 static int damaged(const char *name, Error *e) {
     return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
                 "short. Try: an older copy", name);
 }
 
-static size_t passage_take(Passage *c, void *to, size_t n) {
-    if (c->f) return fread(to, 1, n, c->f);
-    if (n > c->left) n = c->left;
-    if (n) memcpy(to, c->at, n);
-    c->at += n;
-    c->left -= n;
-    return n;
-}
-
 static void pass_bytes(Passage *c, void *at, size_t n) {
-    if (c->e->status) return;
+    if (c->e->status || !n) return;
     if (c->out) {
         c->hash = hash_add(c->hash, at, n);
         writing_add(&c->w, at, n);
-    } else if (passage_take(c, at, n) != n) damaged(c->name, c->e);
+    } else if (n > c->left) damaged(c->name, c->e);
+    else {
+        memcpy(at, c->at, n);
+        c->at += n;
+        c->left -= n;
+    }
 }
 
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
@@ -5417,42 +5412,46 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
     return number_at(at, bytes);
 }
 
-static double pass_double(Passage *c, double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, 8);
-    bits = pass(c, bits, 8);
-    memcpy(&x, &bits, 8);
-    return x;
+/* A number's bits, and the number of bits: of `width` 4 a float's, of 8 a double's. */
+static uint64_t number_bits(double x, int width) {
+    float narrow = width == 4 ? (float)x : 0;
+    uint64_t wide;
+    uint32_t low;
+    memcpy(&wide, &x, 8);
+    memcpy(&low, &narrow, 4);
+    return width == 4 ? low : wide;
 }
 
-/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
+static double bits_number(uint64_t bits, int width) {
+    uint32_t low = (uint32_t)bits;
+    double wide;
+    float narrow;
+    memcpy(&wide, &bits, 8);
+    memcpy(&narrow, &low, 4);
+    return width == 4 ? (double)narrow : wide;
+}
+
+static double pass_double(Passage *c, double x) {
+    return bits_number(pass(c, number_bits(x, 8), 8), 8);
+}
+
+/* Numbers of `width` bytes, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
-    for (idx from = 0, some; from < n && !c->e->status; from += some) {
-        some = n - from < PIECE ? n - from : PIECE;
-        for (idx i = 0; i < some && c->out; i++) {
-            uint64_t bits = 0;
-            uint32_t low;
-            if (sizeof(real) == 8) memcpy(&bits, &x[from + i], sizeof(real));
-            else { memcpy(&low, &x[from + i], sizeof low); bits = low; }
-            number_put(piece + i * width, bits, width);
-        }
+    for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
+        some = n < PIECE ? n : PIECE;
+        for (idx i = 0; c->out && i < some; i++)
+            number_put(piece + i * width, number_bits((double)x[i], width), width);
         pass_bytes(c, piece, (size_t)(some * width));
-        for (idx i = 0; i < some && !c->out; i++) {
-            uint64_t bits = number_at(piece + i * width, width);
-            uint32_t low = (uint32_t)bits;
-            double wide;
-            float narrow;
-            memcpy(&wide, &bits, 8);
-            memcpy(&narrow, &low, 4);
-            x[from + i] = width == 8 ? (real)wide : (real)narrow;
-        }
+        for (idx i = 0; !c->out && i < some; i++)
+            x[i] = (real)bits_number(number_at(piece + i * width, width), width);
     }
 }
 
 /* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
  * the sink depends on. */
-static bool option_kept(const Option *o) {
+static bool option_kept(const Option *o, const char *groups) {
+    if (!strchr(groups, o->group)) return false;
     if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
     return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
@@ -5462,7 +5461,7 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
     char value[PATH_ROOM];
     for (const Option *o = OPTIONS; o->flag; o++) {
         option_text(o, s, value, sizeof value);
-        if (strchr(groups, o->group) && option_kept(o) && (o->kind != 's' || value[0]))
+        if (option_kept(o, groups) && (o->kind != 's' || value[0]))
             bytes_print(out, e, "%s %s\n", o->flag, value);
     }
     return e->status;
@@ -5474,7 +5473,7 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
-    if (!o || !option_kept(o))
+    if (!o || !option_kept(o, groups))
         return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
                     "sink that wrote it", name, line);
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
@@ -5499,8 +5498,14 @@ static int checkpoint_settings(Passage *c, Trainer *t, uint64_t length) {
     return c->e->status;
 }
 
-/* Is what follows the places as long as they say? Then the room for it. Of the parts each stands
- * with those before it alone: 0, 1, 3 or 7. */
+static int moments_create(Trainer *t, Error *e) {
+    t->m1 = grab(t->m.count, sizeof(real), e);
+    t->m2 = grab(t->m.count, sizeof(real), e);
+    return e->status;
+}
+
+/* Room for `count` parameters, if the `body` behind the places is as long as they say. A part
+ * stands with those before it alone: parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
     Error *e = c->e;
@@ -5514,27 +5519,24 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
         || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
         return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
                     "of sink that wrote it", c->name, (unsigned long long)expected);
-    if (model_create(&t->m, &t->s.model, with_moments, e) || !with_moments) return e->status;
-    if (parts & PARTS_MOMENTS) {
-        t->m1 = grab(t->m.count, sizeof(real), e);
-        t->m2 = grab(t->m.count, sizeof(real), e);
-    }
-    return e->status;
+    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
+    return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
 /* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
  * are there and asked for, the moments and the run. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
+    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
     char magic[] = CHECKPOINT_MAGIC;
     Bytes text = {0};
     Error *e = c->e;
     if (c->out) settings_lines(&t->s, "mtde", &text, e);
     pass_bytes(c, magic, 8);
     pass(c, CHECKPOINT_VERSION, 4);
-    uint64_t bytes = pass(c, sizeof(real), 4), length = pass(c, text.size, 8);
-    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
+    int width = (int)pass(c, sizeof(real), 4);
+    uint64_t length = pass(c, text.size, 8);
     if (c->out) pass_bytes(c, text.at, text.size);
-    else if ((bytes != 4 && bytes != 8) || length > size || length + around > size)
+    else if ((width != 4 && width != 8) || length > size || length + around > size)
         damaged(c->name, e);
     else checkpoint_settings(c, t, length);
     bytes_free(&text);
@@ -5543,8 +5545,8 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     t->data.sample = pass(c, t->data.sample, 8);
     t->data.document = pass(c, t->data.document, 8);
     t->data.offset = (size_t)pass(c, t->data.offset, 8);
-    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0), width = (int)bytes;
-    parts = (int)pass(c, with_moments ? (uint64_t)parts : 0, 4);
+    int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+    parts = (int)pass(c, (uint64_t)parts, 4);
     uint64_t count = pass(c, (uint64_t)t->m.count, 8);
     if (!c->out && !e->status)
         checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
@@ -5571,61 +5573,33 @@ static int checkpoint_write(const char *path, const Trainer *t, bool with_moment
     return writing_end(&c.w, e);
 }
 
-/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
-static int checkpoint_whole(Passage *c, uint64_t *size) {
-    unsigned char piece[8 + 8 * PIECE];
-    size_t got = passage_take(c, piece, sizeof piece), have = got;
-    *size = got;
-    if (c->f && ferror(c->f)) return unreadable(c->name, c->e);
-    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return got >= 8 && !memcmp(piece, "SINKMOD1", 8)
-             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
-                    "make hf, and ./hf instead of ./sink", c->name)
-             : fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
-                    "train --out FILE makes one", c->name);
-    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
-    if (version != CHECKPOINT_VERSION)
-        return fail(c->e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
-                    "wrote it", c->name, CHECKPOINT_VERSION, (unsigned long long)version);
-    do {                                             /* the last 8 bytes wait for what follows */
-        hash = hash_add(hash, piece, have - 8);
-        memmove(piece, piece + have - 8, 8);
-        got = passage_take(c, piece + 8, sizeof piece - 8);
-        *size += got;
-        have = 8 + got;
-    } while (got);
-    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(c->name, c->e);
-}
-
-/* From bytes in memory. */
+/* From bytes in memory: magic, version and checksum first, before a length is believed. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
-    Passage c = {.at = p, .left = n, .name = name, .e = e}, again = c;
-    uint64_t size;
+    Passage c = {.at = p, .left = n, .name = name, .e = e};
     *t = (Trainer){0};
-    if (!checkpoint_whole(&c, &size)) checkpoint_pass(&again, t, size, with_moments);
-    if (e->status) trainer_free(t);
+    if (n >= 8 && !memcmp(p, "SINKMOD1", 8))
+        return fail(e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
+                    "make hf, and ./hf instead of ./sink", name);
+    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
+        return fail(e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
+                    "train --out FILE makes one", name);
+    uint64_t version = number_at(p + 8, 4);
+    if (version != CHECKPOINT_VERSION)
+        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
+                    "wrote it", name, CHECKPOINT_VERSION, (unsigned long long)version);
+    if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+    if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
     return e->status;
 }
 
-/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
 static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     Bytes held = {0};
-    uint64_t size;
     *t = (Trainer){0};
     if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
         return e->status;
-    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    Passage c = {.f = f, .name = path, .e = e};
-    if (f && !fseek(f, 0, SEEK_SET)) {
-        if (!checkpoint_whole(&c, &size)) {
-            rewind(f);
-            checkpoint_pass(&c, t, size, with_moments);
-        }
-        if (e->status) trainer_free(t);
-    } else if (!file_read(path, &held, e))
+    if (!file_read(path, &held, e))
         checkpoint_read(held.at, held.size, path, t, with_moments, e);
-    if (f) fclose(f);
     bytes_free(&held);
     return e->status;
 }
@@ -5652,14 +5626,11 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
         fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
              t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
-    if (!e->status && !config_resolve(&t->s.model, e) &&
-        !model_create(&t->m, &t->s.model, true, e) && !trainer_room(t, e)) {
-        t->m1 = grab(t->m.count, sizeof(real), e);
-        t->m2 = grab(t->m.count, sizeof(real), e);
-    }
-    if (e->status) { trainer_free(t); return e->status; }
-    model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
-    return 0;
+    if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
+        || trainer_room(t, e) || moments_create(t, e))
+        trainer_free(t);
+    else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
+    return e->status;
 }
 
 /* What --resume may change: it moves no bit of a step that is done. */
@@ -5679,7 +5650,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     Error not_now = {0};                          /* a flag that contradicts is named below */
     *now = *s;
     for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!strchr(groups, o->group) || !option_kept(o)) continue;
+        if (!option_kept(o, groups)) continue;
         option_text(o, was, old, sizeof old);
         option_set(o, now, old, false, e);
     }
@@ -5690,10 +5661,9 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     Config c = now->model;
     if (!config_resolve(&c, &not_now)) now->model = c;
     for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!strchr(groups, o->group) || !option_kept(o) || option_free(o)) continue;
         option_text(o, was, old, sizeof old);
         option_text(o, now, new, sizeof new);
-        if (strcmp(old, new))
+        if (option_kept(o, groups) && !option_free(o) && strcmp(old, new))
             return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
                         *old ? old : "none", rule);
     }
@@ -5728,8 +5698,7 @@ static uint64_t parameters_hash(const Model *m) {
 /* --start beside --resume: it must name what the run began from. */
 static int resume_start(const Trainer *t, const Settings *s, Error *e) {
     Trainer from;
-    if (!s->start[0]) return 0;
-    if (checkpoint_load(s->start, &from, false, e)) return e->status;
+    if (!s->start[0] || checkpoint_load(s->start, &from, false, e)) return e->status;
     if (t->start != parameters_hash(&from.m))
         fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
              t->start ? "other parameters" : "none");
@@ -5751,8 +5720,10 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
         fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
              s->out, t->step, t->step);
     if (!e->status) t->s = now;
-    if (!e->status && !resume_start(t, s, e) && !resume_data(t, e)) trainer_room(t, e);
-    if (e->status) trainer_free(t);
+    if (e->status || resume_start(t, s, e) || resume_data(t, e) || trainer_room(t, e))
+        trainer_free(t);
+    else if (!s->quiet)
+        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
     return e->status;
 }
 
@@ -5767,9 +5738,9 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     acts_free(&was.a);                           /* their memory is wanted again */
     data_close(&was.data);
     if (!trainer_create(t, &now, e)) {
-        int vocab = t->data.vocab;
-        if (!now.data.tokens[0] && (was.tokenizer_hash ? was.tokenizer_hash != t->tokenizer_hash
-                                                       : vocab != was.m.c.vocab))
+        bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
+                                       : was.m.c.vocab == t->data.vocab;
+        if (!same && !now.data.tokens[0])
             fail(e, 1, "%s: expected the tokenizer that the model was trained with, found another. "
                  "Try: --tokenizer FILE", now.data.tokenizer);
         copy(t->m.params, was.m.params, was.m.count);
@@ -5799,11 +5770,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
-    const bool there = s->resume && !file_missing(s->out);
-    if (there && !trainer_resume(t, s, flags, e) && !s->quiet)
-        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
-                t->s.train.steps);
-    if (there) return e->status;
+    if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
     if (s->resume && !s->quiet)
         fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
     if (s->start[0]) return trainer_start(t, s, flags, e);
@@ -5822,14 +5789,11 @@ void trainer_free(Trainer *t) {
 /* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
     idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
-    char where[160];
-    int l = 0;
-    while (!bad && l < t->m.c.layers
-           && isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2))) l++;
+    char where[160] = "the loss is not finite, though every block is";
     if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
-    else if (l < t->m.c.layers)
-        snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
-    else snprintf(where, sizeof where, "the loss is not finite, though every block is");
+    for (int l = t->m.c.layers - 1; !bad && l >= 0; l--)
+        if (!isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2)))
+            snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
     return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
                 where);
 }
@@ -5977,16 +5941,14 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         }
     }
     progress_end(p);
-    if (e->status) {                             /* the log of a run that diverged is kept */
-        Error second = {0};
-        run_save(t, &log, false, &second);
-    } else if (t->step != saved) run_save(t, &log, true, e);
+    Error second = {0};                          /* the log of a run that diverged is kept */
+    if (e->status) run_save(t, &log, false, &second);
+    else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
     if (t->step < r->steps)
-        fail(e, 1, "stopped at step %ld of %d, and %s. Try: %s", t->step, r->steps,
-             t->s.out[0] ? "--out has it" : "nothing is kept",
-             t->s.out[0] ? "the same command with --resume" : "--out FILE, which --resume goes on "
-                                                              "with");
+        fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps, t->s.out[0]
+             ? "--out has it. Try: the same command with --resume"
+             : "nothing is kept. Try: --out FILE, which --resume goes on with");
     return e->status;
 }
 
