@@ -50,8 +50,8 @@
  *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
  *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
  *   [S2] packing              [S3.3] what is measured on
- *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases
- *   [T5] fixed v*             [T6] [T15] operations      [T7] p_1 edited            [T8] models
+ *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases, x*
+ *   [T5] fixed v*             [T6] [T15] Z, clamp        [T7] p_1 edited            [T8] models
  *   [T9] learning rate        [T10] batch, fixed token   [T11] activations          [T12] heads
  *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
  *   [FIG2] norms and angles, also 11 to 18               [FIG3] T and eps
@@ -111,33 +111,35 @@
 #endif
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
- * WIDE opens a function whose plain loops are compiled once for every instruction set of the
- * processor family; which of them runs is found out when the program runs (13.4). Its three parts
- * are the name, the parameters, and the same as arguments; the body follows. It returns nothing. */
+ * INSTANCES compiles one call for every instruction set of the processor family: a table of
+ * functions by Isa, in each of which BYTES, a vector's, is a constant. WIDE opens a function of
+ * plain loops that runs as the best of such instances. Its parts are the name, the parameters, and
+ * the same as arguments; the body follows. It returns nothing. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
 #define INLINE static inline
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-#define TARGET_AVX2 __attribute__((target("avx2,fma")))
-#define TARGET_AVX512 __attribute__((target("avx512f,avx2,fma")))
+#define PROCESSOR_HAS(set) __builtin_cpu_supports(set)
+#define INSTANCES(type, name, parameters, call)                                                    \
+    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+    __attribute__((target("avx2,fma")))                                                            \
+    static type name##_avx2 parameters { enum { BYTES = 32 }; call; }                          \
+    __attribute__((target("avx512f,avx2,fma")))                                                    \
+    static type name##_avx512 parameters { enum { BYTES = 64 }; call; }                      \
+    static type (*const name[]) parameters = {name##_base, name##_avx2, name##_avx512};
+#else
+#define PROCESSOR_HAS(set) false
+#define INSTANCES(type, name, parameters, call)                                                    \
+    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+    static type (*const name[]) parameters = {name##_base};
+#endif
 #define WIDE(name, parameters, arguments)                                                          \
     INLINE void name##_body parameters;                                                            \
-    static void name##_base parameters { name##_body arguments; }                                  \
-    TARGET_AVX2 static void name##_avx2 parameters { name##_body arguments; }                      \
-    TARGET_AVX512 static void name##_avx512 parameters { name##_body arguments; }                  \
-    static void name parameters                                                                    \
-    {                                                                                              \
-        Isa isa = isa_best();                                                                      \
-        if (isa == ISA_AVX512) name##_avx512 arguments;                                            \
-        else if (isa == ISA_AVX2) name##_avx2 arguments;                                           \
-        else name##_base arguments;                                                                \
-    }                                                                                              \
+    INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
+    void name parameters { name##_for[isa_best()] arguments; }                                     \
     INLINE void name##_body parameters
-#else
-#define WIDE(name, parameters, arguments) static void name parameters
-#endif
 
 /* =================================================================================================
  * PART I   THE MATHEMATICS
@@ -369,6 +371,8 @@ static void config_fill(Config *c) {
     if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+               "a new row: which signs have its scores, and beside what is it refused?");
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
@@ -386,8 +390,6 @@ static void config_fill(Config *c) {
  * neither, and they are not refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
-               "a new row: which signs have its scores, and beside what is it refused?");
 static int config_resolve(Config *c, Error *e) {
     bool divides = c->head_dim || c->dim % c->heads == 0;
     config_fill(c);
@@ -782,7 +784,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
  * -------------------------------------------------------------------------------------------------
- * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T1] [T4]
+ * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
  *
@@ -1089,8 +1091,8 @@ static int position_bucket(idx distance) {
     return bucket < 31 ? bucket : 31;
 }
 
-/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 _Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias, then the last");
+/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
     const Config *c = &m->c;
     idx n = distance > 0 ? distance : 0;
@@ -1239,13 +1241,13 @@ static Activation *const ACTS[] = {
     [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
+_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 /* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
  * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
  *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
  *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
  * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
-_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
     idx D = c->head_dim, n = rows * D;
@@ -1537,7 +1539,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward and
  * five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
- * chapter 7 has [E4] [T4] in closed form.
+ * 16.4 has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -1585,8 +1587,8 @@ static void fixed_value(const Config *c, real *v) {
         v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
-/* z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
+/* [T4] z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1698,7 +1700,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
             add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
             if (dbias) dbias[j - i] += dz[1 + j];
         }
-        /* z_i* = <q_i, k*> / sqrt(D), or the logit */
+        /* [T4] z_i* = <q_i, k*> / sqrt(D), a K bias, or the logit */
         if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
         add_times(D, dkstar, dz[0] * root, q_i);
         *dlogit += dz[0];
@@ -1758,8 +1760,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4.
  */
 
-/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 _Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
+/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
     idx D = c->head_dim, H = c->heads;
     if (c->combine == COMBINE_CONCAT) return la->o;
@@ -2787,7 +2789,6 @@ struct Toy {
     Model m;
     Acts a;
     int T, ids[TOKENS + 1];
-    Probe *probe;                       /* [L], into maps */
     real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
@@ -2842,10 +2843,8 @@ static void toy_logits(Toy *y, real logits[LOGITS]) {
 enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
 static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
     const Config *c = &y->m.c;
-    const Probe *p = &y->probe[l];
-    const real *at = map == MAP_Z ? p->z : map == MAP_WEIGHT ? p->weight : p->metric;
-    idx row = h * config_rows(c, y->T) + c->sink_token + t - 1;
-    return at + row * config_columns(c, y->T) + config_column_first(c);
+    idx rows = (idx)((3 * l + map) * c->heads + h) * config_rows(c, y->T) + c->sink_token + t - 1;
+    return y->maps + rows * config_columns(c, y->T) + config_column_first(c);
 }
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
@@ -2878,7 +2877,8 @@ static double worst_row(const Toy *y, double blocks,
     return worst;
 }
 
-/* The farthest that h_t^l with from <= t <= to lies from x [C]. */
+/* The farthest that h_t^l with from <= t <= to lies from x [C]; that the states of one toy lie from
+ * those of token t of another, over all blocks. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     double worst = 0;
     for (int t = from; t <= to; t++)
@@ -2886,7 +2886,6 @@ static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
     return worst;
 }
 
-/* The farthest that the states of one toy lie from those of token t of another, over all blocks. */
 static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
     double worst = 0;
     for (int l = 0; l <= y->m.c.layers; l++)
@@ -2897,9 +2896,9 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 /* -------------------------------------------------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * One cell for each row below and position scheme. '=': all h_t^l agree, and equal those of the
- * token standing alone (T = 1), both being a function of r v with one r. 'x': they part. Positions
- * added to the input part them at once, as h_t^0 = x W_E + p_t; the rest is r_t:
+ * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
+ * equal those of the token standing alone (T = 1), both being a function of r v with one r. 'x':
+ * they part. Positions added to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
  *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                            o_t = v + v+
@@ -2967,32 +2966,28 @@ static double closed_normalizer(const Config *c, double sum, double e, double po
          : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
 }
 
+/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN where
+ * it does not see. */
+static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
+    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int j = 0; j < n; j++) {
+        a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+        sum += a[j];
+        size += fabs(a[j]);
+        power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int j = 0; j < n; j++) {
+        m[j] = fabs(a[j]) / (size + e);
+        a[j] *= c->scale / Z;
+    }
+}
+
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
     for (int l = 0; l < m->c.layers && gain != 0; l++)
         for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
             m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
-}
-
-/* Is a cell as it must be? And how far its states are apart, and from those of the token alone. */
-static bool state_cell(Page *p, const StateRow *r, const char *scheme, bool agree, double *spread,
-                       double *alone) {
-    Toy *y = NULL, *one = NULL;
-    *spread = *alone = NAN;
-    for (int x = 0; x < 2; x++) {
-        one = y;
-        if (!(y = toy(p, 1, "%s %s", scheme, r->flags ? r->flags : ""))) return false;
-        keys_from_queries(&y->m, r->gain);
-        if (x == 0) y->T = 1;
-        toy_feed(y, 0);
-    }
-    if (!r->flags) { y->ids[0] = 3; toy_forward(y); }
-    int first = r->flags ? 1 : 2;
-    *spread = toy_spread(y, first, y, first);
-    *alone = toy_spread(y, 1, one, 1);
-    bool e = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
-    double bound = STATES + (e ? EPS_IN_Z : 0);
-    return agree ? *spread <= bound && *alone <= bound : *spread >= APART;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -3046,7 +3041,7 @@ static double part_rule(Toy *y) {
     for (int l = 0; l <= y->m.c.layers; l++) {
         int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
         worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
-        end = toy_off(y, l, beside ? beside : 1, beside, toy_state(y, l, first));
+        if (l) end = toy_off(y, l, beside, beside, toy_state(y, l, first));
     }
     return y->x == 0 ? worst : end;
 }
@@ -3088,7 +3083,6 @@ static double kv_rule(Toy *y) {
 
 #define WINDOWED SIGMOID_1 "--window 4 --context 14"
 #define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
-
 static const Line RULES[] = {
     {"rules", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
     {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES},
@@ -3170,7 +3164,8 @@ static double closed_bias(const Toy *y, int h, int n) {
          : pos == POS_T5 ? (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h] : 0;
 }
 
-/* The largest relative deviation of a row from the closed form of equation 18, 20 or 22. */
+/* The largest relative deviation of a row from the closed form of equation 18, 20 or 22; that of
+ * all in the first x blocks, 0: in all. */
 static double row_proposition(const Toy *y, int l, int h, int t) {
     const real *A = toy_row(y, MAP_METRIC, l, h, t);
     int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
@@ -3185,15 +3180,13 @@ static double row_proposition(const Toy *y, int l, int h, int t) {
     }
     return worst;
 }
-
-/* In the first x blocks; 0: in all. */
 static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); }
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
 static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
     double values[TOKENS + 2];
     idx map = (idx)config_rows(&y->m.c, y->T) * config_columns(&y->m.c, y->T);
-    sink_alpha(&y->m.c, y->T, rows, y->probe[l].metric + h * map, values);
+    sink_alpha(&y->m.c, y->T, rows, y->a.probe[l].metric + h * map, values);
     return values[config_column_first(&y->m.c) + k - 1];
 }
 
@@ -3214,7 +3207,6 @@ static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, METRIC_REAL); }
 static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_REAL); }
 static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_PLUS1); }
 
-/* How far alpha_k is off its closed form, by a share. */
 static double head_harmonic(const Toy *y, int l, int h, int k) {
     double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
     return fabs(toy_alpha(y, l, h, k, METRIC_REAL) / closed - 1);
@@ -3288,7 +3280,6 @@ static double bucket_errors(Toy *y) {
 static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - position_bucket(0); }
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
-
 static const Line PROP2[] = {
     {"prop2", "Proposition 2: relative positions", "--context 64 --pos relative", NULL, 0, 0, 0},
     {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
@@ -3369,21 +3360,6 @@ static const Line PROP3[] = {
 #define SLOW_512 SLOW_PAIR " --context 512"
 #define OWN_PAIR "--heads 1 --head-dim 96"
 
-static void aim_rotary(Toy *y) {
-    idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
-    double a = sqrt(y->x * sqrt((double)D));
-    for (int l = 0; l < y->m.c.layers; l++) {
-        const Layer *w = &y->m.w.layer[l];
-        const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
-        double square = (double)vec_dot(C, n, n);
-        for (idx at = 0; at < C * D; at++) {
-            w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
-            w->wk[at] = -w->wq[at];
-        }
-    }
-    toy_forward(y);
-}
-
 /* Equation 28's bound on a weight in a row of t keys, divided through: no xi overflows. */
 static double equation28(double xi, int t) { return 1 / (1 + (t - 1) * exp(-2 * xi)); }
 
@@ -3415,7 +3391,7 @@ static double xi_at_threshold(double w, int T) {
 enum { SCORE_OFF, OVER_BOUND, EQ27_OFF, EQ25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = config_rows(c, y->T) - y->T;
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
     const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
     const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D;
     const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
@@ -3446,12 +3422,22 @@ static double xi_of_pair(Toy *y) { return xi_at_threshold(rope_frequency(&y->m.c
 
 /* Of a model aimed at xi = x: alpha_1; it over the mean bound; the largest A_ti over its bound. */
 static double aimed(Toy *y) {
-    aim_rotary(y);
+    idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
+    for (int l = 0; l < y->m.c.layers; l++) {
+        const Layer *w = &y->m.w.layer[l];
+        const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
+        double a = sqrt(y->x * sqrt((double)D)), square = (double)vec_dot(C, n, n);
+        for (idx at = 0; at < C * D; at++) {
+            w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
+            w->wk[at] = -w->wq[at];
+        }
+    }
+    toy_forward(y);
     return alpha_1(y);
 }
 static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
 static double aimed_over_own(Toy *y) {
-    aim_rotary(y);
+    aimed(y);
     y->x = OVER_BOUND;
     return rotary(y);
 }
@@ -3534,8 +3520,8 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alp
         double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
         if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
     }
-    if (w->clip && sqrt(square) > 0.5)
-        for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)(0.5 / sqrt(square));
+    double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
+    for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)clip;
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *x = &m->tensor[i];
         double a = strstr(x->name, w->tensor) ? alpha : 1;
@@ -3595,7 +3581,6 @@ static double folded(Toy *y) {
 
 #define SCALED_V "--scale 0.2 --vbias | --vbias"
 #define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
-
 static const Line SCALE[] = {
     {"scale", "Equations 29 to 42: scale and optimiser", "", NULL, 1, 0, 0},
     {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
@@ -3660,58 +3645,53 @@ static const Line PNORMS[] = {
 
 /* Block 1's head outputs with the column against the gate on those without; where the line is a
  * control, against those without. Learned logits are x. */
-static double gate(Toy *y) {
+static double row_gate(const Toy *y, int l, int h, int t) {
     const Toy *z = y->other;
+    idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
+    const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
+    double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
+    real gated[WIDEST];
+    for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
+    double g = 1 / (1 + exp(b - log(sum)));
+    for (idx d = 0; d < D; d++)
+        gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
+    return apart(D, y->a.layer[l].o + at, gated);
+}
+static double gate(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
-    idx D = y->m.c.head_dim, H = y->m.c.heads;
+    int H = y->m.c.heads;
     for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
     toy_forward(y);
-    const real *o = y->a.layer[0].o, *plain = z->a.layer[0].o;
-    if (y->line->relation != AT_MOST) return apart(y->T * H * D, o, plain);
-    real gated[WIDEST];
-    double worst = 0;
-    for (int t = 1; t <= y->T; t++)
-        for (int h = 0; h < H; h++) {
-            idx at = ((t - 1) * H + h) * D;
-            double sum = 0, b = (double)toy_row(y, MAP_Z, 0, h, t)[-1];
-            for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, 0, h, t)[i]);
-            double g = 1 / (1 + exp(b - log(sum)));
-            for (idx d = 0; d < D; d++) {
-                double vstar = w->vstar ? (double)w->vstar[h * D + d] : 0;
-                gated[d] = (real)(g * (double)plain[at + d] + (1 - g) * vstar);
-            }
-            worst = larger(worst, apart(D, o + at, gated));
-        }
-    return worst;
+    if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
+    return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
 }
 
 /* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
  * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
 static double moved(Toy *y) {
-    real logits[2][LOGITS];
+    real logits[LOGITS], plain[LOGITS];
     Toy *z = y->other;
-    int L = y->m.c.layers, H = y->m.c.heads;
+    int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
     if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
-    for (int l = 0; l < L && y->m.w.layer[l].logit; l++)
-        for (int h = 0; h < H; h++) y->m.w.layer[l].logit[h] = -INFINITY;
+    for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
+        y->m.w.layer[n / H].logit[n % H] = -INFINITY;
     toy_forward(y);
     toy_gradients(y);
     toy_gradients(z);
-    toy_logits(y, logits[0]);
-    toy_logits(z, logits[1]);
-    int count = differing(y->T * TOY_VOCAB, logits[0], logits[1]);
+    toy_logits(y, logits);
+    toy_logits(z, plain);
+    int count = differing(y->T * TOY_VOCAB, logits, plain);
     for (int i = 0; i < z->m.n_tensors; i++) {
         const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
         if (same && same->count == t->count)
             count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
     }
-    for (int l = 0; l < L && y->m.w.layer[l].kstar; l++)
-        for (int d = 0; d < H * y->m.c.head_dim; d++) count += y->m.d.layer[l].kstar[d] != 0;
+    for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
+        count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
     return count;
 }
 
 #define WITH_K(operation) operation "--extra k |" operation
-
 static const Line GATE[] = {
     {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
     {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
@@ -3753,18 +3733,15 @@ static double sums_off(Toy *y) { return worst_row(y, 0, row_sum_off); }
 /* Block 1's map m against the other toy's. */
 static double metric_moved(Toy *y) {
     idx n = (idx)y->m.c.heads * y->T * y->T;
-    return apart(n, y->probe[0].metric, y->other->probe[0].metric);
+    return apart(n, y->a.probe[0].metric, y->other->a.probe[0].metric);
 }
 
 /* x = 0: the largest rise of Sink_1 from one eps to the next; 1: its fall from eps = 0 to 1. */
 static double sink_by_eps(Toy *y) {
-    double rise = 0, first = sink_at(y, 0), last = first;
-    for (int n = 1; n <= 20; n++) {
-        double sink = sink_at(y, n / 20.0);
-        rise = larger(rise, sink - last);
-        last = sink;
-    }
-    return y->x == 0 ? rise : first - last;
+    double rise = 0;
+    for (int n = 0; n < 20; n++)
+        rise = larger(rise, sink_at(y, (n + 1) / 20.0) - sink_at(y, n / 20.0));
+    return y->x == 0 ? rise : sink_at(y, 0) - sink_at(y, 1);
 }
 
 static const Line METRIC[] = {
@@ -3790,15 +3767,8 @@ static const Line METRIC[] = {
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
  * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
  * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
- * Every byte has a token, so that any bytes whatever can be encoded.
- *
- *   id 0  <|endoftext|>      id 1  <|bos|>      id 2  <|fix|>
- *   id 3 .. 258              the bytes 0 .. 255
- *   id 259 ..                the merges, in the order in which training found them (their rank)
- *
- * Ids 0 to 2 never come out of ordinary text, not even out of text that spells their names:
- * encoding sees plain bytes, and only chapter 9, which splits a file into documents, writes them.
- * A piece is the longest of
+ * Every byte has a token, so that any bytes whatever can be encoded. Ids 0 to 2 never come out of
+ * text, not even of text that spells their names: chapter 9 writes them. A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
@@ -3828,7 +3798,7 @@ enum {
     TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
     TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
     TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
-    TOKEN_MERGE = 259,        /* 259 ..: merge of rank id - 259 */
+    TOKEN_MERGE = 259,        /* 259 ..: the merges in the order of training, of rank id - 259 */
     TOKENIZER_VOCAB_MAX = 1 << 18,
     PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
 };
@@ -3860,8 +3830,7 @@ typedef struct Pair {
     int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
-/* The slot that holds the pair, or the empty one where it belongs. Needs room > 0; since at most
- * half of the slots are in use, the walk ends. */
+/* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
     uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
     key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -3913,11 +3882,10 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
-    const size_t mark = sizeof DOCUMENT_END - 1;
-    for (size_t at = 0; n - at >= mark; at++) {
-        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at - mark + 1);
-        if (!p) break;
-        at = (size_t)(p - text);
+    const size_t mark = strlen(DOCUMENT_END);
+    for (size_t at = 0; at < n; at++) {
+        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at);
+        if (!p || (at = (size_t)(p - text)) + mark > n) break;
         if (!memcmp(p, DOCUMENT_END, mark)) return at;
     }
     return n;
@@ -3975,9 +3943,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank, if it is a lawful one: made of two ids that are older and not
- * special, seen for the first time, not too long. `name` is the file at fault when it is not. The
- * length bound also keeps a hostile file, whose tokens could double with every merge, small. */
+/* Adds the merge of the next rank, if it is lawful: of two older ids that are not special, new, and
+ * not too long, so that a hostile file's tokens do not double with every merge. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
     const size_t rank = t->merges.size;
@@ -4010,8 +3977,7 @@ static void tokenizer_free(Tokenizer *t) {
     *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and its checksum: so a damaged file is told
- * apart from a wrong one. */
+/* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
     if (n != size)
@@ -4140,9 +4106,8 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
     }
 }
 
-/* Appends the ids of n bytes, piece by piece. A word's tokens do not depend on where it stands, so
- * the cache changes the speed and nothing else: each word has one slot, which the latest word
- * takes. */
+/* Appends the ids of n bytes, piece by piece. The cache changes the speed and nothing else: each
+ * word has one slot, which the latest word takes. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
@@ -4204,8 +4169,7 @@ typedef struct Joiner {
     size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text in the tree of prefixes. A separator of documents is none, and ends
- * one. */
+/* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
     while (n) {
         const size_t document = document_length(text, n);
@@ -4273,8 +4237,8 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
     return 0;
 }
 
-/* The most frequent pair: of equals the one of lowest left id, then lowest right id, so that the
- * order of words plays no part. NULL when no pair occurs twice: merging it would save nothing. */
+/* The most frequent pair: of equals the one of lowest left id, then lowest right id. NULL when no
+ * pair occurs twice: merging it would save nothing. */
 static const Pair *joiner_best(const Joiner *r) {
     const Pair *best = NULL;
     for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
@@ -4337,12 +4301,11 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  * A sink emerges on text that is rich, and a small repository cannot ship a library: it ships
  * grammars. Document n of seed s is a pure function of the grammar, s and n. The format, whole:
  *
- *   # a comment            from a # at the start of a line or after a blank, to the end of the line
+ *   # a comment            from a # at the start of a line or after a blank to the line's end
  *   name = text | text     a rule: a name in the first column, alternatives; indented lines go on
  *                          with it. The first rule of the file is what a document is.
  *   3: text                an alternative with weight 3; without a number the weight is 1
- *   name ~= text | text    the k-th alternative's weight is divided by k + 2, as Zipf saw word
- *                          counts fall: for lists of words, the common ones first
+ *   name ~= text | text    the k-th weight is divided by k + 2, as Zipf saw word counts fall
  *   { text | text }        a choice in passing; { text | } is an optional part
  *   [name]                 tell that rule here        [2-5 name]  two to five times, blanks between
  *   [^name]                with a capital             [a name]    with a or an before it; [^a name]
@@ -4352,9 +4315,8 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *                          of up to nine digits, or on one and a number of up to four; / drops the
  *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
  *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
- *                          and [name] the first. So agreement is data: he/his = Ann's she/her.
- *                          An alternative without / serves every form: it hands the form asked for
- *                          on to those of its references that have it, unless they name one.
+ *                          and [name] the first. An alternative without / serves every form: it
+ *                          hands it on to those of its references that have it and name none.
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
  * A remembered choice is drawn again, eight times at most, while another variable holds the same
@@ -4363,14 +4325,10 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  * , . ; : ! ? or at either end of a line or an alternative.
  */
 
-enum {
-    GRAMMAR_FORMS = 8,          /* forms of one rule, its own name included */
-    GRAMMAR_NESTING = 16,       /* { } inside { } */
-    GRAMMAR_DEPTH = 100,        /* rules inside rules while a document is told */
-    GRAMMAR_STEPS = 1 << 18,    /* rules told in one document, so that every document ends */
-    GRAMMAR_SIZE = 1 << 20,     /* bytes of one document, and of what it remembers */
-    GRAMMAR_FILE = 1 << 21      /* bytes of a grammar */
-};
+/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while
+ * a document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
+enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
+       GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
 /* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
@@ -4379,9 +4337,8 @@ typedef struct Symbol {
     const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
-/* A grammar is a tree of nodes. A rule or a { } group holds alternatives; an alternative holds
- * phrases: text, groups, [references]. A rule's node and an alternative's are its first form's too,
- * and the other forms hang on it. */
+/* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an alternative phrases:
+ * text, groups, [references]. A rule and an alternative are their first form; others hang on it. */
 enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
 typedef struct Node {
     enum NodeKind kind;
@@ -4396,8 +4353,8 @@ typedef struct Node {
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader: a cursor over Grammar.text, where grammar_copy has left \n for the newline that ends
- * a rule and \v for any other: so one character is the end of a rule. */
+/* The reader of Grammar.text, where grammar_copy leaves \n at the end of a rule, \v at other
+ * lines'. */
 typedef struct Scan {
     Grammar *g;
     unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
@@ -4430,8 +4387,6 @@ static bool scan_take(Scan *s, int c) {
     return here;
 }
 
-static bool is_digit(unsigned char c) { return byte_kind(c) == DIGIT; }
-
 /* Whether c may begin a name; a digit may stand further on. */
 static bool begins_name(unsigned char c) {
     return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
@@ -4442,7 +4397,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
     Grammar *g = s->g;
     const unsigned char *from = s->p;
     if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
-    else while (begins_name(*s->p) || is_digit(*s->p)) s->p++;
+    else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
     const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
     const uint64_t hash = hash64(0, from, (size_t)new.size);
     const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
@@ -4454,7 +4409,8 @@ static Symbol *scan_name(Scan *s, const char *expected) {
 /* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
 static int scan_number(Scan *s) {
     int n = 0, digits = 0;
-    for (; digits < 5 && is_digit(s->p[digits]); digits++) n = 10 * n + (s->p[digits] - '0');
+    for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
+        n = 10 * n + (s->p[digits] - '0');
     if (!digits || digits > 4) return -1;
     s->p += digits;
     return n;
@@ -4498,8 +4454,7 @@ static int scan_reference(Scan *s, Node *p) {
     return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text up to the next mark. Its blanks become single and its \ go, in place, since what
- * is written is never longer than what was read. */
+/* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
 static int scan_text(Scan *s, Node *p) {
     unsigned char *to = s->p;
     p->text = to;
@@ -4522,19 +4477,6 @@ static int scan_text(Scan *s, Node *p) {
 
 static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
-/* Reads a group from its { on: a rule without a name. */
-static int scan_group(Scan *s, Node *p) {
-    p->kind = NODE_GROUP;
-    p->forms = 1;
-    if (s->depth++ >= GRAMMAR_NESTING)
-        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
-    s->p++;
-    if (scan_alternatives(s, p, false)) return 1;
-    s->depth--;
-    if (scan_take(s, '}')) return 0;
-    return scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
-}
-
 /* Reads one form of an alternative, up to | / ] } or the end of the rule. */
 static int scan_form(Scan *s, Node *form) {
     Node *p = NULL, **last = &form->first;
@@ -4542,8 +4484,14 @@ static int scan_form(Scan *s, Node *form) {
     while (*s->p && !strchr("|/\n]}", *s->p)) {
         p = *last = node_new(s, NODE_TEXT);
         last = &p->next;
-        if (scan_take(s, '[') ? scan_reference(s, p)
-            : *s->p == '{' ? scan_group(s, p) : scan_text(s, p)) return 1;
+        if (scan_take(s, '[')) scan_reference(s, p);
+        else if (scan_take(s, '{')) {
+            p->kind = NODE_GROUP;
+            p->forms = 1;
+            if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
+                scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
+        } else scan_text(s, p);
+        if (s->e->status) return 1;
     }
     if (p && p->size > 0 && p->text[p->size - 1] == ' ') p->size--;
     return 0;
@@ -4553,6 +4501,8 @@ static int scan_form(Scan *s, Node *form) {
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
     Node **last = &rule->first;
     uint64_t k = 1;
+    if (s->depth++ > GRAMMAR_NESTING)
+        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
     do {
         Node *a = *last = node_new(s, NODE_FORM), *form = a;
         last = &a->next;
@@ -4573,6 +4523,7 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
             return scan_wrong(s, "/ and as many forms as the head has",
                               "one form for all, or each");
     } while (scan_take(s, '|'));
+    s->depth--;
     return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
@@ -4643,8 +4594,7 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
 }
 
 /* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
- * [x=$y] may come before y's own binding in the file, hence the rounds: a chain of more than eight
- * such copies is refused. */
+ * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
 static int grammar_link(Grammar *g, Error *e) {
     const Node *p, *end = g->nodes + g->node_count;
     for (int round = 0; round < 8; round++)
@@ -4657,9 +4607,9 @@ static int grammar_link(Grammar *g, Error *e) {
     return e->status;
 }
 
-/* Copies the text into g: comments and control characters become blanks, and a line end that does
- * not end a rule becomes \v. Makes room for nodes and symbols. A byte stands behind each: the first
- * of a name or a text, = [ { } | or /, but behind the two of a { that is never closed. */
+/* Copies the text into g: comments and control characters become blanks, a line end inside a rule
+ * becomes \v. Makes room for nodes and symbols: behind each stands a byte, the first of a name or a
+ * text, = [ { } | or /, but behind those of a { that is never closed. */
 static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
     const idx room = (idx)n + 4 * GRAMMAR_NESTING;
     bool comment = false;
@@ -4735,19 +4685,12 @@ static int tell_operation(Telling *t, const Node *p) {
     return t->e->status;
 }
 
-/* Whether a variable other than the one in this slot remembers the text that is at `at`. */
-static bool held_elsewhere(const Telling *t, size_t at, int slot) {
-    const char *m = (const char *)t->memory.at;
-    for (int i = 0; i < t->g->slot_count; i++)
-        if (i != slot && t->values[i] && !strcmp(m + t->values[i], m + at)) return true;
-    return false;
-}
-
-/* Tells every form of a rule in turn at the end of out and moves it to memory, from the same random
- * numbers each time; they go on after those of the first form. */
+/* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
+ * to memory; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
     const size_t from = t->out->size, floor = t->floor;
-    for (int tries = 0; tries < 8; tries++) {
+    bool held = true;
+    for (int tries = 0; tries < 8 && held; tries++) {
         const Rng start = t->rng;
         Rng after = start;
         for (const Node *form = p->name->rule; form; form = form->form) {
@@ -4761,7 +4704,10 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
         *at = t->memory.size;
         if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
         t->out->size = from;
-        if (!held_elsewhere(t, *at, p->variable->slot)) break;
+        held = false;
+        const char *m = (const char *)t->memory.at;
+        for (int i = 0; i < t->g->slot_count && !held; i++)
+            held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
     }
     return 0;
 }
@@ -4794,8 +4740,8 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
     return 0;
 }
 
-/* Tells what a reference takes as a value: [$x] as it is, [$x+1] counted, [x:name] told. It may be
- * remembered, and is told in the form wanted or the first. */
+/* Takes a reference's value, [$x] as it is, [$x+1] counted, [x:name] told; remembers it; and tells
+ * it in the form wanted or the first. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
     size_t at = t->memory.size;
     if (p->operator ? tell_operation(t, p)
@@ -4850,8 +4796,8 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
     return t->e->status;
 }
 
-/* Appends document number of the stream seed to out, without a separator. The random numbers start
- * from both, mixed, so that neighbours have nothing in common. On failure out is as it was. */
+/* Appends document number of the stream seed to out, without a separator. On failure out is as it
+ * was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
     const size_t start = out->size;
@@ -4875,8 +4821,8 @@ static void grammar_free(Grammar *g) {
     *g = (Grammar){0};
 }
 
-/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told once as the last
- * check, so that a grammar without an end is refused here. On failure everything is freed. */
+/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
+ * has it an end? On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
     Bytes trial = {0};
@@ -4904,19 +4850,16 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *
  * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
  * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
- * later as targets. A block starts wherever the cut falls, mostly inside a document, and attention
- * crosses documents, as in the paper. A text is read in a new random order of its blocks at each
- * pass; a grammar never ends, and its blocks come in the order in which they are told.
+ * later as targets. A block may start inside a document, and attention crosses documents, as in the
+ * paper. A text's blocks come in a new random order at each pass; a grammar's as they are told.
  *
- * Documents held back for validation: of a text or shards, those whose number hashes below --valid,
- * whatever the seed; where that leaves one side empty, as with a text of one document, the end of
- * the last document, its share by length. Of a grammar, the documents of a seed that no training
- * has. So every run of one source is judged on the same held documents.
+ * Held back for validation, whatever the seed: of a text or shards, the documents whose number
+ * hashes below --valid; where that leaves one side empty, as with a single document, the end of the
+ * last document, its share by length. Of a grammar, the documents of a seed no training has.
  *
  * --text names a file, standard input, or a folder, whose files (its own, and none whose name
  * begins with a dot) follow each other in the order of their names; a file's end ends a document.
- * Bytes that are not UTF-8 are nearly always a mistake, an archive or another encoding, and would
- * train a model of noise without a word: they are refused.
+ * Bytes that are not UTF-8 are refused: another encoding would train a model of noise.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
@@ -4926,10 +4869,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * do. Its last two ids are for --bos and --fix-token; a shard that has them is then refused.
  */
 
-enum {
-    HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304,
-    SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024
-};
+enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
+       SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
@@ -4987,49 +4928,45 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
     return e->status;
 }
 
-/* All that --text or --tokens names: bytes with a separator after each file, or ids. */
-static int source_read(const Data *d, const Source *s, Bytes *text, Ids *ids, Error *e) {
+/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of
+ * ids. */
+static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
+    Ids ids = {0};
     files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
         at += strlen(name) + 1;
-        file.size = 0;
+        file.size = ids.size = 0;
         if (file_read(name, &file, e)) break;
-        if (s->tokens[0]) shard_read(file.at, file.size, name, free_ids, ids, e);
-        else if (!text_check(file.at, file.size, name, e) &&
-                 !bytes_add(text, file.at, file.size, e))
-            bytes_add(text, DOCUMENT_END, strlen(DOCUMENT_END), e);
+        if (s->tokens[0]) {
+            if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
+                bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
+        } else if (!text_check(file.at, file.size, name, e) &&
+                   !bytes_add(out, file.at, file.size, e))
+            bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
     bytes_free(&file);
+    ids_free(&ids);
     return e->status;
 }
 
-/* The documents of a text, or of shards, where ids.at is not NULL. */
-typedef struct Pile { Bytes text; Ids ids; } Pile;
-
-/* Where a document lies in a pile, in bytes or in ids. */
-typedef struct Document { size_t from, to; } Document;
-
-/* Finds the next document from *at on, past its end and its separator; false when there is none.
- * White space at the start of a text's document is not part of it. */
-static bool document_next(const Data *d, const Pile *p, size_t *at, Document *out) {
-    const Bytes *text = &p->text;
-    const Ids *ids = &p->ids;
-    for (size_t from; (from = *at) < (ids->at ? ids->size : text->size);) {
-        size_t to = from;
-        if (ids->at) {
-            while (to < ids->size && ids->at[to] != d->end) to++;
-            *at = to + 1;
+/* Finds the next document from *at on, past its separator; false when there is none. White space at
+ * the start of a text's document is not part of it. */
+static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
+                          size_t *from, size_t *to) {
+    while ((*from = *to = *at) < all->size) {
+        if (s->tokens[0]) {
+            while (*to < all->size && memcmp(all->at + *to, &d->end, ID_BYTES)) *to += ID_BYTES;
+            *at = *to + ID_BYTES;
         } else {
-            to += document_length(text->at + from, text->size - from);
-            *at = to + strlen(DOCUMENT_END);
-            while (from < to && isspace(text->at[from])) from++;
+            *to += document_length(all->at + *from, all->size - *from);
+            *at = *to + strlen(DOCUMENT_END);
+            while (*from < *to && isspace(all->at[*from])) ++*from;
         }
-        *out = (Document){from, to};
-        if (from < to) return true;
+        if (*from < *to) return true;
     }
     return false;
 }
@@ -5040,57 +4977,53 @@ static bool document_held(const Source *s, uint64_t number) {
     return rng_uniform(&draw) < s->valid;
 }
 
-/* Appends a document's tokens, with bos and end. Where one of d->held begins is noted in d->starts.
- */
-static int data_encode(Data *d, const Source *s, const Pile *p, Document at, Ids *out, Error *e) {
+/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
+ * of d->held begins. */
+static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
     const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
-    const size_t n = at.to - at.from;
     if (out == &d->held) ids_add(&d->starts, &start, 1, e);
     if (s->bos) ids_add(out, &bos, 1, e);
-    if (p->ids.at) ids_add(out, p->ids.at + at.from, n, e);
-    else if (n) tokenizer_encode(&d->encoder, p->text.at + at.from, n, out, e);
+    if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
+    else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
     return ids_add(out, &end, 1, e);
 }
 
-/* A text or shards: the documents, shared out between training and validation. Where they would all
- * be on one side, the last is cut in two at a share of 1 - valid: in a text at the first white space
- * from there on, so that no word and no character is cut. */
+/* A text or shards: the documents, shared out between training and validation. The last is cut,
+ * where it must be, at white space, so that no word and no character is. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-    Pile p = {0};
-    Document one;
+    const size_t unit = s->tokens[0] ? ID_BYTES : 1;
+    Bytes all = {0};
     uint64_t n = 0, held = 0, i = 0;
-    source_read(d, s, &p.text, &p.ids, e);
-    for (size_t at = 0; !e->status && document_next(d, &p, &at, &one); n++)
+    size_t from, to;
+    source_read(d, s, &all, e);
+    for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
         held += document_held(s, n);
     if (!n) fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
                  s->tokens[0] ? s->tokens : s->text);
     const bool cut = s->valid > 0 && (!held || held == n);
-    for (size_t at = 0; !e->status && document_next(d, &p, &at, &one); i++) {
+    for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
         const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-        Document rest = {one.to, one.to};
-        if (cut && i + 1 == n) {
-            rest.from -= (size_t)((double)(one.to - one.from) * s->valid);
-            while (!p.ids.at && rest.from < one.to && !isspace(p.text.at[rest.from])) rest.from++;
-            one.to = rest.from;
-        }
         const bool back = !cut && document_held(s, i);
-        if (one.from < one.to && (back || room))
-            data_encode(d, s, &p, one, back ? &d->held : &d->train, e);
-        if (rest.from < rest.to) data_encode(d, s, &p, rest, &d->held, e);
+        size_t end = to;
+        if (cut && i + 1 == n) {
+            end -= unit * (size_t)((double)((to - from) / unit) * s->valid);
+            while (unit == 1 && end < to && !isspace(all.at[end])) end++;
+        }
+        if (from < end && (back || room))
+            data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
+        if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
     }
-    d->source = p.ids.at ? hash64(0, p.ids.at, p.ids.size * sizeof *p.ids.at)
-                         : hash64(0, p.text.at, p.text.size);
-    bytes_free(&p.text);
-    ids_free(&p.ids);
+    d->source = hash64(0, all.at, all.size);
+    bytes_free(&all);
     return e->status;
 }
 
 /* Appends the tokens of a document that the grammar tells. */
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
-    Pile p = {0};
-    if (!grammar_document(&d->grammar, seed, number, &p.text, e))
-        data_encode(d, s, &p, (Document){0, p.text.size}, out, e);
-    bytes_free(&p.text);
+    Bytes text = {0};
+    if (!grammar_document(&d->grammar, seed, number, &text, e))
+        data_encode(d, s, text.at, text.size, out, e);
+    bytes_free(&text);
     return e->status;
 }
 
@@ -5109,6 +5042,7 @@ static int data_open_grammar(Data *d, const Source *s, const char *path, int T, 
 
 /* The vocabulary and the ids that are not text's: of --tokens, or of a tokenizer. */
 static int data_open_ids(Data *d, const Source *s, Error *e) {
+    Tokenizer *t = &d->tokenizer;
     if (s->tokens[0]) {
         d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
         d->end = s->end_token;
@@ -5119,17 +5053,16 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
              : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
                     "Try: another one, or --vocab %d", d->end, below, d->end + 3);
     }
-    Tokenizer *t = &d->tokenizer;
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
     d->end = t->end;
     d->bos = t->bos;
     d->fix = t->fix;
-    const bool bos = s->bos && d->bos < 0;
-    if (!bos && !(s->fix_token && d->fix < 0)) return 0;
-    return fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                "without it, or --tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
-                s->tokenizer);
+    const char *flag = s->bos && d->bos < 0 ? "bos"
+                     : s->fix_token && d->fix < 0 ? "fix-token" : NULL;
+    return !flag ? 0
+         : fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
+                "without it, or --tokenizer tokenizer.bin", flag, s->tokenizer);
 }
 
 /* What the data come from, for messages. */
@@ -6796,8 +6729,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 /* =================================================================================================
  * 13  Matrix multiply and vector maths
  *
- * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
- * percent of what a processor can do, because they starve it. How to feed it:
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops starve a
+ * processor: they reach a few percent of what it can do. How to feed it:
  *
  * Lanes. One instruction works on a vector: 4 floats in the 16 bytes that every x86-64 and ARM
  * machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill the lanes.
@@ -6821,11 +6754,10 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
  *
- * `bytes` is 16, 32 or 64 and constant. A statement sees VECTOR(p), the vector of so many bytes at p.
- * Vectors are reached through pointers alone: as arguments or results they would have another
- * calling convention in every instance. Arrays that are only reached so, at places that are
- * constant once loops are unrolled, live in registers. Loops that count 0, 1, 2, .. do unroll (with
- * steps of `lanes` Clang leaves the sums in memory, at a third of the speed). */
+ * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector of so many bytes at
+ * p. As an argument or result it would have another calling convention in every instance. Arrays
+ * that are only reached so, at places that are constant once loops are unrolled, live in registers.
+ * Loops that count 0, 1, 2, .. do unroll; with steps of `lanes` Clang leaves the sums in memory. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -6837,32 +6769,7 @@ typedef real Lanes64 __attribute__((LANES(64)));
     if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
     else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
     else { typedef Lanes16 L; statement; }
-#else                                                        /* number by number */
-#define VECTOR(p) (p)[lane]
-#define WITH_LANES(statement)                                                                      \
-    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
-#endif
 
-INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
-
-/* n things in pieces of at most `size` */
-INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
-
-/* The part of a from row i and column j on. */
-INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
-    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
-}
-
-/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    WITH_LANES(VECTOR(c) += a * VECTOR(b))
-}
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
-}
-INLINE void lanes_copy(const int bytes, real *c, const real *b) { WITH_LANES(VECTOR(c) = VECTOR(b)) }
-
-#if defined(__GNUC__) && !defined(__TINYC__)
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6888,16 +6795,41 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     *(Four *)(to + 2 * ldt) = LOW(ac_high, bd_high);
     *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
-#else
+#else                                                        /* number by number */
+#define VECTOR(p) (p)[lane]
+#define WITH_LANES(statement)                                                                      \
+    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
+
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     for (idx p = 0; p < 4; p++)
         for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
 }
 #endif
 
+INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
+
+/* n things in pieces of at most `size` */
+INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
+
+/* The part of a from row i and column j on. */
+INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
+    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
+}
+
+/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
+INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
+    WITH_LANES(VECTOR(c) += a * VECTOR(b))
+}
+INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
+}
+INLINE void lanes_copy(const int bytes, real *c, const real *b) {
+    WITH_LANES(VECTOR(c) = VECTOR(b))
+}
+
 /* to [n,m] = from [m,n] transposed, rows ldt and ld apart: 16 by 4 at a time, so that a cache line
    of `to` is written as a whole. */
-INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
+INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     enum { BLOCK = 16 };
     const idx n4 = n - n % 4;
     for (idx i = 0; i < m; i += BLOCK) {
@@ -6911,10 +6843,6 @@ INLINE void transpose_inline(real *to, idx ldt, const real *from, idx ld, idx m,
         for (idx q = i; q < last; q++)
             for (idx p = n4; p < n; p++) to[p * ldt + q] = from[q * ld + p];
     }
-}
-
-static void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
-    transpose_inline(to, ldt, from, ld, m, n);
 }
 
 /* --- 13.2  The product ----------------------------------------------------------------------- */
@@ -6970,8 +6898,18 @@ INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
         }
 }
 
+/* The rows of a whole tile, by the number of registers: those of ARM are 32. */
+INLINE int tile_rows(const int bytes) {
+#ifdef __x86_64__
+    return bytes == 64 ? 8 : 6;
+#else
+    return (void)bytes, 8;
+#endif
+}
+
 /* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
-INLINE void tile_that_fits(const int bytes, const int rows, const int cols, Product t) {
+INLINE void tile_that_fits(const int bytes, Product t) {
+    const int rows = tile_rows(bytes), cols = COLS_MAX;
     const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
     if (tall && wide) tile(bytes, rows, cols, t);
     else if (tall) tile(bytes, rows, cols / 2, t);
@@ -6991,7 +6929,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     for (idx j = copied; j < n; j += width) {
         const idx nr = at_most(n - j, width);
         if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
-        if (b.row == 1) transpose_inline(to + j * k, width, b.at + j * b.col, b.col, nr, k);
+        if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
         else
             for (idx p = 0; p < k; p++)
                 for (idx q = 0; q < nr; q++)
@@ -7000,54 +6938,50 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 }
 
 /* One block of B, read in place up to column `ready` and from panels after it, against all rows of
-   A. A tile reads A where it lies, rows or columns, so long as its lines have places of their own
-   in L1: 64 sets of 64 bytes, so that columns a multiple of 4096 bytes apart would all share one
-   set. Those are packed, a group of tiles at a time, and so is a last tile that is not full. */
-INLINE void block(const int bytes, const int rows, const int cols, Product p, const real *panels,
-                  idx ready) {
-    const int width = cols * bytes / (int)sizeof(real), group = GROUP * rows;
+   A. A tile reads A where it lies, but for columns a multiple of 4096 bytes apart, which would all
+   share one of the L1 cache's 64 sets of 64 bytes. Those are packed, a group of tiles at a time,
+   and so is a last tile that is not full. */
+INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
+    const int rows = tile_rows(bytes), group = GROUP * rows;
+    const int width = COLS_MAX * bytes / (int)sizeof(real);
     const bool crowded =
         p.a.col != 1 && (p.a.row != 1 || p.a.col * (idx)sizeof(real) % 4096 == 0);
     _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
     for (idx i = 0; i < p.m; i += rows) {
         const idx left = p.m - i, at = crowded ? i % group : 0;
-        Product t = p;
-        t.m = at_most(left, rows);
-        t.a = matrix_from(p.a, i, 0);
+        const idx mr = at_most(left, rows);
+        Matrix rows_i = matrix_from(p.a, i, 0);
         if (crowded || left < rows) {
-            const Matrix columns = {t.a.at, t.a.col, t.a.row};
+            const Matrix columns = {rows_i.at, rows_i.col, rows_i.row};
             if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
-            t.a = transpose_of(packed + at * p.k, rows);
+            rows_i = transpose_of(packed + at * p.k, rows);
         }
         for (idx j = 0; j < p.n; j += width) {
-            t.c = p.c + i * p.ldc + j;
-            t.n = at_most(p.n - j, width);
-            t.b = j < ready ? matrix_from(p.b, 0, j) : rows_of(panels + (j - ready) * p.k, width);
-            tile_that_fits(bytes, rows, cols, t);
+            const Matrix b = j < ready ? rows_of(p.b.at + j, p.b.row)
+                                       : rows_of(panels + (j - ready) * p.k, width);
+            tile_that_fits(bytes, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
+                                            at_most(p.n - j, width), p.k, p.add});
         }
     }
 }
 
 /* The whole product on this thread, for k > 0: block after block of B. For few rows, or a small B,
    packing does not pay, and B is read where it lies. */
-INLINE void product(const int bytes, const int rows, const int cols, Product whole) {
-    const int width = cols * bytes / (int)sizeof(real);
+INLINE void product(const int bytes, Product whole) {
+    const int width = COLS_MAX * bytes / (int)sizeof(real);
     const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
     const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
     _Alignas(64) real panels[DEPTH * SPREAD];
     for (idx j = 0; j < whole.n; j += SPREAD) {
-        Product p = whole;
-        p.c += j;
-        p.n = at_most(whole.n - j, SPREAD);
+        const idx n = at_most(whole.n - j, SPREAD), rest = n % width;
         /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
-        const idx rest = p.n % width, full = rest == width / 2 ? p.n : p.n - rest;
-        const idx ready = in_place ? full : 0;
-        for (idx q = 0; q < whole.k; q += DEPTH, p.add = true) {
-            p.k = at_most(whole.k - q, DEPTH);
-            p.a = matrix_from(whole.a, 0, q);
-            p.b = matrix_from(whole.b, q, j);
-            pack(panels, width, matrix_from(p.b, 0, ready), p.n - ready, p.k);
-            block(bytes, rows, cols, p, panels, ready);
+        const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
+        for (idx p = 0; p < whole.k; p += DEPTH) {
+            const idx k = at_most(whole.k - p, DEPTH);
+            const Matrix a = matrix_from(whole.a, 0, p), b = matrix_from(whole.b, p, j);
+            pack(panels, width, matrix_from(b, 0, ready), n - ready, k);
+            block(bytes, (Product){whole.c + j, whole.ldc, a, b, whole.m, n, k,
+                                   whole.add || p > 0}, panels, ready);
         }
     }
 }
@@ -7056,12 +6990,12 @@ INLINE void product(const int bytes, const int rows, const int cols, Product who
 
    libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
    functions below have no branches (`either`), so a loop over them becomes vector code. A span is
-   one vector of the widest instance. Whole spans are computed at the end of an array too, so an
-   element's bits do not depend on where it stands.
+   one vector of the widest instance. The end of an array is a whole span too, so an element's bits
+   do not depend on where it stands.
 
-   Coefficients: of smallest maximal relative error, by Remez's exchange in 40 digits. The largest
-   errors over all floats and instruction sets (`make exhaustive`), in units in the last place
-   (ulp), in float; rounding alone is 0.5:
+   Coefficients have the smallest maximal relative error (Remez's exchange in 40 digits). The
+   largest errors over all floats and instruction sets (`make exhaustive`), in float and in units in
+   the last place (ulp), where rounding alone is 0.5:
      exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
    and of powers 0.529, over every 61st float. */
 
@@ -7097,12 +7031,12 @@ INLINE double either_double(bool first, double a, double b) {
 INLINE float magnitude(float x) { return float_of(bits_of(x) & 0x7FFFFFFFu); }
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
-   Range: e^-110 rounds to 0 and e^100 to infinity, so clamping x between them changes nothing.
+   Range: e^-110 rounds to 0 and e^100 to infinity, so x is clamped between them.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n, its value gives n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
-   e^r = 1 + r + r^2 q(r): q minimises the largest relative error, 3.2e-9 or 0.05 ulp.
-   2^n is multiplied in as two factors, since -159 <= n <= 144 exceeds a float's exponents; only
-   the second product can round, and it does so once. A NaN passes through p. */
+   e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
+   2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
+   the second product can round. A NaN passes through p. */
 INLINE float exp_of(float x) {
     const float shift = 0x1.8p23f;
     const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
@@ -7122,10 +7056,10 @@ INLINE float sigmoid_of(float x) {
     return either(x < 0, e, 1) / (1 + e);
 }
 
-/* sqrt(x) = x / sqrt(x). Halving the exponent in the bits of x gives r = 1/sqrt(x) to 3.5 %;
-   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. The last
-   line is Newton's step for the root y itself, y + (x - y^2) r / 2. Numbers below 2^-100 are scaled
-   by 2^48 before and 2^-24 after, since they and their squares lose bits. */
+/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r to 3.5 %.
+   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. His step
+   for the root y itself is y + (x - y^2) r / 2. Numbers below 2^-100 are scaled by 2^48 before and
+   2^-24 after, since they and their squares lose bits. */
 INLINE float sqrt_of(float x) {
     const uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);                      /* all ones if so */
     const float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
@@ -7139,11 +7073,11 @@ INLINE float sqrt_of(float x) {
 }
 
 /* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) is 0.
-   e^: y^2 has twice the digits of a float, and rounding it would be an error of up to y^2 / 4 ulp
-   of e^. h is the upper half of y's digits and d the lower, so that h h, h d and d d are exact and
-   low is what y^2 had lost; a factor 1 - low / 2 puts it back.
+   e^: rounding y^2 would be an error of up to y^2 / 4 ulp of e^. h is the upper half of y's digits
+   and d the lower, so that h h, h d and d d are exact and low is what y^2 has lost; a factor
+   1 - low / 2 puts it back.
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
-   [-1, 0.62]; it minimises the largest relative error, 8.0e-9 or 0.13 ulp. */
+   [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
     const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
     const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
@@ -7159,8 +7093,8 @@ INLINE float cumulative_of(float x) {
 
 /* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m with m from
    sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
-   log2 m = s P(s^2), s = (m - 1) / (m + 1), with a relative error of 4.2e-12: nothing to a float.
-   log2 0 is a number too large for any use, and finite, so that times 0 it gives 0. */
+   log2 m = s P(s^2), s = (m - 1) / (m + 1), with a relative error of 4.2e-12.
+   log2 0 is large beyond use, and finite, so that times 0 it gives 0. */
 INLINE double log2_of(double x) {
     const uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;    /* sqrt(1/2) */
     const uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;         /* n + 1024 */
@@ -7177,8 +7111,8 @@ INLINE float log_of(float x) {
 }
 
 /* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double: a power needs its logarithm to
-   more digits than a float has. 2^f by a polynomial with a relative error of 1.9e-9, or 0.03 ulp;
-   beyond +-160 a float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
+   more digits than a float has. 2^f has a relative error of 1.9e-9, or 0.03 ulp; beyond +-160 a
+   float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
 INLINE float pow_of(float x, float p) {
     const double shift = 0x1.8p52, L = (double)p * log2_of((double)magnitude(x));
     const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
@@ -7199,8 +7133,8 @@ INLINE void span(VecOp op, real *y, const real *x, real p) {
     else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
 }
 
-/* y[0..n) = op(x[0..n)) for n >= SPAN, span by span. The last one overlaps the one before it, so
-   that it needs no filling up; it is computed first, since y may be x. */
+/* y[0..n) = op(x[0..n)) for n >= SPAN. The last span overlaps the one before it; it is computed
+   first, since y may be x. */
 INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
     real some[SPAN], last[SPAN];
     span(op, last, x + n - SPAN, p);
@@ -7217,7 +7151,6 @@ INLINE void fold_half(real *s, const int half, bool largest) {
     else for (int l = 0; l < half; l++) s[l] += s[l + half];
 }
 
-/* Folds s[0..PARTS) into s[0], the upper half onto the lower until one is left. */
 INLINE real fold_tree(real *s, bool largest) {
     fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
     fold_half(s, 2, largest); fold_half(s, 1, largest);
@@ -7230,8 +7163,8 @@ INLINE void rest_of(real *rest, const real *end, int n) {
 }
 
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
-   l + PARTS, ...: a single running sum would have to wait for each addition, and no compiler may
-   reorder it. Then comes what is left at the end, read where it takes no branch. */
+   l + PARTS, ..: a single running sum would have to wait for each addition. Then comes what is left
+   at the end, read where it takes no branch. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
@@ -7249,7 +7182,7 @@ INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     return fold_tree(s, false);
 }
 
-/* max_i x_i for n >= PARTS, in the same PARTS; an element met twice changes nothing. */
+/* max_i x_i for n >= PARTS; an element met twice changes nothing. */
 INLINE real fold_max(idx n, const real *x) {
     real s[PARTS];
     for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
@@ -7261,74 +7194,39 @@ INLINE real fold_max(idx n, const real *x) {
 
 /* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
-/* What an instance offers, and the height of its tile. */
-typedef struct Kernels {
-    int rows;
-    void (*product)(Product p);
-    void (*map)(VecOp op, idx n, real *y, const real *x, real p);
-    real (*fold)(FoldOp op, idx n, const real *x, const real *y);
-} Kernels;
-
-/* A macro, because a function can be compiled for another instruction set only under another name:
-   the entries, into which everything above is inlined, and the row that lists them. */
-#define INSTANCE(name, target, bytes, tile_rows, tile_cols)                                        \
-    target static void product_##name(Product p) { product(bytes, tile_rows, tile_cols, p); }      \
-    target static void map_##name(VecOp op, idx n, real *y, const real *x, real p) {               \
-        map(op, n, y, x, p);                                                                       \
-    }                                                                                              \
-    target static real fold_##name(FoldOp op, idx n, const real *x, const real *y) {               \
-        if (op == FOLD_MAX) return fold_max(n, x);                                                 \
-        return op == FOLD_SUM ? fold_sum(bytes, n, x, NULL) : fold_sum(bytes, n, x, y);            \
-    }                                                                                              \
-    static const Kernels KERNELS_##name = {tile_rows, product_##name, map_##name, fold_##name};
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-INSTANCE(base, , 16, 6, 2)
-INSTANCE(avx2, TARGET_AVX2, 32, 6, 2)
-INSTANCE(avx512, TARGET_AVX512, 64, 8, 2)
-
 Isa isa_best(void) {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return ISA_BASE;
-    return __builtin_cpu_supports("avx512f") ? ISA_AVX512 : ISA_AVX2;
+    if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
+    return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
 }
 
-/* The instance for isa, or the best there is if that is lower. */
-static const Kernels *kernels(Isa isa) {
-    const Isa best = isa_best(), use = isa < best ? isa : best;
-    return use == ISA_AVX512 ? &KERNELS_avx512 : use == ISA_AVX2 ? &KERNELS_avx2 : &KERNELS_base;
-}
-#else
-INSTANCE(base, , 16, 8, 2)
-
-Isa isa_best(void) { return ISA_BASE; }
-static const Kernels *kernels(Isa isa) { return (void)isa, &KERNELS_base; }
-#endif
+INSTANCES(void, product_for, (Product p), product(BYTES, p))
+INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p), map(op, n, y, x, p))
+INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
+          return op == FOLD_MAX ? fold_max(n, x)
+               : op == FOLD_SUM ? fold_sum(BYTES, n, x, NULL) : fold_sum(BYTES, n, x, y))
 
 /* On this thread, the empty sum included. */
-static void product_here(const Kernels *on, Product p) {
-    if (p.k > 0) on->product(p);
+static void product_here(Isa isa, Product p) {
+    if (p.k > 0) product_for[isa](p);
     else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
-/* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; a product
-   with few of both, such as a weight's gradient, has lower bands, so that threads find work. */
+/* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; where there
+   are few of both, as in a weight's gradient, bands are lower, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
-    const Kernels *on = kernels(isa);
     const Product whole = {c, ldc, a, b, m, n, k, add};
-    const idx across = pieces(n, SPREAD);
+    const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
     idx down = pieces(m, BAND);
-    if ((double)m * (double)n * (double)k < GRAIN) {
-        product_here(on, whole);
-        return;
-    }
+    if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
     if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
-    const idx band = pieces(pieces(m, down), on->rows) * on->rows;
+    const idx band = pieces(pieces(m, down), rows) * rows;
     PARALLEL
     for (idx task = 0; task < pieces(m, band) * across; task++) {
         const idx i = task / across * band, j = task % across * SPREAD;
-        product_here(on, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
-                                   at_most(m - i, band), at_most(n - j, SPREAD), k, add});
+        product_here(isa, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0),
+                                    matrix_from(b, 0, j), at_most(m - i, band),
+                                    at_most(n - j, SPREAD), k, add});
     }
 }
 
@@ -7336,10 +7234,10 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
     matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* The same on the calling thread alone: for small products inside parallel loops. Takes 160 KiB of
-   stack, as matmul does on every thread. */
+/* On the calling thread alone, inside parallel loops. Takes 160 KiB of stack, as matmul does on
+   every thread. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-    product_here(kernels(isa_best()), (Product){c, ldc, a, b, m, n, k, add});
+    product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
 
 /* -1 + (1 + eps)(1 - eps): with the product rounded first, to 1, it is 0; fused it is -eps^2. */
@@ -7352,14 +7250,10 @@ bool fma_fuses(Isa isa) {
 
 /* Fewer numbers than a span are filled up to one. */
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
-    const Kernels *on = kernels(isa);
-    if (n >= SPAN) {
-        on->map(op, n, y, x, p);
-        return;
-    }
     real few[SPAN] = {0};
+    if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
     for (idx l = 0; l < n; l++) few[l] = x[l];
-    on->map(op, SPAN, few, few, p);
+    map_for[isa](op, SPAN, few, few, p);
     for (idx l = 0; l < n; l++) y[l] = few[l];
 }
 
@@ -7375,31 +7269,25 @@ void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, 
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
-    const Kernels *on = kernels(isa_best());
-    if (n >= PARTS) return on->fold(op, n, x, y);
     real few[PARTS], factors[PARTS] = {0};
-    for (idx l = 0; l < PARTS; l++) few[l] = op == FOLD_MAX ? -(real)INFINITY : 0;
-    for (idx l = 0; l < n; l++) few[l] = x[l];
+    if (n >= PARTS) return fold_for[isa_best()](op, n, x, y);
+    for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : op == FOLD_MAX ? -(real)INFINITY : 0;
     for (idx l = 0; y && l < n; l++) factors[l] = y[l];
-    return on->fold(op, PARTS, few, factors);
+    return fold_for[isa_best()](op, PARTS, few, factors);
 }
 
 real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
-WIDE(add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
+WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] += x[j];
 }
-WIDE(multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
+WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
     for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
-WIDE(scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
-void vec_add(idx n, real *y, const real *x) { add(n, y, x); }
-void vec_multiply(idx n, real *y, const real *x) { multiply(n, y, x); }
-void vec_shift(idx n, real *y, real a) { shift(n, y, a); }
-void vec_scale(idx n, real *y, real a) { scale(n, y, a); }
+WIDE(vec_shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
+WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
@@ -7423,20 +7311,18 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *
  * Backward a tile takes five: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
- * FlashAttention (Dao et al. 2022) has the same plan: no map of scores is kept, and one number a
- * row (its logsumexp, here row_stat) lets the backward make them again. It cuts the keys into tiles
- * too, and corrects a running maximum and sum from one to the next (online softmax). Here a tile of
- * queries has all its visible keys at once: a row is whole when 3.6 takes it, whatever its sim and
- * Z, and nothing is corrected. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in
- * float, where the map of one head takes 16.8. Causal rows cost N (N + TILE) / 2 pairs.
- * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways; 3.7 of test_sink.c.
+ * FlashAttention (Dao et al. 2022) has the same plan: one number a row (its logsumexp, here
+ * row_stat) lets the backward make the scores again. It cuts the keys into tiles too, and corrects
+ * a running maximum and sum (online softmax). Here a row is whole when 3.6 takes it, whatever its
+ * sim and Z. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in float.
+ * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways.
  */
 enum { TILE = 32 };
 
-/* One task's sizes and its piece of scratch, in which nothing outlives the task. k and v are
- * transposed once a task, so that every product reads its right factor along rows. */
+/* A task's sizes, and its scratch. k and v are transposed once a task, so that a product reads
+ * its right factor along rows. */
 typedef struct Tile {
-    idx N, D, ld;                       /* rows; head width; row length of the maps below, N + 1 */
+    idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
     real *kt, *vt;                      /* [D,N] [D,N] */
     real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
     real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
@@ -7455,16 +7341,16 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
     return t;
 }
 
-/* Which keys a tile's rows i0 <= i < i1 see between them: [lo,hi). Row i0 sees farthest back, to
- * i0-w+1, row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a
- * prefix and a window far behind it are in the span too, and masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see between them. Row i0 sees farthest back, to i0-w+1,
+ * row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a prefix
+ * and a window far behind it are in the span too, and masked. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
     int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
     Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
     if (c->prefix) {
         if (s.lo > first) s.lo = first;
-        if (s.hi < first + c->prefix) s.hi = first + c->prefix < N ? first + c->prefix : N;
+        if (s.hi < first + c->prefix) s.hi = at_most(first + c->prefix, N);
     }
     return s;
 }
@@ -7474,8 +7360,8 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
     return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: of each row the column * and then row_columns;
- * what follows is undefined. q is row i0. Forward and backward have the same bits. */
+/* The scores of rows [i0,i1) of head h into t->z: the column * and then row_columns of each row;
+ * what follows is undefined. q is row i0. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
     const Config *c = &m->c;
@@ -7496,7 +7382,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
 
 /* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key (x*
  * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
- * leave as scale * a: a softmax row sums to the alpha of equation 29. The metric is free of it. */
+ * leave as scale * a; the metric is free of the scale. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, real row_stat, real *spare) {
     idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -7532,15 +7418,14 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ABLATIONS. Weights tell where attention goes, not what for. An evaluation may take one column j
- * from all rows but j's own, in every block and head (struct Ablation, `sink eval --ablate`):
+/* ABLATIONS. Weights tell where attention goes, not what for. `sink eval --ablate` takes one column
+ * j from all rows but j's own, in every block and head (struct Ablation):
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
  *   mean     v_j becomes the mean of the sequence's v, in which a row sees 1/N of what is ahead
  *
- * Row j keeps its own key and value. So under a causal mask the states of token j, and its keys in
- * the blocks above, are as they were. There is no backward.
+ * So under a causal mask the states of token j are as they were. There is no backward.
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
     idx j = a->ablation ? a->ablation->column[b] : i;
@@ -7549,10 +7434,9 @@ static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
 }
 
 /* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
- * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE, wherever the rows
- * begin. So a row meets its keys from the same column on, whatever rows go with it, and what its
- * tile has beyond its own keys adds zeros at the end of the sums of a v. That is why a row made from
- * a cache has the bits of the whole forward. */
+ * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE wherever the rows
+ * begin, and what a tile has beyond a row's own keys adds zeros at the end of the sums of a v. So a
+ * row made from a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -7569,7 +7453,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     if (mean) vec_scale(D, mean, (real)(1 / (double)N));
     for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
         idx start = i0 - i0 % TILE;
-        i1 = start + TILE < N ? start + TILE : N;
+        i1 = at_most(start + TILE, N);
         Span span = span_of(c, l, N, start, i1);
         idx n = span.hi - span.lo;
         tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
@@ -7683,15 +7567,14 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
         transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
         for (idx h = kh * group; h < (kh + 1) * group; h++)
             for (idx i0 = 0; i0 < N; i0 += TILE)
-                tile_backward(m, a, l, b, h, &t, i0, i0 + TILE < N ? i0 + TILE : N);
+                tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
     }
     slots_end(m, a, l, B);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * The KV cache. model_forward for one sequence ids [T] whose first `from` tokens went through a
+/* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows from there on are made, to the same bits. Returns R, how many they are.
+ * the rows after them are made, to the same bits. Returns how many they are.
  *
  *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
  *      fk, v         k   k  k  k | k  k          in the cache | made now
@@ -7708,14 +7591,13 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
     return (int)R;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * Memory of a pass. Every array of struct Acts lies in one arena. One walk over the lists of them
+/* MEMORY OF A PASS. Every array of struct Acts lies in one arena. One walk over the lists of them
  * serves twice: with base NULL it adds up their sizes, then it places them. No pass allocates. */
 typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
 typedef struct Room { real **at; idx n; } Room;              /* an array, and how many numbers */
 
-/* Places for n arrays. One of 0 numbers, which the variant lacks, is a NULL pointer, for which the
- * operators ask (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
+/* An array of 0 numbers, which the variant lacks, is a NULL pointer, for which the operators ask
+ * (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
 static void arena_take(Arena *arena, const Room *room, size_t n) {
     for (; n--; room++) {
         *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
@@ -7804,13 +7686,11 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 }
 
 /* Room for B sequences of T tokens under the model's Config; everything 0, and the tables of
- * positions filled. `what` says how much of a block outlives it:
- *
+ * positions filled. A pass must not run on more threads than there are now. On failure nothing is
+ * held. `what` says how much of a block outlives it:
  *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend)
- *
- * A pass must not run on more threads than there are now. On failure nothing is held. */
+ *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     Arena at = {NULL, 0};
     *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
@@ -8690,20 +8570,35 @@ static void page_line(Page *p, const Line *l, double x) {
     fprintf(p->out, "\n");
 }
 
+/* The cells of 7.2: how far the states are apart, and how far from those of the token alone. */
 static void check_states(Page *p) {
     fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
             "");
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS && !p->e->status; r++) {
-        double worst = 0, alone = 0, least = INFINITY, spread, single;
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        const char *flags = r->flags ? r->flags : "";
+        double worst = 0, alone = 0, least = INFINITY;
+        int first = r->flags ? 1 : 2;
         fprintf(p->out, " %-28s", r->name);
         for (int x = 0; x < POS_ROWS; x++) {
             bool agree = r->agree && x < INSIDE;
-            bool good = state_cell(p, r, SCHEMES[x], agree, &spread, &single);
+            Toy *one = toy(p, 1, "%s %s", SCHEMES[x], flags);
+            Toy *y = toy(p, 1, "%s %s", SCHEMES[x], flags);
+            if (!one || !y) return;
+            keys_from_queries(&one->m, r->gain);
+            keys_from_queries(&y->m, r->gain);
+            one->T = 1;
+            toy_feed(one, 0);
+            toy_feed(y, 0);
+            if (first == 2) { y->ids[0] = 3; toy_forward(y); }
+            const Config *c = &y->m.c;
+            bool e = c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM;
+            double bound = STATES + (e ? EPS_IN_Z : 0);
+            double spread = toy_spread(y, first, y, first), single = toy_spread(y, 1, one, 1);
+            bool good = agree ? spread <= bound && single <= bound : spread >= APART;
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
             else least = smaller(least, spread);
-            fprintf(p->out, "     ");
             page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
-                      !good ? "!" : agree ? "=" : "x");
+                      !good ? "     !" : agree ? "     =" : "     x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
         else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
@@ -8724,9 +8619,9 @@ static int page_total(const Page *p) {
 }
 
 static void toy_free(Toy *y) {
+    free(y->a.probe);
     acts_free(&y->a);
     model_free(&y->m);
-    free(y->probe);
     free(y->maps);
     free(y->before);
     *y = (Toy){0};
@@ -8754,16 +8649,15 @@ static int toy_room(Toy *y, Page *p, int T) {
     const Config *c = &y->m.c;
     idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
     acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
-    y->probe = grab(c->layers, sizeof(Probe), p->e);
+    y->a.probe = grab(c->layers, sizeof(Probe), p->e);
     y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
     y->page = p;
     y->e = p->e;
     y->T = T;
     if (p->e->status) { toy_free(y); return p->e->status; }
-    y->a.probe = y->probe;
     for (int l = 0; l < c->layers; l++) {
         real *at = y->maps + 3 * l * map;
-        y->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+        y->a.probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
     }
     return 0;
 }
@@ -8771,17 +8665,16 @@ static int toy_room(Toy *y, Page *p, int T) {
 /* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
  * error, if none. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
-    char all[512], flags[256];
+    char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
+    size_t n = strlen(strcat(flags, "--context 12 "));       /* 13: TOY_VOCAB */
     Toy *y = &p->toy[p->toys++ % 4];
     Config c;
     va_list args;
     va_start(args, format);
-    vsnprintf(flags, sizeof flags, format, args);
+    vsnprintf(flags + n, sizeof flags - n, format, args);
     va_end(args);
-    snprintf(all, sizeof all, "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab %d "
-             "--context 12 %s", TOY_VOCAB, flags);
     toy_free(y);
-    if (p->e->status || config_from_flags(&c, all, p->e)) return NULL;
+    if (p->e->status || config_from_flags(&c, flags, p->e)) return NULL;
     if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
     toy_fill(&y->m, seed);
     return y;
@@ -8791,14 +8684,14 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
  * and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6
  * as printed does. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
-    int n = (int)strcspn(flags, "|");
-    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, n, flags, scheme);
+    int own = (int)strcspn(flags, "|");
+    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, own, flags, scheme);
     if (!y) return NULL;
+    int H = y->m.c.heads;
     y->line = l;
     y->x = l->x;
-    for (int b = 0; b < 32 && strstr(l->flags, "t5") && y->m.w.rel && y->x != 0; b++)
-        for (int h = 0; h < y->m.c.heads; h++)
-            y->m.w.rel[b * y->m.c.heads + h] = (real)(y->x * (y->x == 1 && b > 16 ? 16 : b));
+    for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
+        y->m.w.rel[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
     toy_feed(y, (uint64_t)p->heading->x);
     return y;
 }
@@ -8844,23 +8737,13 @@ static double off(real is, double must) { return fabs((double)is - must) / (1 + 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
  * `from`'s, z[T-from] token T's, NaN one that is not visible. */
 static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
-    const Config *c = &y->m.c;
     const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
     const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
-    double s[TOKENS + 2], sum = 0, size = 0, power = 0, worst = 0;
-    double e = c->sim == SIM_EXP ? 0 : 1e-8;
+    double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
     int n = y->T + 1 - from;
-    for (int j = 0; j < n; j++) {
-        s[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
-        sum += s[j];
-        size += fabs(s[j]);
-        power += pow(fabs(s[j]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int j = 0; j < n; j++) {
-        worst = larger(worst, off(weight[j], s[j] * (c->scale / Z)));
-        worst = larger(worst, off(metric[j], fabs(s[j]) / (size + e)));
-    }
+    closed_row(&y->m.c, n, z, a, m);
+    for (int j = 0; j < n; j++)
+        worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
     return worst;
 }
 
@@ -8893,9 +8776,10 @@ static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 static void check_closed(Page *p) {
     for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
         char flags[100];
-        snprintf(flags, sizeof flags, "* %s", r->flags ? r->flags : "");
+        if (!r->closed) continue;
+        snprintf(flags, sizeof flags, "* %s", r->flags);
         Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        if (r->closed) page_measure(p, &l);
+        page_measure(p, &l);
     }
 }
 

@@ -42,30 +42,19 @@ INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) 
     for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
 }
 
-/* The loop for each instruction set. */
-typedef struct Spin { int bytes, chains; void (*run)(int turns, real *x, real a); } Spin;
-#define SPIN(name, target, bytes, chains)                                                          \
-    target static void spin_##name(int turns, real *x, real a) {                                   \
-        spin(bytes, chains, turns, x, a);                                                          \
-    }                                                                                              \
-    static const Spin SPIN_##name = {bytes, chains, spin_##name};
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
-SPIN(base, , 16, 14)
-SPIN(avx2, TARGET_AVX2, 32, 12)
-SPIN(avx512, TARGET_AVX512, 64, 16)
-static const Spin *const SPINS[] = {&SPIN_base, &SPIN_avx2, &SPIN_avx512};
-#else
-SPIN(base, , 16, 16)
-static const Spin *const SPINS[] = {&SPIN_base, &SPIN_base, &SPIN_base};
-#endif
+/* As many as registers hold beside `a`, or as the pipelines take. */
+INLINE int chains_of(const int bytes) {
+    return tile_rows(bytes) == ROWS_MAX ? 16 : bytes == 16 ? 14 : 12;
+}
+INSTANCES(void, spin_for, (int turns, real *x, real a),
+          spin(BYTES, chains_of(BYTES), turns, x, a))
 
 /* GFLOP/s that independent fused multiply-adds (a multiply and an add where nothing fuses) reach
  * just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. The best of a
  * few tries, since other programs only ever make one slower. */
 static double fma_peak(Isa isa, int threads) {
     enum { TURNS = 1 << 16, TRIES = 12 };
-    const Spin *on = SPINS[isa];
-    const double flops = 2.0 * on->chains * on->bytes / (double)sizeof(real);
+    const double flops = 2.0 * chains_of(16 << isa) * (16 << isa) / (double)sizeof(real);
     double best = 0;
     for (int try = 0; try < TRIES; try++) {
         const double start = seconds();
@@ -73,7 +62,7 @@ static double fma_peak(Isa isa, int threads) {
         for (int t = 0; t < threads; t++) {
             real x[LANES_MAX];
             for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
-            on->run(TURNS, x, (real)REAL_EPS / 8);
+            spin_for[isa](TURNS, x, (real)REAL_EPS / 8);
         }
         const double rate = flops * TURNS * threads / (seconds() - start) * 1e-9;
         if (rate > best) best = rate;
@@ -118,7 +107,7 @@ static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
     enum { ROUNDS = 15 };
     const Own *own = s->own;
     int m = own->m, n = own->n, k = own->k;
-    Isa isa = ((const Own *)s->own)->isa == 0 ? isa_best() : (Isa)(((const Own *)s->own)->isa - 1);
+    Isa isa = own->isa == 0 ? isa_best() : (Isa)(own->isa - 1);
     if (isa > isa_best())
         return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
     real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e),

@@ -4718,7 +4718,7 @@ static int premises(const Config *c) {
     _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
                    && EXTRA_ROWS == 5 && PLACE_ROWS == 3, "a new row: which premises has it?");
     bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
-                                       && !c->sink_token && c->kernel != KERNEL_MLP;
+                                       && !c->sink_token;
     bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
               && config_attending(c) == c->layers;
     bool law = equal && soft && !c->window && !c->prefix;

@@ -898,7 +898,7 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
     d->draw = backcopy_draw;
     d->drawn_from = grab(1, sizeof(Chain), e);
     int32_t *block = grab(n, sizeof *block, e);
-    if (s->text[0]) source_read(d, s, &text, NULL, e);
+    if (s->text[0]) source_read(d, s, &text, e);
     else if (!file_read(path, &file, e)
              && !grammar_read(&d->grammar, file.at, file.size, path, e))
         for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)

@@ -3236,7 +3236,7 @@ static void choices_answer__oracle(Test *t) {
     scratch_close();
 }
 
-/* [E10]  Every variant, with parameters of order 1: each statement that is measured comes out as it
+/* [E10]  Every variant and every row of an axis, with parameters of order 1: each statement that is measured comes out as it
  * must, so that what a model is said to have is what it has. A model whose rows do not sum to the
  * scale, as its flags say, is caught. */
 static void check_model__every_variant(Test *t) {
@@ -3245,11 +3245,14 @@ static void check_model__every_variant(Test *t) {
         "--kv-heads 1", "--score-by-layer", "--scale 0.2", "--pos none", "--pos alibi",
         "--pos relative", "--prefix 20"};
     enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
-    int models = 0, measured = 0, n; char last[120];
+    int models = 0, rows = 0, measured = 0, n; char last[120];
     scratch_open();
+    char *const *axis = covering(t)->axis;
     while (VARIANTS[models].name) models++;
-    for (int i = 0; i < models + EXTRA; i++) {
-        const char *flags = i < models ? VARIANTS[i].flags : MORE[i - models];
+    while (axis[rows]) rows++;
+    for (int i = 0; i < models + EXTRA + rows; i++) {
+        const char *flags = i < models ? VARIANTS[i].flags
+                          : i < models + EXTRA ? MORE[i - models] : axis[i - models - EXTRA];
         Trainer r = {0}; Error e = {0};
         settings_default(&r.s);
         char all[400];

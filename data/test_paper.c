@@ -1837,7 +1837,6 @@ static void head_map__edited(Test *t) {
 /* =================================================================================================
  * The list */
 
-#define RUNS(name) {#name, name}
 static const TestEntry TESTS[] = {
     RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
     RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
