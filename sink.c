@@ -6007,6 +6007,7 @@ static int none_held(int T, Error *e) {
  * document. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
+    const bool scored = s->input == INPUT_NATURAL;
     Acts a = {0};
     PositionEdit room;
     *out = (Sinks){0};
@@ -6017,11 +6018,10 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
     int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
-    if (!e->status && !got) none_held(T, e);
+    if (!got) none_held(T, e);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
-    const bool scored = s->input == INPUT_NATURAL;
     if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
@@ -6055,85 +6055,6 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
     outcome_begin(o, o->name, o->source, t, o->s.T);
     return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
-}
-
-/* Mean and standard deviation of x [n]. */
-static void mean_and_spread(const double *x, int n, double *mean, double *spread) {
-    double sum = 0, square = 0;
-    for (int i = 0; i < n; i++) sum += x[i] / n;
-    for (int i = 0; i < n; i++) square += (x[i] - sum) * (x[i] - sum);
-    *mean = sum;
-    *spread = n > 1 ? sqrt(square / (n - 1)) : 0;
-}
-
-/* Cause, beside correlation: what the loss does when a column is ablated (3.7), the sink's or, as a
- * control, that of a token drawn for each sequence from 2 .. T/2. Three forwards of each of n held
- * sequences; the loss of all three is read where the control leaves it to be read, at the positions
- * after the control's token. */
-int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
-    int star = config_column_star(&m->c), first = config_rows(&m->c, T) - T, starts;
-    Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
-    Acts a = {0};
-    PositionEdit room;
-    *out = (Ablated){.what = s->ablate, .last = T / 2, .column = "token 1"};
-    if (s->input != INPUT_NATURAL)
-        return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
-                          "Try: --input natural");
-    if (position_check(s, &m->c, T, e)) return e->status;
-    if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
-    if (s->ablate == ABLATE_KSTAR && star < 0)
-        return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
-                          "Try: --ablate key1");
-    bool to_star = s->ablate == ABLATE_KSTAR;
-    if (to_star) out->column = m->c.extra ? "*" : "x*";
-    int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-    int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
-    int batch = evaluation_batch(m, n, T, e);
-    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
-    double *more = loss ? loss + ABLATED * (idx)n : NULL;
-    if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = position_edit(s, &room);
-    int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
-    Ablation cut = {to_star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
-    const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-    if (got && m->published)
-        m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
-    for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
-        int B = got - b0 < batch ? got - b0 : batch;
-        for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
-            sink[b] = !to_star ? first : m->c.extra ? -1 : 0;
-            drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
-        }
-        for (int k = 0; k < ABLATED; k++) {
-            a.ablation = of[k];
-            model_forward(m, &a, ids + (idx)b0 * T, B, T);
-            model_loss(m, &a, targets + (idx)b0 * T, B, T, false, 1);
-            for (int b = 0; b < B; b++) {
-                double sum = 0;
-                int scored = 0;
-                for (int t = drawn[b] - first + 1; t < T; t++) {
-                    double here = a.loss_row[(idx)b * T + t];
-                    if (here < 0) continue;                  /* a prefix leaves it unscored */
-                    sum += here;
-                    scored++;
-                }
-                loss[(idx)k * n + b0 + b] = scored ? sum / scored : 0;
-                more[(idx)k * n + b0 + b] = loss[(idx)k * n + b0 + b] - loss[b0 + b];
-            }
-        }
-    }
-    model_fault(m, e);                                       /* of the last batch */
-    if (m->published) m->published->end(m, e);
-    out->n = got;
-    for (int k = 0; k < ABLATED && got; k++) {
-        mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
-        mean_and_spread(more + (idx)k * n, got, &out->more[k], &out->more_spread[k]);
-    }
-    acts_free(&a);
-    free(ids);
-    free(loss);
-    if (!e->status && !got) none_held(T, e);
-    return e->status;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
@@ -6256,11 +6177,10 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
     return e->status;
 }
 
-/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
- * ablation and what the program measures besides. */
-static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
-                        const Settings *s, Error *e) {
-    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
+/* The numbers of one measurement; at their end, where there are any, Table 7's second column and
+ * what the program measures besides. */
+static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
+                        Error *e) {
     int edited = s->replace_position + s->swap_position;
     int there = config_column_first(&s->model) + edited - 1;
     double row[ROW];
@@ -6275,12 +6195,6 @@ static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Res
         put(all, e, sinks_sink(r, there, 0), "sink_t");
         put(all, e, sinks_alpha(r, there), "alpha_t");
     }
-    for (int more = 0; x && more < 2; more++)
-        for (int k = more; k < ABLATED; k++) {
-            const char *what = of_loss[k], *than = more ? "_more" : "";
-            put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
-            put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
-        }
     for (int i = 0; i < besides->lists; i++)
         put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
     return e->status;
@@ -7418,7 +7332,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ABLATIONS. Weights tell where attention goes, not what for. `sink eval --ablate` takes one column
+/* ABLATIONS. Weights tell where attention goes, not what for. `paper eval --ablate` takes one column
  * j from all rows but j's own, in every block and head (struct Ablation):
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
@@ -8491,25 +8405,6 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* The table of an ablation, for a terminal and for the page. */
-static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
-    const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-                a->column, a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
-                : a->what == ABLATE_VALUE1_MEAN
-                ? "its value counts as the mean value to every other row"
-                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
-    for (int k = 0; k < ABLATED; k++) {
-        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
-        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
-        bytes_print(out, e, "\n");
-    }
-    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
-                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
-                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
-                "sequence by sequence.\n", a->last, s->train.seed, a->n);
-}
-
 /* -------------------------------------------------------------------------------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
@@ -8990,7 +8885,7 @@ int results_ready(const Settings *s, Error *e) {
 }
 
 static void eval_print(const char *path, const Trainer *t, const Outcome *o, const Settings *s,
-                       int starts, const Ablated *cut) {
+                       int starts) {
     printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
@@ -9006,46 +8901,43 @@ static void eval_print(const char *path, const Trainer *t, const Outcome *o, con
                edited, 100 * sinks_sink(&o->s, there, 0), sinks_alpha(&o->s, first), edited,
                sinks_alpha(&o->s, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
-    if (!cut) return;
-    Bytes text = {0};
-    ablated_text(cut, s, &text, &(Error){0});
-    fwrite(text.at, 1, text.size, stdout);
-    bytes_free(&text);
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
-    Ablated ablated, *cut = NULL;
     Result besides = {0};
-    Bytes said = {0};
+    Bytes said = {0}, ablated = {0};                 /* a text of the page too */
     Measured row = {.all = {.lists = 0}};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
     if (s->plain && s->ablate)
         return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
+    if (s->ablate && !s->program->ablate)
+        return fail(e, 2, "eval --ablate: it is paper's. Try: make paper, and ./paper eval");
     if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0])
         return s->program->survey ? s->program->survey(s, words, n, e)
              : fail(e, 2, "eval: a table of several is paper's. Try: make paper, and ./paper eval");
     Outcome *o = grab(1, sizeof *o, e);
-    if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e)
-        && !outcome_measure(o, &t, s, &starts, e) && s->ablate
-        && !ablate(&ablated, &t.m, &t.data, s, s->eval_n, s->eval_T, e))
-        cut = &ablated;
+    if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e))
+        outcome_measure(o, &t, s, &starts, e);
+    if (!e->status && s->ablate) s->program->ablate(&besides, &ablated, s, &t, e);
     if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
     if (!e->status) {
         outcome_begin(o, words[0], "", &t, o->s.T);
         o->loss = o->s.loss;
-        eval_print(words[0], &t, o, s, starts, cut);
+        eval_print(words[0], &t, o, s, starts);
+        if (s->ablate) printf("\n%s", (const char *)ablated.at);
         fwrite(said.at, 1, said.size, stdout);
-        if (!eval_numbers(&row.all, &o->s, cut, &besides, s, e))
+        if (!eval_numbers(&row.all, &o->s, &besides, s, e))
             rows_write(&row, 1, (const char *const[]){NULL}, s, e);
         if (s->report[0] && s->program && s->program->page)
-            s->program->page(s->report, "eval", s, o, 1, cut, "", e);
+            s->program->page(s->report, "eval", s, o, 1, (const char *)ablated.at, "", e);
     }
     result_free(&row.all);
     result_free(&besides);
     bytes_free(&said);
+    bytes_free(&ablated);
     if (o) sinks_free(&o->s);
     free(o);
     trainer_free(&t);
