@@ -5923,8 +5923,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
     double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
     if (value) r->value = value;
     if (!list || !value)
-        return fail(e, 1, "memory: room for %d numbers is not to be had. Try: again",
-                    r->values + n);
+        return fail(e, 1, "memory: no room for %d numbers. Try: again", r->values + n);
     list += r->lists++;
     *list = (Numbers){.at = r->values, .n = n};
     snprintf(list->name, sizeof list->name, "%s", name);
@@ -5969,6 +5968,9 @@ static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) 
 static int position_check(const Settings *s, const Config *c, int T, Error *e) {
     PositionEdit room;
     const PositionEdit *edit = position_edit(s, &room);
+    if (T > c->context && c->pos == POS_LEARNED)
+        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
+                    c->context);
     if (!edit) return 0;
     const char *flag = edit->swap ? "swap-position" : "replace-position";
     if (s->replace_position && s->swap_position)
@@ -6012,9 +6014,6 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
     PositionEdit room;
     *out = (Sinks){0};
     if (position_check(s, &m->c, T, e)) return e->status;
-    if (T > m->c.context && m->c.pos == POS_LEARNED)
-        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T,
-                    m->c.context, m->c.context);
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
     int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
@@ -6143,37 +6142,33 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
  * `labels` ends with NULL; without one, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
-    Bytes csv = {0}, json = {0};
-    bool table = labels[0];
-    for (int i = 0; labels[i]; i++) bytes_print(&csv, e, "%s,", labels[i]);
-    for (int i = 0; i < row->all.lists; i++)
-        bytes_print(&csv, e, "%s%s", i ? "," : "", row->all.list[i].name);
-    for (int r = 0; r < n; r++) {
-        const Result *all = &row[r].all;
-        bytes_print(&csv, e, "\n");
-        bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
-        for (int i = 0; labels[i]; i++) {
-            quoted(&csv, row[r].label[i], false, e);
-            bytes_print(&csv, e, ",");
-            bytes_print(&json, e, "\"%s\": ", labels[i]);
-            quoted(&json, row[r].label[i], true, e);
-            bytes_print(&json, e, ", ");
+    for (int json = 0; json < 2; json++) {
+        const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
+        Bytes out = {0};
+        if (!path[0]) continue;
+        for (int i = 0; labels[i] && !json; i++) bytes_print(&out, e, "%s,", labels[i]);
+        for (int i = 0; i < row->all.lists && !json; i++)
+            bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
+        for (int r = 0; r < n; r++) {
+            const Result *all = &row[r].all;
+            bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : labels[0] ? "[{" : "{");
+            for (int i = 0; labels[i]; i++) {
+                if (json) bytes_print(&out, e, "\"%s\": ", labels[i]);
+                quoted(&out, row[r].label[i], json, e);
+                bytes_print(&out, e, "%s", comma);
+            }
+            for (int i = 0; i < all->lists; i++) {
+                double x = all->value[all->list[i].at];
+                bytes_print(&out, e, "%s", i ? comma : "");
+                if (json) bytes_print(&out, e, "\"%s\": ", all->list[i].name);
+                bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
+            }
+            bytes_print(&out, e, json ? "}" : "");
         }
-        for (int i = 0; i < all->lists; i++) {
-            const char *name = all->list[i].name;
-            double x = all->value[all->list[i].at];
-            bytes_print(&csv, e, isfinite(x) ? "%s%.8g" : "%s", i ? "," : "", x);
-            bytes_print(&json, e, isfinite(x) ? "%s\"%s\": %.8g" : "%s\"%s\": null", i ? ", " : "",
-                        name, x);
-        }
-        bytes_print(&json, e, "}");
+        bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
+        if (!e->status) file_write(path, out.at, out.size, e);
+        bytes_free(&out);
     }
-    bytes_print(&csv, e, "\n");
-    bytes_print(&json, e, table ? "]\n" : "\n");
-    if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
-    if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
-    bytes_free(&csv);
-    bytes_free(&json);
     return e->status;
 }
 
@@ -6245,23 +6240,21 @@ static void npy_add(Dump *d, const real *x, idx n) {
 static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
 /* config.json: the resolved model under the flags' names. */
-static int dump_config(const char *folder, const Settings *s, Error *e) {
-    char path[PATH_ROOM + 64], value[PATH_ROOM];
+static void dump_config(Dump *d, const Settings *s) {
+    char value[PATH_ROOM];
     Bytes out = {0};
-    const char *before = "{\n";
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (o->group != 'm') continue;
         option_text(o, s, value, sizeof value);
         const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
         const char *quote = o->kind == 'c' ? "\"" : "";
-        bytes_print(&out, e, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown, quote);
-        before = ",\n";
+        bytes_print(&out, d->e, "%s  \"%s\": %s%s%s", out.size ? ",\n" : "{\n", o->flag, quote,
+                    shown, quote);
     }
-    bytes_add(&out, "\n}\n", 3, e);
-    snprintf(path, sizeof path, "%s/config.json", folder);
-    if (!e->status) file_write(path, out.at, out.size, e);
+    bytes_add(&out, "\n}\n", 3, d->e);
+    snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
+    if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
     bytes_free(&out);
-    return e->status;
 }
 
 /* Lines of ids, where even is set T+1 each; 1 with the line that differs, or holds an id out of
@@ -6270,7 +6263,7 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
                      Ids *starts, int *B, int *T, Error *e) {
     int line = 1, columns = -1, here = 0;
     *B = 0;
-    for (size_t i = 0; i <= text->size && !e->status;) {
+    for (size_t i = 0; i <= text->size && !e->status; i++) {
         int c = i < text->size ? text->at[i] : '\n';
         if (c == '\n') {
             if (even && here && columns >= 0 && here != columns)
@@ -6279,19 +6272,17 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
             int32_t start = (int32_t)out->size - here;
             if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
-            here = 0; line++; i++;
-        } else if (isspace(c) || c == ',') i++;
-        else if (isdigit(c)) {
-            int64_t id = 0;
-            for (; i < text->size && isdigit(text->at[i]) && id < 1 << 30; i++)
-                id = 10 * id + (text->at[i] - '0');
+            here = 0; line++;
+        } else if (isdigit(c)) {
+            int64_t id = c - '0';
+            for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
+                id = 10 * id + (text->at[i + 1] - '0');
             if (id >= vocab)
                 return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: "
                             "--vocab", name, line, vocab, (long long)id);
-            int32_t small = (int32_t)id;
-            ids_add(out, &small, 1, e);
+            ids_add(out, &(int32_t){(int32_t)id}, 1, e);
             here++;
-        } else
+        } else if (!isspace(c) && c != ',')
             return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by "
                         "blanks", name, line, isprint(c) ? c : '?');
     }
@@ -6314,24 +6305,24 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 }
 
 /* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
-static void dump_maps(Dump *d, const char *name, const Acts *a, int which) {
+static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
     const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
     npy_begin_real(d, name, 5, shape);
-    for (idx l = 0; l < L; l++)
-        for (idx bh = 0; bh < d->B * H; bh++) {
-            real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
-            npy_add(d, map[which] + ((bh + 1) * d->N - d->T) * d->S, d->T * d->S);
-        }
+    for (idx l = 0; l < L; l++) {
+        const real *map = *(real *const *)((const char *)&a->probe[l] + field);
+        for (idx bh = 1; bh <= d->B * H; bh++)
+            npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+    }
     npy_end(d);
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
-    const idx L = d->c->layers, H = d->c->heads, S = d->S, shape[] = {L, d->B, H, S};
+    const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
     double *alpha = grab(S, sizeof(double), d->e);
-    npy_begin_real(d, "alpha", 4, shape);
-    for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
-        const idx l = i / (d->B * H), bh = i % (d->B * H);
-        sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+    npy_begin_real(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
+    for (idx i = 0; i < L * BH && !d->e->status; i++) {
+        sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S,
+                   alpha);
         for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
     }
     npy_end(d);
@@ -6413,7 +6404,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
         dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
-        dump_config(folder, s, e);
+        dump_config(&d, s);
         npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
         for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
         npy_end(&d);
@@ -6422,9 +6413,9 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         npy_end(&d);
         dump_tensors(&d, m);
         dump_states(&d, a, s->all);
-        dump_maps(&d, "attn", a, 0);
-        dump_maps(&d, "metric", a, 1);
-        if (s->all) dump_maps(&d, "z", a, 2);
+        dump_maps(&d, "attn", a, offsetof(Probe, weight));
+        dump_maps(&d, "metric", a, offsetof(Probe, metric));
+        if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
         dump_alpha(&d, a);
         a->probe = NULL;
     }
@@ -7332,7 +7323,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ABLATIONS. Weights tell where attention goes, not what for. `paper eval --ablate` takes one column
+/* ABLATIONS. Weights tell where attention goes, not what for. paper eval --ablate takes one column
  * j from all rows but j's own, in every block and head (struct Ablation):
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
