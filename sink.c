@@ -2806,9 +2806,10 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and c
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
+/* A toy with these flags on top of its own, or NULL; the less favourable of a, which stands for n
+ * numbers, and b. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
-static double worse(const Line *l, double a, double b);
+static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
 
 /* Runs on its ids; or on T tokens and the target of the last: all the same for seed 0, else drawn
@@ -3065,8 +3066,7 @@ static double clamp_rule(Toy *y) {
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
         if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
-        double now = toy_spread(y, 1, y, 1);
-        worst = found++ ? worse(line.line, worst, now) : now;
+        worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
     }
     return worst;
 }
@@ -3156,7 +3156,7 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* b_h(n), what the scheme adds to a score at the distance n. */
+/* m of head h; and b_h(n), what the scheme adds to a score at the distance n. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double closed_bias(const Toy *y, int h, int n) {
     int pos = y->m.c.pos;
@@ -3196,8 +3196,7 @@ static double worst_alpha(const Toy *y, int head, int k, int rows) {
     for (int l = 0, found = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
-            double now = toy_alpha(y, l, h, k, rows);
-            worst = found++ ? worse(y->line, worst, now) : now;
+            worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
         }
     return worst;
 }
@@ -3376,13 +3375,10 @@ static double alpha_rotary(double xi, double w, int T) {
 
 /* The xi at which that passes 0.3; it grows with xi. */
 static double xi_at_threshold(double w, int T) {
-    double low = 0, high = 40;
-    for (int n = 0; n < 60; n++) {
-        double xi = (low + high) / 2;
-        if (alpha_rotary(xi, w, T) > 0.3) high = xi;
-        else low = xi;
-    }
-    return low;
+    double xi = 0, step = 20;
+    for (int n = 0; n < 60; n++, step /= 2)
+        if (alpha_rotary(xi + step, w, T) <= 0.3) xi += step;
+    return xi;
 }
 
 /* Equations 25 to 28 in row t; q and k as the model left them, rotated. x picks one of: the score
@@ -3393,18 +3389,17 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
     const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
-    const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D;
+    const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
     const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
     double root = sqrt((double)D) * (c->score_by_layer ? l + 1 : 1), norm = length(D, q);
     double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
     int seen = 0;
     worst[XI] = size / root;
-    for (int i = 0; i < t; i++) {
+    for (int i = 0; i < t; i++, k_i += K * D) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
-        const real *k_i = k + i * K * D;
         double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
-        double off = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
-        worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
+        double error = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
+        worst[SCORE_OFF] = larger(worst[SCORE_OFF], error / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
         most = larger(most, (double)A[i]);
@@ -3475,11 +3470,11 @@ static const Line PROP4[] = {
  *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
  *
  * (equations 42, 35). This is decoupled decay. Were wd |W|^2 part of the loss, as section 6 writes
- * it (with the sign of log p the wrong way round), its gradient would join g, and AdamW would need
- * wd' = wd/a^2. Clipping by the global norm breaks the equality, since g/a weighs more in the norm
- * than g; counted as g, it is restored. At a = 1/4 all factors are powers of two, which pass
- * through rounding unharmed: the two trainings agree to the bit, in either build. At a = 0.2 each
- * of 200 steps rounds a number of order 1 twice, which may grow tenfold: within SCORES. */
+ * it (with the sign of log p the wrong way round), AdamW would need wd' = wd/a^2. Clipping by the
+ * global norm breaks the equality, since g/a weighs more in the norm than g; counted as g, it is
+ * restored. At a = 1/4 all factors are powers of two, which pass through rounding unharmed: the two
+ * trainings agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which
+ * may grow tenfold: within SCORES. */
 enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
     const char *reference, *text, *flags, *tensor;
@@ -3543,29 +3538,25 @@ static void fold(Model *m, const char *tensor, double factor) {
 
 /* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
  * end, with alpha W for W. */
-static double twin_gap(Page *p, const Twin *w) {
-    double gap = 0;
-    Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
-    Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
-    if (!moments) return NAN;
-    fold(&b->m, w->tensor, pow(w->alpha, w->start));
-    for (long t = 1; t <= 200; t++) {
-        double loss = twin_step(w, a, moments, t, 1);
-        gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
-    }
-    fold(&a->m, w->tensor, w->alpha);
-    for (idx n = 0; n < a->m.count; n++)
-        gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
-    free(moments);
-    return gap;
-}
-
 static void check_twins(Page *p) {
     for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
-        Line l = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
-                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
-        page_line(p, &l, twin_gap(p, w));
+        Line line = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
+                     w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
+        Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
+        Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
+        real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
+        double gap = 0;
+        if (!moments) return;
+        fold(&b->m, w->tensor, pow(w->alpha, w->start));
+        for (long t = 1; t <= 200; t++) {
+            double loss = twin_step(w, a, moments, t, 1);
+            gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
+        }
+        fold(&a->m, w->tensor, w->alpha);
+        for (idx n = 0; n < a->m.count; n++)
+            gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
+        page_line(p, &line, gap);
+        free(moments);
     }
 }
 
@@ -3604,14 +3595,14 @@ static double pnorm_row(Toy *y) {
     Config soft = y->m.c;
     Rng rng = {5};
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
-    double p = y->m.c.pnorm, off = 0;
+    double p = soft.pnorm, worst = 0;
     soft.normalizer = NORMALIZER_SUM;
     for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
     for (int j = 1; j < N; j++)
-        off = larger(off, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
-    return off;
+        worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
+    return worst;
 }
 
 /* The last row's sum in block 1, off t^(1-1/p) by a share. */
@@ -5416,17 +5407,17 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     return 0;
 }
 
-/* t->s from the text, and whether its model can be. */
-static int checkpoint_settings(Passage *c, Trainer *t, uint64_t length) {
+/* s from the text, and whether its model can be. */
+static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
     char *text = grab((idx)length + 1, 1, c->e);
     if (!text) return c->e->status;
-    settings_default(&t->s);
+    settings_default(s);
     pass_bytes(c, text, (size_t)length);
     for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, c->name, "mtde", line, c->e);
+        checkpoint_line(s, c->name, groups, line, c->e);
     free(text);
     Error wrong = {0};
-    if (!c->e->status && config_resolve(&t->s.model, &wrong))
+    if (!c->e->status && config_resolve(&s->model, &wrong))
         fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
     return c->e->status;
 }
@@ -5471,7 +5462,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     if (c->out) pass_bytes(c, text.at, text.size);
     else if ((width != 4 && width != 8) || length > size || length + around > size)
         damaged(c->name, e);
-    else checkpoint_settings(c, t, length);
+    else checkpoint_settings(c, &t->s, "mtde", length);
     bytes_free(&text);
     t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
     t->step = (long)pass(c, (uint64_t)t->step, 8);
@@ -6908,6 +6899,8 @@ enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 #ifdef SINK_DOUBLE
 INLINE double exp_of(double x) { return exp(x); }
 INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
@@ -6917,8 +6910,6 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
-INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
 INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
@@ -7643,8 +7634,7 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
     return true;
 }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
-/* 0, or errno says why not */
-static int make_folder(const char *path) { return _mkdir(path); }
+static int make_folder(const char *path) { return _mkdir(path); }    /* 0, or errno says why not */
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
@@ -7655,17 +7645,6 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
-/* from its start */
-static bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
-/* leaves it at its end */
-static bool file_size(FILE *f, uint64_t *size) {
-    if (_fseeki64(f, 0, SEEK_END)) return false;
-    long long at = _ftelli64(f);
-    *size = (uint64_t)at;
-    return at >= 0;
-}
-/* from the root on; to be freed; NULL: errno says why */
-static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 /* Since the start, and by the wall, as Microsoft's library has it. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
@@ -7677,21 +7656,6 @@ bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
-bool file_seek(FILE *f, uint64_t at) { return !fseeko(f, (off_t)at, SEEK_SET); }
-bool file_size(FILE *f, uint64_t *size) {
-    if (fseeko(f, 0, SEEK_END)) return false;
-    off_t at = ftello(f);
-    *size = (uint64_t)at;
-    return at >= 0;
-}
-char *full_path(const char *path) {
-    char whole[4096] = "";
-    if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
-    size_t room = strlen(whole) + strlen(path) + 2;
-    char *out = malloc(room);
-    if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
-    return out;
-}
 double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -7712,7 +7676,12 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 #endif
 
-#ifdef _OPENMP
+#ifndef _OPENMP
+static int omp_get_thread_num(void) { return 0; }
+static int omp_get_max_threads(void) { return 1; }
+static int omp_get_num_procs(void) { return 1; }
+static void omp_set_num_threads(int n) { (void)n; }
+#endif
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
 /* 0: all there are; 1 when n are not to be had */
@@ -7720,16 +7689,10 @@ static int set_workers(int n) {
     omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
     return n > 0 && n != workers();
 }
-#else
-int worker(void) { return 0; }
-int workers(void) { return 1; }
-int set_workers(int n) { return n > 1; }
-#endif
 
-/* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. Where other
- * programs keep cores busy, a wait lasts as long as it spins: a step of 10 ms took a second, with
- * 1000 turns 33 ms, and on a free machine nothing more. The setting is read before main begins, so
- * the program starts itself once again. */
+/* A thread of GCC's OpenMP that waits for others spins 300,000 turns before it sleeps. Where other
+ * programs keep cores busy, a step of 10 ms took a second so, and with 1000 turns 33 ms. The
+ * setting is read before main begins, so the program starts itself once again. */
 static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
@@ -7912,8 +7875,8 @@ int writing_end(Writing *w, Error *e) {
         w->cause = errno;
     }
     remove(w->beside);
-    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder",
-                w->path, strerror(w->cause));
+    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
+                strerror(w->cause));
 }
 
 int file_write(const char *path, const void *at, size_t n, Error *e) {
@@ -8026,7 +7989,6 @@ const Option OPTIONS[] = {
     {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N",
      "blocks l with l mod N = offset have experts; default: all"},
     {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
-
     {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
     {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
     {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
@@ -8049,7 +8011,6 @@ const Option OPTIONS[] = {
     {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
     {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY),
      "a task whose mechanism is known, instead of text; ./paper has both"},
-
     {"text", DATA('s', text), STRING("FILE"),
      "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
     {"grammar", DATA('s', grammar), STRING("FILE"),
@@ -8066,28 +8027,23 @@ const Option OPTIONS[] = {
      "train on at most N tokens, again and again (Figure 5)"},
     {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
     {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
-
     {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
     {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
     {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
     {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
     {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
     {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
-
     {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
     {"domains", 'y', 's', AT(domains), STRING("FOLDER"),
      "a line for each text and .grammar in it (Figure 9)"},
     {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
      "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-
     {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE),
      "the loss without token 1's key or value, or without k* (or x*), against a control"},
-
     {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T",
      "token 1 reads position T's vector in place of its own (Table 7)"},
     {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T",
      "tokens 1 and T read each other's position vector (Table 7)"},
-
     {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
     {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
     {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
@@ -8100,7 +8056,6 @@ const Option OPTIONS[] = {
     {"plain", 'l', 'b', AT(plain), ON_OFF,
      "attention by the plain loops of 3.7, not in tiles: slower, the same to rounding"},
     {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
-
     {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
     {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
     {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
@@ -8126,33 +8081,33 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
     return text;
 }
 
-/* Which of the words separated by | is this one? -1: none. */
-static int choice_of(const char *words, const char *word) {
-    size_t n = strlen(word);
-    for (int i = 0; *words; i++) {
-        size_t length = strcspn(words, "|");
-        if (length == n && !strncmp(words, word, n)) return i;
-        words += length + (words[length] == '|');
-    }
-    return -1;
+/* Word i of a choice, "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+    char words[VALUE_ROOM];
+    const char *at = option_value(o, words);
+    for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
+    snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
+    return word;
 }
 
 /* Writes text into the field of option o; checks nothing but the form and the bounds. */
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
-    char *at = (char *)base + o->field, *end, words[VALUE_ROOM];
-    errno = 0;
+    void *at = (char *)base + o->field;
+    const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
+    char *end, word[VALUE_ROOM];
+    int row = 0;
     double x = strtod(text, &end);
-    bool number = *text && !*end && !isspace((unsigned char)*text);
+    const bool number = *text && !*end && !isspace((unsigned char)*text);
     if (o->kind == 's') {
-        if (strlen(text) >= (o->most > 0 ? (size_t)o->most : (size_t)PATH_ROOM))
+        if (strlen(text) >= room)
             return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
         strcpy(at, text);
     } else if (o->kind == 'c') {
-        int which = choice_of(option_value(o, words), text);
-        if (which < 0)
+        while (*option_word(o, row, word) && strcmp(word, text)) row++;
+        if (!*word)
             return fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-                        words);
-        memcpy(at, &which, sizeof which);
+                        option_value(o, word));
+        *(int *)at = row;
     } else if (!number || (o->kind == 'i' && x != floor(x))) {
         return fail(e, 2, "--%s %s: expected a %snumber. Try: --%s %s", o->flag, text,
                     o->kind == 'i' ? "whole " : "", o->flag,
@@ -8160,39 +8115,27 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
     } else if (bounded && !(x >= o->least && x <= o->most)) {
         return fail(e, 2, "--%s %s: expected %g to %g. Try: a value between", o->flag, text,
                     o->least, o->most);
-    } else if (o->kind == 'd') {
-        memcpy(at, &x, sizeof x);
-    } else {
-        int whole = (int)x;
-        memcpy(at, &whole, sizeof whole);
-    }
+    } else if (o->kind == 'd') *(double *)at = x;
+    else *(int *)at = (int)x;
     return 0;
 }
 
 /* The field of option o as text that option_set reads back to the same bits. */
 void option_text(const Option *o, const void *base, char *text, size_t room) {
-    const char *at = (const char *)base + o->field;
-    if (o->kind == 's') snprintf(text, room, "%s", at);
+    const void *at = (const char *)base + o->field;
+    char word[VALUE_ROOM];
+    if (o->kind == 's') snprintf(text, room, "%s", (const char *)at);
+    else if (o->kind == 'c') snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
     else if (o->kind == 'd') {
-        double x;
-        memcpy(&x, at, sizeof x);
+        double x = *(const double *)at;
         snprintf(text, room, "%.15g", x);
         if (strtod(text, NULL) != x) snprintf(text, room, "%.17g", x);
-    } else {
-        int x;
-        memcpy(&x, at, sizeof x);
-        if (o->kind != 'c') { snprintf(text, room, "%d", x); return; }
-        char words[VALUE_ROOM];
-        const char *word = option_value(o, words);
-        for (; x > 0; x--) word += strcspn(word, "|") + 1;
-        snprintf(text, room, "%.*s", (int)strcspn(word, "|"), word);
-    }
+    } else snprintf(text, room, "%d", *(const int *)at);
 }
 
 void settings_default(Settings *s) {
-    Error e = {0};
     memset(s, 0, sizeof *s);
-    for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &e);
+    for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
@@ -8221,7 +8164,7 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
             words[(*n_words)++] = word;
             continue;
         }
-        bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
+        const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
         const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
         const Option *o = option_find(word + (no ? 5 : 2), groups);
         void *base = s;
@@ -8229,35 +8172,30 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
             o = option_among(s->program->options, word + 2, groups);
             base = s->own;
         }
-        if (no && o && o->kind != 'b') o = NULL;
-        if (!o && !variant) return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-        if (o && o->kind == 'b') { option_set(o, base, no ? "0" : "1", true, e); continue; }
-        if (i + 1 == argc) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
-        if (variant) parse_variant(s, argv[++i], e);
+        if (!variant && (!o || (no && o->kind != 'b')))
+            return fail(e, 2, "%s: no such flag here. Try: sink help", word);
+        if (o && o->kind == 'b') option_set(o, base, no ? "0" : "1", true, e);
+        else if (i + 1 == argc) fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+        else if (variant) parse_variant(s, argv[++i], e);
         else option_set(o, base, argv[++i], true, e);
     }
     return e->status;
 }
 
 int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-    enum { FLAGS_MOST = 256 };
-    char text[4096], *argv[FLAGS_MOST];
+    char text[4096], *argv[sizeof text / 2];
     int argc = 0;
     if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
         return fail(e, 2, "too many flags in one string. Try: fewer");
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-        if (argc == FLAGS_MOST)
-            return fail(e, 2, "%.40s..: expected at most %d words of flags", flags, FLAGS_MOST);
-        argv[argc++] = word;
-    }
+    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
     return parse_words(s, argc, argv, groups, NULL, NULL, e);
 }
 
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
-    if (parse_words(s, argc, argv, groups, words, n_words, e)) return e->status;
+    parse_words(s, argc, argv, groups, words, n_words, e);
     if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
-    return 0;
+    return e->status;
 }
 
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
@@ -8292,23 +8230,24 @@ static void heat_cell(double x, int width, bool colour, FILE *out) {
     fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
 }
 
-/* [FIG19] Maps side by side: alpha of a column by layer and head, a title and what the column is
- * above each. */
+/* [FIG19] Maps side by side: alpha of a column by layer and head. Above each stand its title and
+ * what the column is. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
-    bool colour = wants_colour(out);
+    const bool colour = wants_colour(out);
     for (int line = -2; line < maps->s->L; line++) {
         if (line >= 0 && !sinks_attends(maps->s, line)) continue;
         if (line < 0) fprintf(out, "%6s", "");
         else fprintf(out, "%5d ", line + 1);
-        for (int i = 0; i < n; i++) {
-            const Sinks *s = maps[i].s;
-            int least = 6 * s->H > 10 ? 6 * s->H + 1 : 11, width = i + 1 < n ? least : 0;
-            const char *text = line == -2 ? maps[i].title : maps[i].column_name;
-            if (line < 0) fprintf(out, " %-*s", width, text);
-            else fputc(' ', out);
+        for (const HeatMap *map = maps; map < maps + n; map++) {
+            const Sinks *s = map->s;
+            const double *alpha = s->alpha + (idx)line * s->H * s->S + map->column;
+            const int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
+            const int width = map == maps + n - 1 ? 0 : least;
+            fputc(' ', out);
+            if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
             for (int h = 0; line >= 0 && h < s->H; h++)
-                heat_cell(s->alpha[((idx)line * s->H + h) * s->S + maps[i].column], 6, colour, out);
-            if (line >= 0 && width) fprintf(out, "%*s", width - 6 * s->H, "");
+                heat_cell(alpha[h * s->S], 6, colour, out);
+            if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
         }
         fputc('\n', out);
     }
@@ -8321,22 +8260,23 @@ void progress_start(Progress *p, const char *name, bool quiet) {
 /* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
  * long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
-    double now = seconds();
-    int steps = t->s.train.steps, tenth = steps / 10 > 0 ? steps / 10 : 1;
-    bool last = t->step == steps;
-    if (p->quiet || (!last && (p->live ? now - p->shown < 0.2 : t->step % tenth != 0))) return;
+    const Train *r = &t->s.train;
+    const double now = seconds();
+    const int tenth = r->steps > 9 ? r->steps / 10 : 1;
+    const bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
+    if (p->quiet || (!due && t->step < r->steps)) return;
     p->shown = now;
-    double per = (now - p->start) / (t->step > p->from ? (double)(t->step - p->from) : 1);
-    double tokens = (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
-    char bar[13] = "............", star[32] = "";
-    for (int i = 0; i < 12 && i < (int)(12.0 * (double)t->step / steps); i++) bar[i] = '#';
+    const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
+    const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
+    const int full = (int)(12.0 * (double)t->step / r->steps);            /* of the bar */
+    char star[32] = "";
     if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
-    fprintf(stderr, "%s%-8s [%s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  ",
-            p->open ? "\x1b[A\r" : "", p->name, bar, t->step, steps, t->loss, tokens / per,
-            per * (steps - (double)t->step), p->live ? "\x1b[K\n" : "");
-    fprintf(stderr, "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
-            100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio,
-            p->live ? "\x1b[K" : "\n");
+    fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
+            "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
+            p->open ? "\x1b[A\r" : "", p->name, full, "############", 12 - full, "............",
+            t->step, r->steps, t->loss, tokens / per, per * (r->steps - (double)t->step),
+            p->live ? "\x1b[K\n" : "", 100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1,
+            star, p->ratio, p->live ? "\x1b[K" : "\n");
     p->open = p->live;
     fflush(stderr);
 }
@@ -8417,9 +8357,9 @@ static const struct { const char *sign; int finding; } RELATION[] = {
     [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
     [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
 
-/* The less favourable of two numbers for a line: under "=" the farther from the bound, under "<="
- * the larger, else the smaller. */
-static double worse(const Line *l, double a, double b) {
+/* Under "=" the farther from the bound, under "<=" the larger, else the smaller. */
+static double worse(const Line *l, int n, double a, double b) {
+    if (n == 0) return b;
     if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
     return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
 }
@@ -8591,8 +8531,7 @@ static void page_measure(Page *p, const Line *l) {
         Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
         if (y && bar) y->other = line_toy(p, l, bar + 1, "");
         if (p->e->status) return;
-        double now = l->measure(y);
-        worst = x ? worse(l, worst, now) : now;
+        worst = worse(l, x, worst, l->measure(y));
     }
     page_line(p, l, worst);
 }
@@ -8617,7 +8556,6 @@ static double rotated(const Config *c, const double *q, const double *k, int n) 
     return dot;
 }
 
-/* How far a number is off what it must be. */
 static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
@@ -8688,11 +8626,11 @@ static const Line NEUTRAL[] = {
  * and must. Changes tokens 1 .. T in turn and counts what x says. */
 enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 static double causality(Toy *y) {
-    Page *p = y->page;
-    int what = (int)y->x, count[3] = {0};
+    const Toy line = *y;
+    int count[3] = {0};
     for (const Variant *v = VARIANTS; v->name; v++) {
         real was[LOGITS], now[LOGITS];
-        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
+        if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
         toy_feed(y, 1);
         for (int t = 1; t <= y->T; t++) {
             idx own = (t - 1) * TOY_VOCAB;
@@ -8701,12 +8639,12 @@ static double causality(Toy *y) {
             toy_forward(y);
             toy_logits(y, now);
             int early = differing(own, was, now);
-            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK] += t <= y->m.c.prefix && early;
+            if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
+            else count[MOVES_BACK] += early > 0;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
         }
     }
-    return count[what];
+    return count[(int)line.x];
 }
 
 static const Line CAUSAL[] = {
@@ -8719,11 +8657,8 @@ static const Line CAUSAL[] = {
  * 16.5  The table of checks */
 
 static const Line STATES_OF[] = {
-    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
-static const Line CLOSED[] = {
+    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}}, CLOSED[] = {
     {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
-
-/* And what is no line. */
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
 static const struct { const Line *line; int lines; void (*more)(Page *p); } CHECKS[] = {
     {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
@@ -8784,41 +8719,58 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     fputc('\n', out);
 }
 
+/* What a verb opens; work_end closes it. */
+typedef struct Work {
+    Trainer t;
+    Outcome o;
+    Ids ids;
+    Bytes in, out, table;
+    Result besides;
+    Measured row;
+} Work;
+
+static int work_end(Work *w, Error *e) {
+    trainer_free(&w->t);
+    sinks_free(&w->o.s);
+    ids_free(&w->ids);
+    bytes_free(&w->in);
+    bytes_free(&w->out);
+    bytes_free(&w->table);
+    result_free(&w->besides);
+    result_free(&w->row.all);
+    return e->status;
+}
+
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
     (void)words; (void)n;
     return demo_run(s, stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-    Trainer t;
-    int starts;
+    Work w = {0};
+    Trainer *t = &w.t;
+    Outcome *o = &w.o;
     char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
+    int starts;
     (void)words; (void)n;
     snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
              s->out[0] && !s->report[0] ? ".html" : "");
-    if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)) return e->status;
-    Outcome *o = grab(1, sizeof *o, e);
-    if (!o || trainer_begin(&t, s, "", e)) { free(o); return e->status; }
-    Settings seen = t.s;
+    if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)
+        || trainer_begin(t, s, "", e)) return work_end(&w, e);
+    Settings seen = t->s;
     if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
-    outcome_begin(o, "train", "", &t, seen.eval_T);
+    outcome_begin(o, "train", "", t, seen.eval_T);
     progress_start(&o->p, "train", s->quiet);
-    if (!train_run(&t, &o->p, e) && !trained_loss(&o->loss, &t, e))
+    if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, e))
         printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
-               t.step, t.loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t.m.count,
+               t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
                s->out[0] ? " out=" : "", s->out);
-    if (page[0] && s->program && s->program->page && o->p.looks
-        && (!e->status || trainer_diverged(&t))) {
-        Error of_page = {0};
-        if (e->status) snprintf(o->ended, sizeof o->ended, "%s", e->text);
-        else outcome_measure(o, &t, &seen, &starts, &of_page);
-        if (!of_page.status) s->program->page(page, "train", &seen, o, 1, NULL, o->ended, &of_page);
-        if (of_page.status) fail(e, of_page.status, "%s", of_page.text);
-    }
-    sinks_free(&o->s);
-    free(o);
-    trainer_free(&t);
-    return e->status;
+    has_ended(o->ended, t, e);
+    if (!e->status && page[0] && s->program->page && o->p.looks
+        && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
+        s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
+    if (o->ended[0]) fail(e, 1, "%s", o->ended);
+    return work_end(&w, e);
 }
 
 /* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
@@ -8852,87 +8804,77 @@ static int tokenizer_same(const Trainer *t, const char *path, const Settings *s,
 }
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
-    uint64_t hash = t->tokenizer_hash;
-    s->data.vocab = t->m.c.vocab;
+    const uint64_t hash = t->tokenizer_hash;
+    const int vocab = s->data.vocab = t->m.c.vocab;
     if (s->ids[0]) {                             /* literally: no token is fixed */
         s->data.fix_token = 0;
-        return data_ids(&t->data, s->ids, t->m.c.vocab, e);
+        return data_ids(&t->data, s->ids, vocab, e);
     }
     if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
-        t->data.vocab = t->m.c.vocab;            /* drawn ids need no tokenizer */
+        t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
         return 0;
     }
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
-    if (s->data.tokens[0]) return 0;            /* ids alone: they are below the model's --vocab */
-    if (!hash && t->data.vocab != t->m.c.vocab)
-        return fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in "
-                    "%s. Try: --ids FILE, --tokens FILE, or --tokenizer FILE", path, t->m.c.vocab,
-                    t->data.vocab, s->data.tokenizer);
-    return hash ? tokenizer_same(t, path, s, e) : 0;
+    if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
+    if (hash) return tokenizer_same(t, path, s, e);
+    return t->data.vocab == vocab ? 0
+         : fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
+                "Try: --ids FILE, --tokens FILE, or --tokenizer FILE", path, vocab, t->data.vocab,
+                s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
     return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
 }
 
-static void eval_print(const char *path, const Trainer *t, const Outcome *o, const Settings *s,
-                       int starts) {
-    printf("%s: %d sequences of %d tokens, %s", path, o->s.n, o->s.T, INPUTS[s->input]);
+static void eval_print(const Work *w, const Settings *s, int starts) {
+    const Sinks *r = &w->o.s;
+    const int first = config_column_first(&s->model), swap = s->swap_position;
+    const int edited = swap + s->replace_position, there = first + edited - 1;
+    const char *how = swap ? "swapped with" : "replaced by";
+    printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
-    if (t->random_tokens) printf(", its training's random tokens not drawn");
-    int swap = s->swap_position, edited = swap + s->replace_position;
-    if (edited) printf(", p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
+    if (w->t.random_tokens) printf(", its training's random tokens not drawn");
+    if (edited) printf(", p_1 %s p_%d", how, edited);
     printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
-    sinks_print(&o->s, &s->model, s->eval_k, stdout);
-    int first = config_column_first(&s->model), there = first + edited - 1;
+    sinks_print(r, &s->model, s->eval_k, stdout);
     if (edited)                                              /* Table 7's two numbers */
-        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n",
-               swap ? "swapped with" : "replaced by", edited, 100 * sinks_sink(&o->s, first, 0),
-               edited, 100 * sinks_sink(&o->s, there, 0), sinks_alpha(&o->s, first), edited,
-               sinks_alpha(&o->s, there));
-    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", o->s.loss);
+        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", how,
+               edited, 100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
+               sinks_alpha(r, first), edited, sinks_alpha(r, there));
+    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
+    if (s->ablate) printf("\n%s", (const char *)w->table.at);
+    printf("%.*s", (int)w->out.size, (const char *)w->out.at);
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
-    Trainer t = {0};
-    Result besides = {0};
-    Bytes said = {0}, ablated = {0};                 /* a text of the page too */
-    Measured row = {.all = {.lists = 0}};
+    const Program *program = s->program;
+    Work w = {0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
     if (s->plain && s->ablate)
         return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
-    if (s->ablate && !s->program->ablate)
+    if (s->ablate && !program->ablate)
         return fail(e, 2, "eval --ablate: it is paper's. Try: make paper, and ./paper eval");
     if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0])
-        return s->program->survey ? s->program->survey(s, words, n, e)
+        return program->survey ? program->survey(s, words, n, e)
              : fail(e, 2, "eval: a table of several is paper's. Try: make paper, and ./paper eval");
-    Outcome *o = grab(1, sizeof *o, e);
-    if (!e->status && !open_model(s, words[0], 0, &t, e) && !open_data(s, &t, words[0], e))
-        outcome_measure(o, &t, s, &starts, e);
-    if (!e->status && s->ablate) s->program->ablate(&besides, &ablated, s, &t, e);
-    if (!e->status && s->program->measure) s->program->measure(&besides, &said, s, &t, e);
-    if (!e->status) {
-        outcome_begin(o, words[0], "", &t, o->s.T);
-        o->loss = o->s.loss;
-        eval_print(words[0], &t, o, s, starts);
-        if (s->ablate) printf("\n%s", (const char *)ablated.at);
-        fwrite(said.at, 1, said.size, stdout);
-        if (!eval_numbers(&row.all, &o->s, &besides, s, e))
-            rows_write(&row, 1, (const char *const[]){NULL}, s, e);
-        if (s->report[0] && s->program && s->program->page)
-            s->program->page(s->report, "eval", s, o, 1, (const char *)ablated.at, "", e);
-    }
-    result_free(&row.all);
-    result_free(&besides);
-    bytes_free(&said);
-    bytes_free(&ablated);
-    if (o) sinks_free(&o->s);
-    free(o);
-    trainer_free(&t);
-    return e->status;
+    w.o.name = words[0];
+    w.o.source = "";
+    if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
+        || outcome_measure(&w.o, &w.t, s, &starts, e)
+        || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
+        || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
+        return work_end(&w, e);
+    w.o.loss = w.o.s.loss;
+    eval_print(&w, s, starts);
+    if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
+        rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
+    if (s->report[0] && program->page)
+        program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+    return work_end(&w, e);
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
@@ -8945,51 +8887,45 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
     return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
-/* The grammars of this folder's data/, each with the first line that it says of itself. */
-static int list_grammars(Error *e) {
-    static const char ENDING[] = ".grammar";
-    Bytes names = {0}, text = {0};
-    Error none = {0};                       /* no such folder here: nothing to list */
-    files_list("data", &names, &none);
-    for (size_t at = 0, found = 0, n; at < names.size && !e->status; at += n + 1) {
-        const char *name = (const char *)names.at + at;
-        n = strlen(name);
-        if (n < sizeof ENDING || strcmp(name + n + 1 - sizeof ENDING, ENDING)) continue;
-        text.size = 0;
-        if (file_read(name, &text, e) || bytes_add(&text, "", 1, e)) break;
-        if (!found++)
-            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
-        const char *line = (const char *)text.at;       /* # NAME: what it tells */
-        line += strcspn(line, ":\n");
-        line += strspn(line, ": ");
-        printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
-    }
-    bytes_free(&names);
-    bytes_free(&text);
-    return e->status;
-}
-
+/* The variants; and the grammars in data/, each with the first line that it says of itself. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
+    static const char ENDING[] = ".grammar";
+    Work w = {0};
+    int found = 0;
     (void)s; (void)words; (void)n;
     printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
     for (const Variant *v = VARIANTS; v->name; v++)
         printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
     printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training "
            "failed there; blank: no number.\n");
-    return list_grammars(e);
+    files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
+    for (size_t at = 0, size; at < w.in.size; at += size + 1) {
+        const char *name = (const char *)w.in.at + at;
+        size = strlen(name);
+        if (size < sizeof ENDING || strcmp(name + size + 1 - sizeof ENDING, ENDING)) continue;
+        w.out.size = 0;
+        if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
+        if (!found++)
+            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
+        const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
+        line += strcspn(line, ":\n");
+        line += strspn(line, ": ");
+        printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
+    }
+    return work_end(&w, e);
 }
 
 /* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
  * hold `bytes` or more. */
-static int tell_some(const Settings *s, uint64_t least, size_t bytes, Bytes *out, Error *e) {
+static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
-    size_t start = out->size;
+    const size_t start = out->size;
     if (!file_read(s->data.grammar, &text, e))
         grammar_read(&g, text.at, text.size, s->data.grammar, e);
-    for (uint64_t i = 0; !e->status && (i < least || out->size - start < bytes); i++)
-        if (!grammar_document(&g, (uint64_t)s->train.seed + 1, i, out, e))
-            bytes_add(out, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, e);
+    for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
+        if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
+            bytes_print(out, e, "\n%s\n", DOCUMENT_END);
     grammar_free(&g);
     bytes_free(&text);
     return e->status;
@@ -8999,51 +8935,44 @@ enum { GRAMMAR_SHARE = 8000000 };      /* bytes of a grammar that a tokenizer is
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-    Bytes in = {0}, out = {0};
-    Tokenizer t = {0};
-    Encoder encoder = {0};
-    Ids ids = {0};
+    Work w = {0};
+    Tokenizer *t = &w.t.data.tokenizer;
+    Encoder *encoder = &w.t.data.encoder;
     const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
-    const bool encode = !strcmp(what, "encode");
+    const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
     int B, T;
-    if (!strcmp(what, "train")) {
-        if ((n < 2 && !s->data.grammar[0]) || !s->out[0])
-            return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize "
-                        "train text.txt --out tokenizer.bin");
-        for (int i = 1; i < n && !file_read(words[i], &in, e); i++)
-            bytes_add(&in, DOCUMENT_END, strlen(DOCUMENT_END), e);
-        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &in, e);
+    if (!train && !encode && strcmp(what, "decode"))
+        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help "
+                    "tokenize", what);
+    if (train && ((n < 2 && !s->data.grammar[0]) || !s->out[0]))
+        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize "
+                    "train text.txt --out tokenizer.bin");
+    if (train) {
+        for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
+            bytes_print(&w.in, e, DOCUMENT_END);
+        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &w.in, e);
         int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
-        if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e))
-            tokenizer_save(s->out, &t, e);
-        if (!e->status) printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size, s->out);
-    } else if (!encode && strcmp(what, "decode")) {
-        fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help "
-             "tokenize", what);
-    } else if (tokenizer_load(s->data.tokenizer, &t, e) || encoder_make(&encoder, &t, e)
-               || file_read(path, &in, e)) {
+        if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
+            && !tokenizer_save(s->out, t, e))
+            printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
+    } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+               || file_read(path, &w.in, e)) {
         ;                                                    /* e says which */
     } else if (encode) {
-        const int32_t bos = t.bos;
-        if (s->data.bos && bos < 0)
+        if (s->data.bos && t->bos < 0)
             fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
                  "Try: without it", s->data.tokenizer);
-        if (s->data.bos) ids_add(&ids, &bos, 1, e);
-        tokenizer_encode(&encoder, in.at, in.size, &ids, e);
-        for (size_t i = 0; i < ids.size && !e->status; i++)
-            printf("%d%c", ids.at[i], i + 1 < ids.size ? ' ' : '\n');
-    } else if (!ids_parse(&in, path, t.vocab, false, &ids, NULL, &B, &T, e) &&
-               !tokenizer_decode(&t, ids.at, ids.size, &out, e)) {
+        if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
+        tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
+        for (size_t i = 0; i < w.ids.size && !e->status; i++)
+            printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
+    } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
+               && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
         /* the space that encoding put before the text is not the text's */
-        const bool blank = t.blank && out.size && out.at[0] == ' ';
-        fwrite(out.at + blank, 1, out.size - blank, stdout);
+        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';
+        fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
     }
-    encoder_free(&encoder);
-    tokenizer_free(&t);
-    ids_free(&ids);
-    bytes_free(&in);
-    bytes_free(&out);
-    return e->status;
+    return work_end(&w, e);
 }
 
 /* The next token after ids[0..n), of which a's cache holds the first `from`: the likeliest at
@@ -9063,68 +8992,65 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
     return best;
 }
 
+/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, which leaves
+ * its keys and values in the cache. A token after it is one row. When the context is full the first
+ * token stays and the oldest others go. That moves the keys of all but the first: the cache serves
+ * no more, and from there on a token is a forward of the whole context. */
+static void generate(Work *w, const Settings *s, int most, Error *e) {
+    const Tokenizer *known = &w->t.data.tokenizer;
+    const int C = s->model.context;
+    Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
+    real *y = grab(s->model.vocab, sizeof(real), e);
+    int *row = grab(C, sizeof(int), e);
+    for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
+        const int size = (int)w->ids.size, have = size < C ? size : C;
+        if (size > C) from = 0;                              /* the context was full before */
+        for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
+        int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
+        if (model_fault(&w->t.m, e) || next == known->end) break;
+        from = have;
+        ids_add(&w->ids, &next, 1, e);
+        w->out.size = 0;
+        if (!tokenizer_decode(known, &next, 1, &w->out, e))
+            fwrite(w->out.at, 1, w->out.size, stdout);
+        fflush(stdout);
+    }
+    fputc('\n', stdout);
+    free(y);
+    free(row);
+}
+
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-    Trainer t = {0};
-    Ids ids = {0};
-    Bytes text = {0};
+    Work w = {0};
+    Data *d = &w.t.data;
+    const Tokenizer *known = &d->tokenizer;
+    const unsigned char *prompt = (const unsigned char *)s->prompt;
     if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
-        if (!tell_some(s, s->how_many ? (uint64_t)s->how_many : 1, 0, &text, e))
-            fwrite(text.at, 1, text.size, stdout);
-        bytes_free(&text);
-        return e->status;
+        if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
+            fwrite(w.out.at, 1, w.out.size, stdout);
+        return work_end(&w, e);
     }
     if (n != 1)
         return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
                           "Try: sink generate out/model.ckpt --prompt \"The king\"");
-    if (open_model(s, words[0], 4e9, &t, e)) return e->status;
-    const Tokenizer *known = &t.data.tokenizer;
-    const int C = s->model.context, most = s->how_many ? s->how_many : 100;
-    real *y = grab(s->model.vocab, sizeof(real), e);
-    int *row = grab(C, sizeof(int), e);
-    Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-    if (!e->status && !tokenizer_load(s->data.tokenizer, &t.data.tokenizer, e)
-        && !encoder_make(&t.data.encoder, known, e) && !tokenizer_same(&t, words[0], s, e)
-        && !acts_create(&t.a, &t.m, 1, C, ACTS_KEYS, e)) {
+    if (!open_model(s, words[0], 4e9, &w.t, e)
+        && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e) && !encoder_make(&d->encoder, known, e)
+        && !tokenizer_same(&w.t, words[0], s, e)
+        && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
-        ids_add(&ids, &start, 1, e);
-        tokenizer_encode(&t.data.encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &ids,
-                         e);
+        ids_add(&w.ids, &start, 1, e);
+        tokenizer_encode(&d->encoder, prompt, strlen(s->prompt), &w.ids, e);
         fputs(s->prompt, stdout);
-        /* The prompt is one forward, which leaves its keys and values in the cache, and a token
-         * after it one row. When the context is full the first token stays and the oldest others
-         * go. That moves every token but the first one place, and with it its key: the cache serves
-         * no more, and from there on a token is a forward of the whole context. */
-        for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
-            int have = (int)ids.size < C ? (int)ids.size : C;
-            if ((int)ids.size > C) from = 0;                 /* the context was full before */
-            row[0] = ids.at[0];
-            for (int k = 1; k < have; k++) row[k] = ids.at[ids.size - (size_t)have + (size_t)k];
-            int32_t next = sample_next(&t.m, &t.a, row, have, from, s->temperature, &rng, y);
-            if (model_fault(&t.m, e)) break;
-            from = have;
-            if (next == known->end) break;
-            ids_add(&ids, &next, 1, e);
-            text.size = 0;
-            if (!tokenizer_decode(known, &next, 1, &text, e))
-                fwrite(text.at, 1, text.size, stdout);
-            fflush(stdout);
-        }
-        fputc('\n', stdout);
+        generate(&w, s, s->how_many ? s->how_many : 100, e);
     }
-    free(y);
-    free(row);
-    ids_free(&ids);
-    bytes_free(&text);
-    trainer_free(&t);
-    return e->status;
+    return work_end(&w, e);
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     char config[PATH_ROOM + 16];                     /* written there first, with its folders */
-    Trainer t = {0};
-    Bytes text = {0};
-    Ids ids = {0};
+    Work w = {0};
+    Model *m = &w.t.m;
     int B = 0, T = 0;
     if (n > 1)
         return fail(e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out "
@@ -9133,25 +9059,22 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; "
                     "sink dump --ids ids --out out/dump");
     if (n == 1) {
-        if (open_model(s, words[0], 0, &t, e)) return e->status;
-        trainer_free(&t);                            /* again, with gradients */
-        if (checkpoint_load(words[0], &t, true, e)) return e->status;
-    } else if (!config_resolve(&s->model, e) && !model_create(&t.m, &s->model, true, e))
-        model_init(&t.m, s->train.init, (uint64_t)s->train.seed);
-    t.m.plain = s->plain;
+        if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
+        trainer_free(&w.t);                          /* again, with gradients */
+        checkpoint_load(words[0], &w.t, true, e);
+    } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, true, e))
+        model_init(m, s->train.init, (uint64_t)s->train.seed);
+    m->plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
-    if (!e->status) file_read(s->ids, &text, e);
-    if (!e->status && !ids_parse(&text, s->ids, t.m.c.vocab, true, &ids, NULL, &B, &T, e)) {
-        if (T > t.m.c.context)
-            fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: "
-                 "--context %d", s->ids, t.m.c.context + 1, T + 1, T);
-        else if (!file_ready(config, e) && !acts_create(&t.a, &t.m, B, T, ACTS_ALL, e))
-            dump_run(s->out, s, &t.m, &t.a, &ids, B, T, e);
-    }
-    ids_free(&ids);
-    bytes_free(&text);
-    trainer_free(&t);
-    return e->status;
+    if (e->status || file_read(s->ids, &w.in, e)
+        || ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e))
+        return work_end(&w, e);
+    if (T > m->c.context)
+        fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: "
+             "--context %d", s->ids, m->c.context + 1, T + 1, T);
+    else if (!file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+        dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
+    return work_end(&w, e);
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
@@ -9166,16 +9089,13 @@ static const Verb VERBS[] = {
     {"check",    "[NAME]",   "",
      "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
      false},
-    {"list",     "",               "",
-     "the paper's variants by name", verb_list, false},
+    {"list", "", "", "the paper's variants by name", verb_list, false},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
      "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
-    {"generate", "[MODEL]",        "dsgol",
-     "text from a model", verb_generate, true},
+    {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
     {"dump",     "[MODEL]",        "mtiouwl",
      "every tensor of one forward and backward, for NumPy", verb_dump, false},
-    {"help",     "[VERB]",         "",
-     "this page; a verb's flags", verb_help, false},
+    {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
@@ -9194,45 +9114,39 @@ static const Verb *verb_find(const Program *program, const char *name) {
 static const struct { const char *verb, *program; } ELSEWHERE[] = {
     {"repro", "paper"}, {"all", "paper"}, {"report", "paper"}, {"readme", "paper"},
     {"bench", "bench"}, {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"length", "bench"},
-    {"import", "hf"}, {"export", "hf"}, {"choices", "hf"}, {"stream", "hf"}};
-
-/* The option after o: sink's, then the program's own; NULL after the last. */
-static const Option *option_after(const Option *o, const Program *program) {
-    bool core = o >= OPTIONS && o < OPTIONS + sizeof OPTIONS / sizeof *OPTIONS;
-    o++;
-    if (!o->flag) o = core ? program->options : NULL;
-    return o && o->flag ? o : NULL;
-}
+    {"import", "hf"}, {"export", "hf"}, {"choices", "hf"}, {"stream", "hf"}, {NULL, NULL}};
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
+    const Verb *const verbs[] = {program->verbs, VERBS}, *v;
+    const Option *const options[] = {OPTIONS, program->options};
     if (!n) {
         printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
                "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
-        for (const Verb *v = program->verbs; v && v->name; v++)
-            printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        for (const Verb *v = VERBS; v->name; v++)            /* but those it has of its own */
-            if (verb_find(program, v->name) == v)
-                printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+        for (int i = 0; i < 2; i++)
+            for (v = verbs[i]; v && v->name; v++)
+                if (verb_find(program, v->name) == v)        /* but those it has of its own */
+                    printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
                "progress on stderr.\n"
                "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
                "usage.\n", program->name);
         return 0;
     }
-    const Verb *v = verb_find(program, words[0]);
+    v = verb_find(program, words[0]);
     if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
     printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
-    for (const Option *o = OPTIONS; o; o = option_after(o, program)) {
-        char left[96], value[VALUE_ROOM];
-        if (!strchr(v->groups, o->group)) continue;
-        snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-        printf("  %-34s %s%s", left, strlen(left) > 34 ? "\n                                     "
-                                                       : "", o->help);
-        if (o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1"))
-            printf(" [%s]", o->fallback);
-        putchar('\n');
-    }
+    for (int i = 0; i < 2; i++)
+        for (const Option *o = options[i]; o && o->flag; o++) {
+            char left[96], value[VALUE_ROOM];
+            const bool said = o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0")
+                              && strcmp(o->fallback, "-1");
+            if (!strchr(v->groups, o->group)) continue;
+            snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+            printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
+            if (said) printf(" [%s]", o->fallback);
+            putchar('\n');
+        }
     if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
     return 0;
 }
@@ -9241,7 +9155,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 static int sink_main(const Program *program, int argc, char **argv) {
     Settings s;
     Error e = {0};
-    const char *words[WORDS_MOST];
+    const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
     int n = 0;
     streams_begin();
     settings_default(&s);
@@ -9250,16 +9164,16 @@ static int sink_main(const Program *program, int argc, char **argv) {
     s.data.open = program->open;
     for (const Option *o = program->options; o && o->flag; o++)
         option_set(o, s.own, o->fallback, false, &e);
-    const char *name = argc > 1 ? argv[1] : "help";
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     const Verb *v = verb_find(program, name);
-    int used = v ? 2 : 1;                                    /* words before the verb's own */
+    const int used = v ? 2 : 1;                              /* words before the verb's own */
     if (!v) v = program->other;
-    for (size_t i = 0; !v && i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++)
+    for (int i = 0; !v && ELSEWHERE[i].verb; i++) {
+        const char *has = ELSEWHERE[i].program;
         if (!strcmp(ELSEWHERE[i].verb, name))
             fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help", name,
-                 ELSEWHERE[i].program, ELSEWHERE[i].program, ELSEWHERE[i].program,
-                 ELSEWHERE[i].program);
+                 has, has, has, has);
+    }
     if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
     if (v && v->run == verb_run) {
         settings_flags(&s, RUN_FLAGS, "mtdp", &e);
@@ -9272,20 +9186,18 @@ static int sink_main(const Program *program, int argc, char **argv) {
         if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
             fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the "
                             "same\n", s.threads);
-        bool trains = v->run == verb_run || v->run == verb_train;
         if (v->stops) {                                      /* at a step */
             signal(SIGINT, on_interrupt);
             signal(SIGTERM, on_interrupt);
         }
+        const bool trains = v->run == verb_run || v->run == verb_train;
         if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
         if (!n || *v->words) v->run(&s, words, n, &e);
         else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
     }
+    if (!e.status && (fflush(stdout) || ferror(stdout)))
+        fail(&e, 1, "the output cannot be written. Try: free some space");
     if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
-    else if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "%s: the output cannot be written. Try: free some space\n", program->name);
-        e.status = 1;
-    }
     return e.status;
 }
 
