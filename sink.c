@@ -2806,9 +2806,10 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and c
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
+/* A toy with these flags on top of its own, or NULL; the less favourable of a, which stands for n
+ * numbers, and b. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
-static double worse(const Line *l, double a, double b);
+static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
 
 /* Runs on its ids; or on T tokens and the target of the last: all the same for seed 0, else drawn
@@ -3065,8 +3066,7 @@ static double clamp_rule(Toy *y) {
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
         if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
-        double now = toy_spread(y, 1, y, 1);
-        worst = found++ ? worse(line.line, worst, now) : now;
+        worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
     }
     return worst;
 }
@@ -3156,7 +3156,7 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* b_h(n), what the scheme adds to a score at the distance n. */
+/* m of head h; and b_h(n), what the scheme adds to a score at the distance n. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double closed_bias(const Toy *y, int h, int n) {
     int pos = y->m.c.pos;
@@ -3196,8 +3196,7 @@ static double worst_alpha(const Toy *y, int head, int k, int rows) {
     for (int l = 0, found = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
-            double now = toy_alpha(y, l, h, k, rows);
-            worst = found++ ? worse(y->line, worst, now) : now;
+            worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
         }
     return worst;
 }
@@ -3376,13 +3375,10 @@ static double alpha_rotary(double xi, double w, int T) {
 
 /* The xi at which that passes 0.3; it grows with xi. */
 static double xi_at_threshold(double w, int T) {
-    double low = 0, high = 40;
-    for (int n = 0; n < 60; n++) {
-        double xi = (low + high) / 2;
-        if (alpha_rotary(xi, w, T) > 0.3) high = xi;
-        else low = xi;
-    }
-    return low;
+    double xi = 0, step = 20;
+    for (int n = 0; n < 60; n++, step /= 2)
+        if (alpha_rotary(xi + step, w, T) <= 0.3) xi += step;
+    return xi;
 }
 
 /* Equations 25 to 28 in row t; q and k as the model left them, rotated. x picks one of: the score
@@ -3393,18 +3389,17 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
     const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
-    const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D;
+    const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
     const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
     double root = sqrt((double)D) * (c->score_by_layer ? l + 1 : 1), norm = length(D, q);
     double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
     int seen = 0;
     worst[XI] = size / root;
-    for (int i = 0; i < t; i++) {
+    for (int i = 0; i < t; i++, k_i += K * D) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
-        const real *k_i = k + i * K * D;
         double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
-        double off = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
-        worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
+        double error = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
+        worst[SCORE_OFF] = larger(worst[SCORE_OFF], error / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
         most = larger(most, (double)A[i]);
@@ -3475,11 +3470,11 @@ static const Line PROP4[] = {
  *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
  *
  * (equations 42, 35). This is decoupled decay. Were wd |W|^2 part of the loss, as section 6 writes
- * it (with the sign of log p the wrong way round), its gradient would join g, and AdamW would need
- * wd' = wd/a^2. Clipping by the global norm breaks the equality, since g/a weighs more in the norm
- * than g; counted as g, it is restored. At a = 1/4 all factors are powers of two, which pass
- * through rounding unharmed: the two trainings agree to the bit, in either build. At a = 0.2 each
- * of 200 steps rounds a number of order 1 twice, which may grow tenfold: within SCORES. */
+ * it (with the sign of log p the wrong way round), AdamW would need wd' = wd/a^2. Clipping by the
+ * global norm breaks the equality, since g/a weighs more in the norm than g; counted as g, it is
+ * restored. At a = 1/4 all factors are powers of two, which pass through rounding unharmed: the two
+ * trainings agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which
+ * may grow tenfold: within SCORES. */
 enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
     const char *reference, *text, *flags, *tensor;
@@ -3543,29 +3538,25 @@ static void fold(Model *m, const char *tensor, double factor) {
 
 /* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
  * end, with alpha W for W. */
-static double twin_gap(Page *p, const Twin *w) {
-    double gap = 0;
-    Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
-    Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
-    if (!moments) return NAN;
-    fold(&b->m, w->tensor, pow(w->alpha, w->start));
-    for (long t = 1; t <= 200; t++) {
-        double loss = twin_step(w, a, moments, t, 1);
-        gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
-    }
-    fold(&a->m, w->tensor, w->alpha);
-    for (idx n = 0; n < a->m.count; n++)
-        gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
-    free(moments);
-    return gap;
-}
-
 static void check_twins(Page *p) {
     for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
-        Line l = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
-                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
-        page_line(p, &l, twin_gap(p, w));
+        Line line = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
+                     w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
+        Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
+        Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
+        real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
+        double gap = 0;
+        if (!moments) return;
+        fold(&b->m, w->tensor, pow(w->alpha, w->start));
+        for (long t = 1; t <= 200; t++) {
+            double loss = twin_step(w, a, moments, t, 1);
+            gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
+        }
+        fold(&a->m, w->tensor, w->alpha);
+        for (idx n = 0; n < a->m.count; n++)
+            gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
+        page_line(p, &line, gap);
+        free(moments);
     }
 }
 
@@ -3604,14 +3595,14 @@ static double pnorm_row(Toy *y) {
     Config soft = y->m.c;
     Rng rng = {5};
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
-    double p = y->m.c.pnorm, off = 0;
+    double p = soft.pnorm, worst = 0;
     soft.normalizer = NORMALIZER_SUM;
     for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
     for (int j = 1; j < N; j++)
-        off = larger(off, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
-    return off;
+        worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
+    return worst;
 }
 
 /* The last row's sum in block 1, off t^(1-1/p) by a share. */
@@ -5417,17 +5408,17 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     return 0;
 }
 
-/* t->s from the text, and whether its model can be. */
-static int checkpoint_settings(Passage *c, Trainer *t, uint64_t length) {
+/* s from the text, and whether its model can be. */
+static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
     char *text = grab((idx)length + 1, 1, c->e);
     if (!text) return c->e->status;
-    settings_default(&t->s);
+    settings_default(s);
     pass_bytes(c, text, (size_t)length);
     for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, c->name, "mtde", line, c->e);
+        checkpoint_line(s, c->name, groups, line, c->e);
     free(text);
     Error wrong = {0};
-    if (!c->e->status && config_resolve(&t->s.model, &wrong))
+    if (!c->e->status && config_resolve(&s->model, &wrong))
         fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
     return c->e->status;
 }
@@ -5469,7 +5460,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     if (c->out) pass_bytes(c, text.at, text.size);
     else if ((bytes != 4 && bytes != 8) || length > size || length + around > size)
         damaged(c->name, e);
-    else checkpoint_settings(c, t, length);
+    else checkpoint_settings(c, &t->s, "mtde", length);
     bytes_free(&text);
     t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
     t->step = (long)pass(c, (uint64_t)t->step, 8);
@@ -7041,6 +7032,8 @@ enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 #ifdef SINK_DOUBLE
 INLINE double exp_of(double x) { return exp(x); }
 INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
@@ -7050,8 +7043,6 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
-INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
 INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
@@ -8518,9 +8509,9 @@ static const struct { const char *sign; int finding; } RELATION[] = {
     [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
     [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
 
-/* The less favourable of two numbers for a line: under "=" the farther from the bound, under "<="
- * the larger, else the smaller. */
-static double worse(const Line *l, double a, double b) {
+/* Under "=" the farther from the bound, under "<=" the larger, else the smaller. */
+static double worse(const Line *l, int n, double a, double b) {
+    if (n == 0) return b;
     if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
     return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
 }
@@ -8692,8 +8683,7 @@ static void page_measure(Page *p, const Line *l) {
         Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
         if (y && bar) y->other = line_toy(p, l, bar + 1, "");
         if (p->e->status) return;
-        double now = l->measure(y);
-        worst = x ? worse(l, worst, now) : now;
+        worst = worse(l, x, worst, l->measure(y));
     }
     page_line(p, l, worst);
 }
@@ -8718,7 +8708,6 @@ static double rotated(const Config *c, const double *q, const double *k, int n) 
     return dot;
 }
 
-/* How far a number is off what it must be. */
 static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
@@ -8789,11 +8778,11 @@ static const Line NEUTRAL[] = {
  * and must. Changes tokens 1 .. T in turn and counts what x says. */
 enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 static double causality(Toy *y) {
-    Page *p = y->page;
-    int what = (int)y->x, count[3] = {0};
+    const Toy line = *y;
+    int count[3] = {0};
     for (const Variant *v = VARIANTS; v->name; v++) {
         real was[LOGITS], now[LOGITS];
-        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
+        if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
         toy_feed(y, 1);
         for (int t = 1; t <= y->T; t++) {
             idx own = (t - 1) * TOY_VOCAB;
@@ -8802,12 +8791,12 @@ static double causality(Toy *y) {
             toy_forward(y);
             toy_logits(y, now);
             int early = differing(own, was, now);
-            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK] += t <= y->m.c.prefix && early;
+            if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
+            else count[MOVES_BACK] += early > 0;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
         }
     }
-    return count[what];
+    return count[(int)line.x];
 }
 
 static const Line CAUSAL[] = {
@@ -8820,11 +8809,8 @@ static const Line CAUSAL[] = {
  * 16.5  The table of checks */
 
 static const Line STATES_OF[] = {
-    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
-static const Line CLOSED[] = {
+    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}}, CLOSED[] = {
     {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
-
-/* And what is no line. */
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
 static const struct { const Line *line; int lines; void (*more)(Page *p); } CHECKS[] = {
     {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
