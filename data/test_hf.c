@@ -92,48 +92,39 @@ static void text_file(Test *t, const char *path, const char *text) {
  * too, with ! it is whole; of three in one (t, h) the last letter is q, k or v. */
 static const char *const TENSORS_OF[] = {
     "h.: wte 11,12 = wte; wpe 16,12 = wpe; @ln_1+ 12 = norm1 norm1.b; @attn.c_attn+ 12,36 t w b; "
-    "@attn.c_proj+ 12,12 = wo bo; @ln_2+ 12 = norm2 norm2.b; @mlp.c_fc+ 12,20 = w1 b1; "
-    "@mlp.c_proj+ 20,12 = w2 b2; ln_f+ 12 = normf normf.b;",
+     "@attn.c_proj+ 12,12 = wo bo; @ln_2+ 12 = norm2 norm2.b; @mlp.c_fc+ 12,20 = w1 b1; "
+     "@mlp.c_proj+ 20,12 = w2 b2; ln_f+ 12 = normf normf.b;",
     "gpt_neox.layers.: gpt_neox.embed_in 11,12 = wte; @input_layernorm+ 12 = norm1 norm1.b; "
-    "@post_attention_layernorm+ 12 = norm2 norm2.b; @attention.query_key_value+ 36,12 h w b; "
-    "@attention.dense+ 12,12 T wo bo; @mlp.dense_h_to_4h+ 20,12 T w1 b1; "
-    "@mlp.dense_4h_to_h+ 12,20 T w2 b2; gpt_neox.final_layer_norm+ 12 = normf normf.b; "
-    "embed_out 11,12 T wcls;",
+     "@post_attention_layernorm+ 12 = norm2 norm2.b; @attention.query_key_value+ 36,12 h w b; "
+     "@attention.dense+ 12,12 T wo bo; @mlp.dense_h_to_4h+ 20,12 T w1 b1; @mlp.dense_4h_to_h+ "
+     "12,20 T w2 b2; gpt_neox.final_layer_norm+ 12 = normf normf.b; embed_out 11,12 T wcls;",
     "decoder.layers.: decoder.embed_tokens 11,8 = wte; decoder.embed_positions 18,12 2 wpe; "
-    "decoder.project_in 12,8 T win; decoder.project_out 8,12 T wout; "
-    "@self_attn.q_proj+ 12,12 T wq bq; @self_attn.k_proj+ 12,12 T wk bk; "
-    "@self_attn.v_proj+ 12,12 T wv bv; @self_attn.out_proj+ 12,12 T wo bo; "
-    "@self_attn_layer_norm+ 12 = norm1 norm1.b; @fc1+ 20,12 T w1 b1; @fc2+ 12,20 T w2 b2; "
-    "@final_layer_norm+ 12 = norm2 norm2.b;",
+     "decoder.project_in 12,8 T win; decoder.project_out 8,12 T wout; @self_attn.q_proj+ 12,12 T "
+     "wq bq; @self_attn.k_proj+ 12,12 T wk bk; @self_attn.v_proj+ 12,12 T wv bv; "
+     "@self_attn.out_proj+ 12,12 T wo bo; @self_attn_layer_norm+ 12 = norm1 norm1.b; @fc1+ 20,12 T "
+     "w1 b1; @fc2+ 12,20 T w2 b2; @final_layer_norm+ 12 = norm2 norm2.b;",
     "model.layers.: model.embed_tokens 11,12 = wte; 0@self_attn.q_proj 12,12 T wq; "
-    "0@self_attn.k_proj 6,12 T wk; 0@self_attn.v_proj 6,12 T wv; 0@self_attn.o_proj 12,12 T wo; "
-    "0@feed_forward.gate_proj 20,12 T w1; 0@feed_forward.up_proj 20,12 T w2; "
-    "0@feed_forward.down_proj 12,20 T w3; 1@mamba.in_proj 48,12 T m.in; "
-    "1@mamba.conv1d+ 24,1,3 T m.conv m.conv.b; 1@mamba.x_proj 13,24 T m.x; "
-    "1@mamba.dt_proj+ 24,5 T m.dt m.dt.b; 1@mamba.A_log! 24,4 T m.alog; 1@mamba.D! 24 = m.skip; "
-    "1@mamba.out_proj 12,24 T m.out; 1@mamba.dt_layernorm 5 = m.rnorm; "
-    "1@mamba.b_layernorm 4 = m.bnorm; 1@mamba.c_layernorm 4 = m.cnorm; "
-    "1@feed_forward.router 3,12 T router; 1@feed_forward.experts.0.gate_proj 20,12 T e0.w1; "
-    "1@feed_forward.experts.0.up_proj 20,12 T e0.w2; "
-    "1@feed_forward.experts.0.down_proj 12,20 T e0.w3; "
-    "1@feed_forward.experts.1.gate_proj 20,12 T e1.w1; "
-    "1@feed_forward.experts.1.up_proj 20,12 T e1.w2; "
-    "1@feed_forward.experts.1.down_proj 12,20 T e1.w3; "
-    "1@feed_forward.experts.2.gate_proj 20,12 T e2.w1; "
-    "1@feed_forward.experts.2.up_proj 20,12 T e2.w2; "
-    "1@feed_forward.experts.2.down_proj 12,20 T e2.w3; @input_layernorm 12 = norm1; "
-    "@pre_ff_layernorm 12 = norm2; model.final_layernorm 12 = normf; lm_head 11,12 T wcls;",
-    "model.layers.: model.embed_tokens 11,12 = wte; @input_layernorm 12 = norm1; "
-    "@self_attn.q_proj 12,12 T wq; @self_attn.k_proj 6,12 T wk; @self_attn.v_proj 6,12 T wv; "
-    "@self_attn.o_proj 12,12 T wo; @post_attention_layernorm 12 = norm2; "
-    "@mlp.gate_proj 20,12 T w1; @mlp.up_proj 20,12 T w2; @mlp.down_proj 12,20 T w3; "
-    "model.norm 12 = normf; lm_head 11,12 T wcls;",
-};
+     "0@self_attn.k_proj 6,12 T wk; 0@self_attn.v_proj 6,12 T wv; 0@self_attn.o_proj 12,12 T wo; "
+     "0@feed_forward.gate_proj 20,12 T w1; 0@feed_forward.up_proj 20,12 T w2; "
+     "0@feed_forward.down_proj 12,20 T w3; 1@mamba.in_proj 48,12 T m.in; 1@mamba.conv1d+ 24,1,3 T "
+     "m.conv m.conv.b; 1@mamba.x_proj 13,24 T m.x; 1@mamba.dt_proj+ 24,5 T m.dt m.dt.b; "
+     "1@mamba.A_log! 24,4 T m.alog; 1@mamba.D! 24 = m.skip; 1@mamba.out_proj 12,24 T m.out; "
+     "1@mamba.dt_layernorm 5 = m.rnorm; 1@mamba.b_layernorm 4 = m.bnorm; 1@mamba.c_layernorm 4 = "
+     "m.cnorm; 1@feed_forward.router 3,12 T router; 1@feed_forward.experts.0.gate_proj 20,12 T "
+     "e0.w1; 1@feed_forward.experts.0.up_proj 20,12 T e0.w2; 1@feed_forward.experts.0.down_proj "
+     "12,20 T e0.w3; 1@feed_forward.experts.1.gate_proj 20,12 T e1.w1; "
+     "1@feed_forward.experts.1.up_proj 20,12 T e1.w2; 1@feed_forward.experts.1.down_proj 12,20 T "
+     "e1.w3; 1@feed_forward.experts.2.gate_proj 20,12 T e2.w1; 1@feed_forward.experts.2.up_proj "
+     "20,12 T e2.w2; 1@feed_forward.experts.2.down_proj 12,20 T e2.w3; @input_layernorm 12 = "
+     "norm1; @pre_ff_layernorm 12 = norm2; model.final_layernorm 12 = normf; lm_head 11,12 T wcls;",
+    "model.layers.: model.embed_tokens 11,12 = wte; @input_layernorm 12 = norm1; @self_attn.q_proj "
+     "12,12 T wq; @self_attn.k_proj 6,12 T wk; @self_attn.v_proj 6,12 T wv; @self_attn.o_proj "
+     "12,12 T wo; @post_attention_layernorm 12 = norm2; @mlp.gate_proj 20,12 T w1; @mlp.up_proj "
+     "20,12 T w2; @mlp.down_proj 12,20 T w3; model.norm 12 = normf; lm_head 11,12 T wcls;"};
 
-#define LLAMA_SHAPE                                                                                \
-    "`hidden_size`: 12, `num_attention_heads`: 2, `num_key_value_heads`: 1, "                \
-    "`num_hidden_layers`: 2, `intermediate_size`: 20, `max_position_embeddings`: 16, "       \
-    "`vocab_size`: 11"
+#define LLAMA_SHAPE "`hidden_size`: 12, `num_attention_heads`: 2, `num_key_value_heads`: 1, " \
+                    "`num_hidden_layers`: 2, `intermediate_size`: 20, `max_position_embeddings`: " \
+                    "16, `vocab_size`: 11"
 enum { FAMILIES_OF = 6 };
 static const char *const NAMES_OF[FAMILIES_OF] = {"gpt2", "gpt_neox", "opt", "jamba", "llama",
                                                   "mistral"};
@@ -347,9 +338,8 @@ typedef struct Parts {
     "`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}| ?"      \
     "[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+`}, "       \
     "`behavior`: `Isolated`, `invert`: false}, " BYTE_LEVEL(", `use_regex`: false") "]}"
-#define TEMPLATE(single)                                                                           \
-    "{`type`: `TemplateProcessing`, `single`: [" single "], `special_tokens`: "            \
-    "{`<s>`: {`id`: `<s>`, `ids`: [259]}}}"
+#define TEMPLATE(single) "{`type`: `TemplateProcessing`, `single`: [" single \
+                         "], `special_tokens`: {`<s>`: {`id`: `<s>`, `ids`: [259]}}}"
 #define FRONT "{`SpecialToken`: {`id`: `<s>`}}"
 #define TEXT_A "{`Sequence`: {`id`: `A`}}"
 #define SIGN "\\u2581"
@@ -459,29 +449,27 @@ static void hf__returns(Test *t) {
     scratch_close();
 }
 
-/* Every flag that llama has reaches the key of that meaning. */
+/* Every flag that llama has reaches the key of that meaning: flags; keys and values, | between. */
 static void hf__config(Test *t) {
-    static const char *const ROWS[][2] = {               /* flags; keys and values, | between */
-        {"", "\"hidden_size\": 12,|\"intermediate_size\": 7,|\"num_hidden_layers\": "
-         "2,|\"num_attention_heads\": 2,|\"num_key_value_heads\": 2,|\"head_dim\": "
-         "6,|\"vocab_size\": 11,|\"max_position_embeddings\": 80,|\"hidden_act\": "
-         "\"silu\"|\"rms_norm_eps\": 1e-05,|\"rope_theta\": 10000.0,|\"rope_scaling\": "
-         "null|\"attention_bias\": false|\"mlp_bias\": false|\"tie_word_embeddings\": "
-         "false|\"bos_token_id\": null|\"eos_token_id\": null|\"model_type\": "
-         "\"llama\"|\"architectures\": [\"LlamaForCausalLM\"]"},
-        {"--kv-heads 1", "\"num_key_value_heads\": 1,"}, {"--head-dim 10", "\"head_dim\": 10,"},
-        {"--act geglu", "\"hidden_act\": \"gelu\""}, {"--act reglu", "\"hidden_act\": \"relu\""},
-        {"--norm-eps 1", "\"rms_norm_eps\": 1.0,"}, {"--rope-base 512.5", "\"rope_theta\": 512.5,"},
-        {"--rope-scaling linear --rope-factor 3", "\"rope_scaling\": {\"rope_type\": \"linear\", "
-         "\"factor\": 3.0}"},
+    static const char *const ROWS[][2] = {
+        {"", "`hidden_size`: 12,|`intermediate_size`: 7,|`num_hidden_layers`: "
+         "2,|`num_attention_heads`: 2,|`num_key_value_heads`: 2,|`head_dim`: 6,|`vocab_size`: "
+         "11,|`max_position_embeddings`: 80,|`hidden_act`: `silu`|`rms_norm_eps`: "
+         "1e-05,|`rope_theta`: 10000.0,|`rope_scaling`: null|`attention_bias`: false|`mlp_bias`: "
+         "false|`tie_word_embeddings`: false|`bos_token_id`: null|`eos_token_id`: "
+         "null|`model_type`: `llama`|`architectures`: [`LlamaForCausalLM`]"},
+        {"--kv-heads 1", "`num_key_value_heads`: 1,"}, {"--head-dim 10", "`head_dim`: 10,"},
+        {"--act geglu", "`hidden_act`: `gelu`"}, {"--act reglu", "`hidden_act`: `relu`"},
+        {"--norm-eps 1", "`rms_norm_eps`: 1.0,"}, {"--rope-base 512.5", "`rope_theta`: 512.5,"},
+        {"--rope-scaling linear --rope-factor 3", "`rope_scaling`: {`rope_type`: `linear`, "
+         "`factor`: 3.0}"},
         {"--rope-scaling llama3 --rope-factor 4 --rope-low 1.5 --rope-high 5 --rope-original 64",
-         "{\"rope_type\": \"llama3\", \"factor\": 4.0, \"low_freq_factor\": 1.5, "
-         "\"high_freq_factor\": 5.0, \"original_max_position_embeddings\": 64}"},
-        {"--linear-bias", "\"attention_bias\": true|\"mlp_bias\": true"},
-        {"--linear-bias --bias-in ffn", "\"attention_bias\": false|\"mlp_bias\": true"},
-        {"--linear-bias --bias-in attention", "\"attention_bias\": true|\"mlp_bias\": false"},
-        {"--tied", "\"tie_word_embeddings\": true"},
-    };
+         "{`rope_type`: `llama3`, `factor`: 4.0, `low_freq_factor`: 1.5, `high_freq_factor`: 5.0, "
+         "`original_max_position_embeddings`: 64}"},
+        {"--linear-bias", "`attention_bias`: true|`mlp_bias`: true"},
+        {"--linear-bias --bias-in ffn", "`attention_bias`: false|`mlp_bias`: true"},
+        {"--linear-bias --bias-in attention", "`attention_bias`: true|`mlp_bias`: false"},
+        {"--tied", "`tie_word_embeddings`: true"}};
     char key[160];
     if (!begun(t)) return;
     EACH(i, ROWS) {
@@ -490,6 +478,7 @@ static void hf__config(Test *t) {
         Bytes text = slurp(SCRATCH "/llama/config.json");
         for (const char *at = ROWS[i][1]; *at; at += *at == '|') {
             snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "|"), at);
+            unticked(key, strlen(key));
             fact(t, text.at && strstr((const char *)text.at, key), "%s: no %s in %s", ROWS[i][0],
                  key, text.at ? (const char *)text.at : "");
             at += strcspn(at, "|");
@@ -601,12 +590,11 @@ static void hf__refuses(Test *t) {
         {"export a b --tokenizer", "2", "--tokenizer: expected a value"},
         {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
         {"export " SCRATCH "/tale.tok " SCRATCH "/llama", "1", "expected a checkpoint"},
-        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH "/none", "1", "none: "},
-        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama", "1", "found another in tokenizer.bin"},
+        {TO_LLAMA " --tokenizer " SCRATCH "/none", "1", "none: "},
+        {TO_LLAMA, "1", "found another in tokenizer.bin"},
         {"export " SCRATCH "/m.ckpt " SCRATCH "/tale.tok --tokenizer " SCRATCH "/tale.tok", "1",
          "tale.tok/"},
-        {"export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH "/twice.tok", "1",
-         "found 261 and 262 alike"}};
+        {TO_LLAMA " --tokenizer " SCRATCH "/twice.tok", "1", "found 261 and 262 alike"}};
     /* a b, b c, (ab) c, a (bc): two tokens spell abc; a byte b has id 3 + b */
     static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
     char flags[80]; Settings s; Error e = {0}; Tokenizer k = {0}; Bytes b = {0};
@@ -614,8 +602,7 @@ static void hf__refuses(Test *t) {
     EACH(i, FLAGS) {
         const char *said = strchr(FLAGS[i], '|');
         snprintf(flags, sizeof flags, "%.*s", (int)strcspn(FLAGS[i], "|"), FLAGS[i]);
-        if (model_file(t, flags, 0))
-            sink_fails(t, TO_LLAMA, 1, said ? said + 1 : flags);
+        if (model_file(t, flags, 0)) sink_fails(t, TO_LLAMA, 1, said ? said + 1 : flags);
     }
     bytes_add(&b, "SINKTOK1", 8, &e);
     bytes_number(&b, 1, 4, &e);
@@ -713,7 +700,6 @@ static void st_fails(Test *t, const Bytes *b, const char *said) {
 /* Headers, bytes of data behind them, what is said. What is right fails for want of tensors. */
 #define ONE(dtype, shape, place) "{" ENTRY("a", dtype, shape, place) "}"
 static const struct { const char *header; size_t data; const char *said; } ST_ROWS[] = {
-
     /* what is right */
     {"{}", 0, ST_NONE}, {"{}      ", 0, ST_NONE}, {" \t\r\n{} \t\r\n", 0, ST_NONE},
     {ONE("F32", "2, 0", "0, 0"), 0, ST_NONE}, {ONE("I32", "", "0, 4"), 4, ST_NONE},
@@ -729,10 +715,7 @@ static const struct { const char *header; size_t data; const char *said; } ST_RO
     {"{} {}", 0, "expected nothing more at byte 3"},
     {"{\"a\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, "expected fewer brackets"},
     /* places */
-    {"{" ENTRY("a", "U8", "16", "0, 16") "," ENTRY("b", "U8", "16", "0, 16") "," ENTRY("c", "U8",
-     "16", "0, 16") "," ENTRY("d", "U8", "16", "0, 16") "," ENTRY("e", "U8", "16", "0, 16") ","
-     ENTRY("f", "U8", "16", "0, 16") "," ENTRY("g", "U8", "16", "0, 16") "," ENTRY("h", "U8", "16",
-     "0, 16") "," ENTRY("i", "U8", "16", "0, 16") "," ENTRY("j", "U8", "16", "0, 16") "}", 16,
+    {"{" ENTRY("a", "U8", "16", "0, 16") "," ENTRY("b", "U8", "16", "0, 16") "}", 16,
      "to begin at byte 16 of the data, where the one before it ends, found 0"},
     {ONE("U8", "4", "4, 8"), 8, "to begin at byte 0 of the data"},
     {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "6, 10") "}", 10, "tensor b to "
@@ -775,8 +758,7 @@ static const struct { const char *header; size_t data; const char *said; } ST_RO
     {"{" ENTRY("a\\u0000b", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
     {"{\"__metadata__\": {\"format\": 1}}", 0, "expected strings in __metadata__"},
     {"{\"__metadata__\": []}", 0, "expected strings in __metadata__"},
-    {"{" ENTRY("a\\u000ab\\u007f", "U8", "1", "0, 2") "}", 2, "bytes of a?b? as"},
-};
+    {"{" ENTRY("a\\u000ab\\u007f", "U8", "1", "0, 2") "}", 2, "bytes of a?b? as"}};
 
 /* Every rule of the format, and lengths N of a header in files of some bytes. */
 static void hf__safetensors(Test *t) {
@@ -871,8 +853,7 @@ static void hf__json(Test *t) {
         {"{`a`: `\xC0\x80`}", "expected UTF-8 at byte 7"}, {"{`a`: `\xED\xA0\x80`}", "UTF-8"},
         {"{`a`: `\xF4\x90\x80\x80`}", "expected UTF-8"}, {"{`a`: `\xE2\x82`}", "UTF-8"},
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
-        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"},
-    };
+        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"}};
     if (!begun(t)) return;
     EACH(i, ROWS) {
         text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
@@ -888,11 +869,12 @@ static void hf__json(Test *t) {
 
 /* An index and its files: each tensor in the file that it says, once, and no other. */
 static void hf__shards(Test *t) {
+#define MISSING(name, shard) "expected tensor " name " in " shard ".safetensors, found none"
 #define MAP(entries) "{`metadata`: {`total_size`: 1}, `weight_map`: {" entries "}}"
     static const char NAME[] = "expected the name of a file beside it for a";
+#define TWO(a, b) MAP("`a`: `" a ".safetensors`, `b`: `" b ".safetensors`")
     static const struct { const char *index, *said; } ROWS[] = {
-        {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`"), "expected tensor "
-         "transformer.wte.weight"},
+        {TWO("1", "2"), "expected tensor transformer.wte.weight"},
         {"{`weight_map`: {}}", "expected a weight_map"}, {"{}", "expected a weight_map"},
         {"{`weight_map`: [`a`]}", "expected a weight_map"}, {MAP("`a`: 1"), NAME},
         {MAP("`a`: ``"), NAME}, {MAP("`a`: `x/1`"), NAME}, {MAP("`a`: `/1`"), NAME},
@@ -901,17 +883,10 @@ static void hf__shards(Test *t) {
         {MAP("`a`: `1.safetensors\\u0000`"), NAME},
         {MAP("`a`: `none.safetensors`"), "none.safetensors: "},
         {MAP("`a`: `3.safetensors`"), "expected b in the weight_map, found it in"},
-        {MAP("`a`: `2.safetensors`, `b`: `2.safetensors`"), "expected tensor a in 2.safetensors, "
-         "found none"},
-        {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"), "expected tensor "
-         "c in 2.safetensors, found none"},
-        {MAP("`a`: `1.safetensors`, `b`: `1.safetensors`"), "expected tensor b in 1.safetensors, "
-         "found none"},
-        {MAP("`a`: `2.safetensors`, `b`: `1.safetensors`"), "expected tensor a in 2.safetensors, "
-         "found none"},
-        {MAP("`a`: `1.safetensors`, `b`: `3.safetensors`"),
-         "expected each tensor once, found a in"},
-    };
+        {TWO("2", "2"), MISSING("a", "2")}, {TWO("1", "1"), MISSING("b", "1")},
+        {TWO("2", "1"), MISSING("a", "2")}, {TWO("1", "3"), "each tensor once, found a in"},
+        {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"),
+         MISSING("c", "2")}};
     static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
         "{" ENTRY("b", "U8", "1", "0, 1") "}",
         "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
@@ -936,6 +911,8 @@ static void hf__shards(Test *t) {
     fact(t, !e.status, "%s", e.text);
     scratch_close();
 #undef MAP
+#undef MISSING
+#undef TWO
 }
 
 /* Where number (i, o) of part `part` (q, k, v) lies in the tensor there: C 12, 2 heads of 6. */
@@ -977,17 +954,17 @@ static void published_compare(Test *t, const Model *m, const char *family) {
 /* [FIG10] */
 static void hf__choices(Test *t) {
     static const char LINES[] =
-        "{\"ind\": 1, \"activity_label\": \"Roof work\", "
-        "\"ctx_a\": \"A man is  there [step] now.\", \"ctx_b\": \"he Sits\", "
-        "\"endings\": [\"is [title] up [a\\nb] x\", \" b\\tc \\u00e9 \", "
-        "\"c\\\\d\", \"d   e\"], \"label\": 3}\n\n{\"activity_label\": \"A\", \"ctx_a\": \"x\", "
-        "\"ctx_b\": \"\", \"endings\": [\"p\", \"[q] r\"], \"label\": \"0\"}";
+        "{`ind`: 1, `activity_label`: `Roof work`, "
+        "`ctx_a`: `A man is  there [step] now.`, `ctx_b`: `he Sits`, "
+        "`endings`: [`is [title] up [a\\nb] x`, ` b\\tc \\u00e9 `, "
+        "`c\\\\d`, `d   e`], `label`: 3}\n\n{`activity_label`: `A`, `ctx_a`: `x`, "
+        "`ctx_b`: ``, `endings`: [`p`, `[q] r`], `label`: `0`}";
     static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
                                "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
     static const char *const BAD[][2] = {
-        {"{\"label\": 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
-        {"{\"activity_label\": \"A\", \"ctx_a\": \"x\", \"ctx_b\": \"\", \"endings\": [\"p\", "
-         "\"q\"], \"label\": 2}", ":1: expected activity_label"}, {"[1", ":1: "}};
+        {"{`label`: 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
+        {"{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: [`p`, "
+         "`q`], `label`: 2}", ":1: expected activity_label"}, {"[1", ":1: "}};
     Bytes got = {0}; Error e = {0};
     if (!begun(t)) return;
     text_file(t, SCRATCH "/h.jsonl", LINES);
@@ -1092,8 +1069,7 @@ static const struct { const char *family, *text, *flags; } FACTS_TAKEN[] = {
     {"jamba", "", "--pos none --attention-period 2 --attention-offset 0 --mamba-inner 24 "
      "--mamba-state 4 --mamba-conv 3 --mamba-rank 5 --experts 3 --expert-top 2 --expert-period 2 "
      "--expert-offset 1"},
-    {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"},
-};
+    {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"}};
 
 /* What would change the result and has no flag. */
 static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
@@ -1129,8 +1105,7 @@ static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
     {"jamba", "`mamba_inner_layernorms`: false", "mamba_inner_layernorms to be true"},
     {"jamba", "`mamba_expand`: 2.5", "mamba_expand to be an integer"},
     {"jamba", "`sliding_window`: 5", "sliding_window to be null, found 5"},
-    {"jamba", "`num_experts_per_tok`: 4", "--expert-top 4 is more than the --experts 3"},
-};
+    {"jamba", "`num_experts_per_tok`: 4", "--expert-top 4 is more than the --experts 3"}};
 
 /* Whole files that are no config of a model. */
 static const char *const NO_CONFIGS[][2] = {
@@ -1221,8 +1196,7 @@ static void hf__accounts(Test *t) {
         {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
          "expected tensor model.layers.1.feed_forward.experts.2.up_proj.weight [20,12]"},
         {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
-         "experts.3.up_proj.weight too"},
-    };
+         "experts.3.up_proj.weight too"}};
     if (!begun(t)) return;
     text_file(t, SCRATCH "/x.model", "mine");
     EACH(i, ROWS) {
@@ -1459,8 +1433,7 @@ static void tiny_write(Test *t, const TinyCase *c, int layout, int config) {
     Bytes index = {0}, text = {0}; Error e = {0}; int files = 0;
     scratch_open();
     fact(t, !make_folder(FOLDER), "no folder " FOLDER);
-    for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++)
-        tiny_file(&g, t, c->k, &index);
+    for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++) tiny_file(&g, t, c->k, &index);
     if (files > 1) {
         bytes_print(&text, &e, "{\"metadata\": {}, \"weight_map\": {");
         bytes_add(&text, index.at, index.size, &e);
@@ -1604,7 +1577,7 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
 /* Every family and variant, dtype, way to store it, and spelling of its config; imported as a copy
  * whose matrices stay in the file, and as links that are read at once. */
 static void imported__against_library(Test *t) {
-    static const char *const FAMILY[] = {"gpt2", "gpt_neox", "opt", "llama", "mistral", "jamba"};
+    static const char *const *const FAMILY = NAMES_OF;
     Bytes text = {0}; TinyCase c;
     Golden g = {.path = TINY, .line = 1};
     double most[6][TINY_KINDS] = {{0}}, worst = 0;
@@ -1726,8 +1699,7 @@ static Other other_begin(int cut, int space, int flags) {
         const char c = (char)b;
         other_token(&o, cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT, &c, 1);
     }
-    for (int i = 0; i < 11; i++)
-        other_range(&o.classes, RANGES[i][0], RANGES[i][1], RANGES[i][2]);
+    for (int i = 0; i < 11; i++) other_range(&o.classes, RANGES[i][0], RANGES[i][1], RANGES[i][2]);
     other_token(&o, KIND_MARK, "<s>", 3);                    /* 256 */
     return o;
 }
@@ -1813,8 +1785,7 @@ static void pieces__published(Test *t) {
         {CUT_LLAMA3, "(a|.b|\tc| ((|a|1|a"}, {CUT_LLAMA3, "123|456|7|a|" U_BD "12|3"},
         {CUT_LLAMA3, "a|  \n\n| | b"}, {CUT_LLAMA3, "a| \r\n \n|\t|\t|1| "},
         {CUT_LLAMA3, "a|!\n\r\n|b| !|a|  |"}, {CUT_LLAMA3, "\n|a|\n| a|  "},
-        {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"},
-    };
+        {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"}};
     EACH(i, ROWS) {
         Tokenizer k; Encoder c; char text[200] = "", wanted[200]; size_t n = 0;
         Other o = other_begin(ROWS[i].cut, SPACE_PLAIN, 1);
@@ -1846,8 +1817,7 @@ static void tokenizer_encode__spaces(Test *t) {
         {SPACE_NONE, "a a", "a| a"}, {SPACE_NONE, "\xE2\x96\x81\xE2\x96\x81" "a", " | a"},
         {SPACE_NONE, "#####a#", "###|##|a|<23>"}, {SPACE_NONE, "<s>>#", "<s>>|<23>"},
         {SPACE_NONE, U_E9 "a" U_5DDD "\xFF", U_E9 "a|<E5>|<B7>|<9D>|<FF>"},
-        {SPACE_NONE, "b" U_E9 "ab", "b|" U_E9 "a|b"}, {SPACE_EACH, "##a", " |##|a"},
-    };
+        {SPACE_NONE, "b" U_E9 "ab", "b|" U_E9 "a|b"}, {SPACE_EACH, "##a", " |##|a"}};
     EACH(i, ROWS) {
         Tokenizer k; Encoder c;
         Other o = other_begin(CUT_BESIDE, ROWS[i].space, 2);
@@ -2077,8 +2047,7 @@ static void hf__tokenizer_json(Test *t) {
         {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "bb", RAW) ", " ADDED("261",
          "bbb", "`normalized`: true") "]"}, "bbb", "260 98 "},
         {{.vocab = "`he`: 256, `\\u0120he`: 257, `\\u65e5 x`: 258, `</s>`: 300", .added = "["
-         ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "},
-    };
+         ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "}};
     static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
         {{0}, false, 258},
         {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<go>", RAW) "]",
@@ -2088,8 +2057,7 @@ static void hf__tokenizer_json(Test *t) {
         {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
           .post = "{`type`: `Sequence`, `processors`: [" BYTE_LEVEL("") ", "
                   TEMPLATE(FRONT ", " TEXT_A) "]}"}, true, 259},
-        {{.added = "[" ADDED("258", "</s>", RAW) "]"}, false, -1},
-    };
+        {{.added = "[" ADDED("258", "</s>", RAW) "]"}, false, -1}};
     char found[400]; Tokenizer k; Encoder c;
     if (!begun(t)) return;
     EACH(i, ROWS) {
@@ -2161,8 +2129,7 @@ static void hf__tokenizer_refuses(Test *t) {
         {{.merges = "[[`h`, `e`, `x`]]"}, "a merge that is no pair"},
         {{.merges = "[1]"}, "a merge that is no pair"},
         {{.merges = "[`h x`]"}, "expected merge 0 of tokens into a token"},
-        {{.merges = "[`h e`, `h e`]"}, "merge 1 to be new"},
-    };
+        {{.merges = "[`h e`, `h e`]"}, "merge 1 to be new"}};
     if (!begun(t)) return;
     EACH(i, ROWS) {
         parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
@@ -2180,10 +2147,8 @@ static void hf__tokenizer_refuses(Test *t) {
 /* SentencePiece's characters in a tokenizer.json: what its parts do about spaces and marks. */
 static void hf__tokenizer_characters(Test *t) {
 #define PREPEND "{`type`: `Prepend`, `prepend`: `" SIGN "`}"
-#define REPLACE                                                                                    \
-    "{`type`: `Replace`, `pattern`: {`String`: ` `}, `content`: `" SIGN "`}"
-#define METASPACE(more)                                                                            \
-    "{`type`: `Metaspace`, `replacement`: `" SIGN "`, `split`: false" more "}"
+#define REPLACE "{`type`: `Replace`, `pattern`: {`String`: ` `}, `content`: `" SIGN "`}"
+#define METASPACE(more) "{`type`: `Metaspace`, `replacement`: `" SIGN "`, `split`: false" more "}"
 #define BOTH "{`type`: `Sequence`, `normalizers`: [" PREPEND ", " REPLACE "]}"
     static const struct { const char *normalizer, *cuts, *more, *text, *ids; } ROWS[] = {
         {BOTH, "null", RAW, "a", " a"}, {BOTH, "null", RAW, " a", " | a"},
@@ -2196,8 +2161,7 @@ static void hf__tokenizer_characters(Test *t) {
         {"null", METASPACE(", `prepend_scheme`: `always`"), RAW, "a<s>a", " a|<s>| a"},
         {"null", METASPACE(", `prepend_scheme`: `never`"), RAW, "ab a", "ab| a"},
         {"null", METASPACE(", `add_prefix_space`: true"), RAW, "a<s>a", " a|<s>| a"},
-        {"null", METASPACE(", `add_prefix_space`: false"), RAW, "a<s>a", "a|<s>|a"},
-    };
+        {"null", METASPACE(", `add_prefix_space`: false"), RAW, "a<s>a", "a|<s>|a"}};
     char added[200]; Tokenizer k; Encoder c; Bytes b = {0}; Error e = {0};
     if (!begun(t)) return;
     bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
@@ -2386,8 +2350,7 @@ static void hf__sentencepiece_refuses(Test *t) {
         {{3, 2, 35, 1, 0}, {4, 0, 5, 0, 0}, TEXT},
         {{3, 2, 35, 1, 42, -1, 41, -1, 0}, {4, 0, 0}, NULL},
         {{3, 2, 35, 1, 42, 9999, 0}, {4, 0, 0}, "no token that ends a text"},
-        {{3, 2, 35, 1, 41, 9999, 0}, {4, 0, 0}, "no token that begins a text"},
-    };
+        {{3, 2, 35, 1, 41, 9999, 0}, {4, 0, 0}, "no token that begins a text"}};
     static const char UNUSED[] = "a piece of a type that is not used";
     static const struct { int type; const char *text, *said; } PIECES[] = {
         {5, NULL, UNUSED}, {7, NULL, UNUSED}, {1, "xa", "a character that is no piece"},
@@ -2425,23 +2388,21 @@ static void hf__sentencepiece_refuses(Test *t) {
 static void hf__tokenizer_folder(Test *t) {
     static const struct { const char *config; int end, bos, begins; const char *said; } ROWS[] = {
         {NULL, 258, 258, 0, NULL},
-        {"{\"bos_token\": {\"content\": \"</s>\"}, \"eos_token\": \"</s>\", \"pad_token\": "
-         "\"<pad>\", \"add_prefix_space\": false, \"add_bos_token\": true}", 260, 260, 1, NULL},
-        {"{\"bos_token\": \"<pad>\", \"eos_token\": \"</s>\", \"add_bos_token\": false}", 260, 259,
+        {"{`bos_token`: {`content`: `</s>`}, `eos_token`: `</s>`, `pad_token`: "
+         "`<pad>`, `add_prefix_space`: false, `add_bos_token`: true}", 260, 260, 1, NULL},
+        {"{`bos_token`: `<pad>`, `eos_token`: `</s>`, `add_bos_token`: false}", 260, 259,
          0, NULL},
-        {"{\"eos_token\": null}", 260, 258, 0, NULL},
-        {"{\"add_prefix_space\": true}", 0, 0, 0, "found add_prefix_space"},
-        {"{\"add_eos_token\": true}", 0, 0, 0, "found add_eos_token"},
-        {"{", 0, 0, 0, "tokenizer_config.json: "},
-    };
+        {"{`eos_token`: null}", 260, 258, 0, NULL},
+        {"{`add_prefix_space`: true}", 0, 0, 0, "found add_prefix_space"},
+        {"{`add_eos_token`: true}", 0, 0, 0, "found add_eos_token"},
+        {"{", 0, 0, 0, "tokenizer_config.json: "}};
     static const char WORDS[] = "tokenizer " DOWNLOAD " --out " X_TOK;
     Bytes b = {0}; Error e = {0}; Tokenizer k; Encoder c; char found[300];
     if (!begun(t)) return;
     EACH(i, ROWS) {
         b.size = 0;
-        letters_json(&b, i ? "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258, \"<pad>\": "
-                             "259, \"</s>\": 260"
-                           : "\"he\": 256, \"\\u0120he\": 257, \"<|endoftext|>\": 258", &e);
+        letters_json(&b, i ? "`he`: 256, `\\u0120he`: 257, `<|endoftext|>`: 258, `<pad>`: 259, "
+                     "`</s>`: 260" : "`he`: 256, `\\u0120he`: 257, `<|endoftext|>`: 258", &e);
         bytes_add(&b, "", 1, &e);
         text_file(t, DOWNLOAD "/vocab.json", (const char *)b.at);
         text_file(t, DOWNLOAD "/merges.txt",
@@ -2487,8 +2448,7 @@ static void hf__tokenizer_nfc(Test *t) {
         {"\xEA\xB0\x81\xE1\x86\xA8", "\xEA\xB0\x81\xE1\x86\xA8"},
         {"\xE1\x84\x80\xCC\x81\xE1\x85\xA1", "\xE1\x84\x80\xCC\x81\xE1\x85\xA1"},
         {"\xF0\xAF\xA0\x80", "\xE4\xB8\xBD"}, {"\xEF\xAC\x9D", "\xD7\x99\xD6\xB4"},
-        {"e\xCC\x81\xFF", U_E9 "?"}, {"a\xCC\x95\xCC\x80\xD6\xAE\xCC\x80", NULL},
-    };
+        {"e\xCC\x81\xFF", U_E9 "?"}, {"a\xCC\x95\xCC\x80\xD6\xAE\xCC\x80", NULL}};
     Tokenizer k; Encoder c;
     if (!begun(t)) return;
     const Parts nfc = {.normalizer = "{\"type\": \"NFC\"}"};
@@ -2761,20 +2721,27 @@ static const char *const PUBLISHED[] = {
     "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3"};
 enum { FORWARDS = sizeof PUBLISHED / sizeof *PUBLISHED };
 
-/* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then over many channels. */
+/* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then over many channels, and in
+ * all kinds of Jamba's blocks, and with attention and experts in one of them. */
 static void published__against_slow(Test *t) {
-    for (int f = 0; f < FORWARDS; f++) {
+#define JAMBA_SHAPE "--heads 4 --kv-heads 2 --dim 32 --ffn 40 --pos none --norm-eps 1e-6 " \
+                    "--mamba-state 4 --mamba-rank 3 --experts 4 --attention-period 4 "
+    static const struct { const char *flags; int T; } ROWS[] = {
+        {"--attention-period 2 --attention-offset 1 --mamba-inner 530 --mamba-state 17 "
+         "--mamba-rank 20", 9},
+        {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 1},
+        {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 24},
+        {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 1},
+        {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 24}};
+    enum { OTHERS = sizeof ROWS / sizeof *ROWS };
+    for (int f = 0; f < FORWARDS + OTHERS; f++) {
+        const bool own = f < FORWARDS;
+        const char *flags = own ? PUBLISHED[f] : ROWS[f - FORWARDS].flags;
         Lab b;
-        if (!lab_open(&b, t, 2, 40, PUBLISHED[f])) return;
-        compare_with_slow(t, &b, 2000 * REAL_EPS, PUBLISHED[f]);
+        if (!lab_open(&b, t, own ? 2 : 1, own ? 40 : ROWS[f - FORWARDS].T, flags)) return;
+        compare_with_slow(t, &b, (own ? 2000 : 4000) * REAL_EPS, flags);
         lab_close(&b);
     }
-    static const char WIDER[] = "--attention-period 2 --attention-offset 1 --mamba-inner 530 "
-                                "--mamba-state 17 --mamba-rank 20";
-    Lab b;
-    if (!lab_open(&b, t, 1, 9, WIDER)) return;
-    compare_with_slow(t, &b, 4000 * REAL_EPS, WIDER);
-    lab_close(&b);
 }
 
 /* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
@@ -2953,24 +2920,6 @@ static void published__same_bits(Test *t) {
     }
 }
 
-/* All kinds of Jamba's blocks, and attention with experts in one of them. */
-static void published__jamba(Test *t) {
-    static const struct { const char *name, *flags; } ROWS[] = {
-        {"jamba", "--layers 8 --heads 4 --kv-heads 2 --dim 32 --ffn 40 --pos none --norm-eps 1e-6 "
-                  "--attention-period 4 --attention-offset 2 --mamba-state 4 --mamba-rank 3 "
-                  "--experts 4 --expert-top 2 --expert-period 2 --expert-offset 1"},
-        {"jamba, attention and experts in a block", "--layers 4 --heads 4 --kv-heads 2 --dim 32 "
-            "--ffn 40 --pos none --attention-period 4 --attention-offset 1 --mamba-state 4 "
-            "--mamba-rank 3 --experts 4 --expert-period 2 --expert-offset 1"}};
-    for (int i = 0; i < 2; i++)
-        for (int T = 1; T <= 24; T += 23) {
-            Lab b;
-            if (!lab_open(&b, t, 1, T, ROWS[i].flags)) return;
-            compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
-            lab_close(&b);
-        }
-}
-
 /* Rows that are made later are those of a whole forward, in which a Mamba block makes all anew. */
 static void published__extend(Test *t) {
     static const int SHORT[] = {1, 2, 26, 55, 0};
@@ -2991,8 +2940,7 @@ static void choices_read__lines(Test *t) {
         {"", "expected a question a line, found none"}, {"\n\n", "found none"},
         {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},
         {"12\ta\tb\tc", ":1: "}, {"1", ":1: "}, {"1\t", ":1: "}, {"1\ta\tb\tc\n\t\t\t\n", ":2: "},
-        {"1\t0\t1\t2\t3\t4\t5\t6\t7\t8\t9\t", ":1: "},
-    };
+        {"1\t0\t1\t2\t3\t4\t5\t6\t7\t8\t9\t", ":1: "}};
     Choices c; Error e = {0};
     fact(t, !choices_read((const unsigned char *)GOOD, sizeof GOOD - 1, "f", &c, &e), "%s", e.text);
     if (e.status) return;
@@ -3723,7 +3671,7 @@ static void sink__streams(Test *t) {
 static const TestEntry TESTS[] = {
     RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
     RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
-    RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__jamba),
+    RUNS(experts_forward__not_renormalised), RUNS(published__same_bits),
     RUNS(published__extend), RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer),
     RUNS(hf__refuses), RUNS(hf__keeps), RUNS(hf__safetensors), RUNS(hf__safetensors_limits),
     RUNS(hf__json), RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),

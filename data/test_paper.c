@@ -18,7 +18,6 @@ static void table_open(Experiments *x, const char *text) {
     exit(1);
 }
 
-
 /* A file with a 0 behind it, to be freed. */
 static char *file_string(const char *path) {
     Bytes b = {0}; Error e = {0};
@@ -115,8 +114,7 @@ static void experiments_read__refuses(Test *t) {
         {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
         {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
         {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
-         "at most 4 needs"}
-    };
+         "at most 4 needs"}};
 #undef RULE
     EACH(i, CASES) {
         char text[1024]; Experiments x; Error e = {0};
@@ -417,12 +415,10 @@ static void measure_domains__by_hand(Test *t) {
 
 static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--extra zero ",
                                        "--sim sigmoid --normalizer one "};
-#define TRIGGER_TOY                                                                                \
-    "--toy trigger --layers 1 --heads 1 --dim 16 --context 16 --pos none --init gpt2 --batch 16 "  \
-    "--lr 3e-3 --warmup 0 --wd 0 --clip 0 --quiet --n 20 "
-#define BACKCOPY_TOY                                                                               \
-    "--toy backcopy --layers 1 --heads 1 --dim 32 --ffn 64 --context 32 --pos learned --batch 16 " \
-    "--lr 1e-2 --warmup 0 --quiet --n 20 "
+#define TRIGGER_TOY "--toy trigger --layers 1 --heads 1 --dim 16 --context 16 --pos none --init " \
+                    "gpt2 --batch 16 --lr 3e-3 --warmup 0 --wd 0 --clip 0 --quiet --n 20 "
+#define BACKCOPY_TOY "--toy backcopy --layers 1 --heads 1 --dim 32 --ffn 64 --context 32 --pos " \
+                     "learned --batch 16 --lr 1e-2 --warmup 0 --quiet --n 20 "
 
 /* The settings that these flags say, in two strings, with what --toy opens. */
 static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
@@ -739,8 +735,7 @@ static void toy_print__maps(Test *t) {
     toy_print(&r, out);
     char *text = text_of(out);
     const char *rows[] = {" * 1 v", "  1   5 5 .", " > t   . 4 6", "  1   # . .", " > t   . 9 1"};
-    for (int k = 0; k < 5; k++)
-        fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
+    for (int k = 0; k < 5; k++) fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
     fact(t, strstr(text, "before") && strstr(text, "after"), "no titles");
     free(text);
     r.list[3].n = 5;                                         /* a file that was cut: no picture */
@@ -1576,9 +1571,7 @@ static void ablate__against_slow(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 6; f++) {
-        Trainer r;
-        Error e = {0};
-        Ablated got;
+        Trainer r; Error e = {0}; Ablated got;
         int ids[N * T], targets[N * T], starts, drawn = 0;
         if (!trainer_made(t, &r, ROWS[f].flags)) return;
         steps_of(t, &r, 25);
@@ -1644,39 +1637,13 @@ static void ablate__refuses(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int i = 0; i < 5; i++) {
-        Trainer r;
-        Error e = {0};
-        Ablated got;
+        Trainer r; Error e = {0}; Ablated got;
         if (!trainer_made(t, &r, REFUSED[i].flags)) return;
         r.s.ablate = REFUSED[i].what;
         r.s.input = REFUSED[i].input;
         int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
         fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
                     (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
-        trainer_free(&r);
-    }
-    scratch_close();
-}
-
-/* With Table 7's flags an ablation is that of a model so written. */
-static void ablate__edits_positions(Test *t) {
-    enum { T = 12, AT_FOLDER = 5 };
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int swap = 0; swap < 2; swap++) {
-        Trainer r;
-        Error e = {0};
-        Ablated cut[2];
-        if (!trainer_made(t, &r, swap ? "--pos learned" : "--pos learned --sink-token")) return;
-        steps_of(t, &r, 10);
-        r.s.ablate = ABLATE_KEY1;
-        Settings asks = r.s;
-        *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
-        ablate(&cut[0], &r.m, &r.data, &asks, 9, T, &e);
-        write_positions(&r.m, AT_FOLDER, swap);
-        ablate(&cut[1], &r.m, &r.data, &r.s, 9, T, &e);
-        fact(t, !e.status && !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss),
-             "another ablation: %s", e.text);
         trainer_free(&r);
     }
     scratch_close();
@@ -1731,11 +1698,24 @@ static void sink__report(Test *t) {
     free(page); free(log); free(json); scratch_close();
 }
 
+#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
+/* This evaluation has the numbers of that row of all.csv. */
+static bool survey_row(Test *t, int row, const char *words) {
+    static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
+    char command[600]; Ran r;
+    snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
+             "/one.csv", words);
+    if (!sink_does(t, command, &r)) return false;
+    ran_free(&r);
+    for (int k = 0; k < 6; k++)
+        within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
+               csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
+    return true;
+}
+
 /* A table of several models, inputs, texts and lengths has in each line the numbers of that one
  * evaluation; what cannot be read is said, and the rest stands. */
-#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
 static void sink__survey(Test *t) {
-    static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
     static const char *const LINES[] = {
         "a.ckpt --input natural --T 10", "a.ckpt --input natural --T 12",
         "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
@@ -1756,15 +1736,7 @@ static void sink__survey(Test *t) {
          && strstr((char *)r.err.at, "12 lines were measured and 1 could not be"), "%d: %s",
          r.status, (char *)r.err.at);
     ran_free(&r);
-    for (int i = 0; i < 8; i++) {
-        snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
-                 "/one.csv", LINES[i]);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        for (int k = 0; k < 6; k++)
-            within(t, csv_number(t, SCRATCH "/all.csv", i + 1, NAMES[k]),
-                   csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", LINES[i], NAMES[k]);
-    }
+    for (int i = 0; i < 8; i++) if (!survey_row(t, i + 1, LINES[i])) return;
     fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
             >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
     char *json = file_string(SCRATCH "/all.json");
@@ -1776,16 +1748,8 @@ static void sink__survey(Test *t) {
     if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
                    " --csv " SCRATCH "/all.csv", &r)) return;
     ran_free(&r);
-    static const char *const OF[] = {"--text " SCRATCH "/texts/one.txt",
-                                     "--text '' --grammar " SCRATCH "/texts/two.grammar"};
-    for (int i = 0; i < 2; i++) {
-        snprintf(command, sizeof command, "eval " SCRATCH "/a.ckpt --T 12 --n 9" TOKENIZER " --csv "
-                 SCRATCH "/one.csv %s", OF[i]);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        within(t, csv_number(t, SCRATCH "/all.csv", i + 1, "loss"),
-               csv_number(t, SCRATCH "/one.csv", 1, "loss"), 0, "%s", OF[i]);
-    }
+    if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.txt")) return;
+    survey_row(t, 2, "a.ckpt --T 12 --text '' --grammar " SCRATCH "/texts/two.grammar");
     sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
                "--ablate: expected one model");
     sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
@@ -1793,22 +1757,27 @@ static void sink__survey(Test *t) {
     scratch_close();
 }
 
-/* Table 7's flags reach a head's map: it is that of a model whose positions are so written. */
+/* Table 7's flags reach a head's map and an ablation: those of a model so written. */
 static void head_map__edited(Test *t) {
+    enum { T = 12, AT = 5 };
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int swap = 0; swap < 2; swap++) {
-        Trainer r; Error e = {0}; HeadMap plain = {0}, edited = {0}, by_hand = {0};
-        if (!trainer_made(t, &r, "--pos learned")) return;
+        Trainer r; Error e = {0}; HeadMap plain = {0}, map[2] = {{0}}; Ablated cut[2];
+        if (!trainer_made(t, &r, swap ? "--pos learned" : "--pos learned --sink-token")) return;
         steps_of(t, &r, 10);
+        r.s.ablate = ABLATE_KEY1;
         Settings asks = r.s;
-        *(swap ? &asks.swap_position : &asks.replace_position) = 5;
-        head_map(&plain, &r.m, &r.data, &r.s, 12, &e);
-        head_map(&edited, &r.m, &r.data, &asks, 12, &e);
-        write_positions(&r.m, 5, swap);
-        head_map(&by_hand, &r.m, &r.data, &r.s, 12, &e);
-        fact(t, !e.status && edited.T == 12 && !memcmp(edited.m, by_hand.m, sizeof edited.m)
-             && memcmp(edited.m, plain.m, sizeof edited.m), "another map: %s", e.text);
+        *(swap ? &asks.swap_position : &asks.replace_position) = AT;
+        head_map(&plain, &r.m, &r.data, &r.s, T, &e);
+        for (int k = 0; k < 2; k++) {            /* by the flags, then by hand */
+            if (k) write_positions(&r.m, AT, swap);
+            head_map(&map[k], &r.m, &r.data, k ? &r.s : &asks, T, &e);
+            ablate(&cut[k], &r.m, &r.data, k ? &r.s : &asks, 9, T, &e);
+        }
+        fact(t, !e.status && map[0].T == T && !memcmp(map[0].m, map[1].m, sizeof map[0].m)
+             && memcmp(map[0].m, plain.m, sizeof plain.m), "another map: %s", e.text);
+        fact(t, !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss), "another ablation");
         trainer_free(&r);
     }
     scratch_close();
@@ -1821,7 +1790,7 @@ static const TestEntry TESTS[] = {
     RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
     RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
     RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
-    RUNS(ablate__against_slow), RUNS(ablate__refuses), RUNS(ablate__edits_positions),
+    RUNS(ablate__against_slow), RUNS(ablate__refuses),
     RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
     RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
     RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
