@@ -5710,7 +5710,7 @@ void trainer_free(Trainer *t) {
     *t = (Trainer){0};
 }
 
-/* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
+/* Says where a diverging variant (the paper's "-") broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
     idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
     char where[160] = "the loss is not finite, though every block is";
@@ -6423,10 +6423,9 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
- * and ends with a verdict by the rule that SHOWS and ABSENT fix at the head of this chapter.
+ * and ends with a verdict. Its rule: alpha of a column, divided by what even rows would give it,
+ * shows a sink from SHOWS on, and none below ABSENT.
  */
-/* alpha of a column, divided by what even rows would give it: a sink shows from SHOWS on, and is
- * absent below ABSENT. */
 static const double SHOWS = 2, ABSENT = 1.5;
 
 enum { ARMS = 3, RUN_STEPS = 3000 };
@@ -6437,7 +6436,6 @@ static const Arm RUN_ARMS[ARMS] = {
     {"sigmoid", "--sim sigmoid --normalizer one", "Table 15"},
 };
 
-/* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
@@ -6490,7 +6488,6 @@ static void run_history(const Outcome *o, FILE *out) {
     fprintf(out, "\n");
 }
 
-/* Two sentences, by the rule at the head of this chapter, and the rule. */
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
     double row[ARMS][ROW];
     for (int i = 0; i < ARMS; i++) outcome_row(&o[i], row[i]);
@@ -6555,9 +6552,8 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
     return true;
 }
 
-/* One arm, from the seed or its checkpoint in `folder` to its numbers; there goes its log as well.
- * One that diverges is a result: o->ended says where, and the next arm's turn comes. The first
- * arm's settings become *base. */
+/* One arm, from the seed or its checkpoint in `folder` to its numbers; its log lies there too. One
+ * that diverges is a result: o->ended says where. The first arm's settings become *base. */
 static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
     Settings arm = *base;
     Trainer t;
@@ -6578,9 +6574,8 @@ static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *fo
     trainer_free(&t);
 }
 
-/* The main job. s holds what the command line changed. With --out each arm's training is kept, and
- * --resume goes on with them: an arm that is done is measured again, and one that is not there yet
- * has the first one's settings. */
+/* The main job. With --out each arm's training is kept, and --resume goes on with them: an arm that
+ * is done is measured again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
@@ -6598,8 +6593,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
         run_report(o, &base, out, &verdict, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
-        bool page = s->program && s->program->page;
-        if (!page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+        if (!s->program || !s->program->page)
+            fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
         else if (s->report[0] && !e->status
                  && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
                                       (const char *)verdict.at, e))
@@ -6611,9 +6606,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     bytes_free(&verdict);
     free(o);
     if (interrupted)                             /* between two arms, or while one was measured */
-        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s",
-             s->out[0] ? "the same command with --resume" : "--out FOLDER, which --resume goes on "
-                                                            "with");
+        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
+             ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
     return e->status;
 }
 
