@@ -5947,32 +5947,23 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position and --swap-position (3.1): what an evaluation reads in place of p_1, kept in
- * `room`; NULL for nothing. */
-static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) {
-    if (!s->replace_position && !s->swap_position) return NULL;
-    *room = s->swap_position ? (PositionEdit){s->swap_position, true}
-                             : (PositionEdit){s->replace_position, false};
-    return room;
-}
-
-static int position_check(const Settings *s, const Config *c, int T, Error *e) {
-    PositionEdit room;
-    const PositionEdit *edit = position_edit(s, &room);
+/* --replace-position and --swap-position (3.1): what an evaluation of T tokens reads in place of
+ * p_1; x->t 0 for nothing. */
+static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
+    const char *flag = s->swap_position ? "swap-position" : "replace-position";
+    *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
+                        s->swap_position != 0};
     if (T > c->context && c->pos == POS_LEARNED)
         return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
                     c->context);
-    if (!edit) return 0;
-    const char *flag = edit->swap ? "swap-position" : "replace-position";
     if (s->replace_position && s->swap_position)
-        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one of "
-                    "them");
-    if (c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
+        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
+    if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
         return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
-                    "another. Try: one trained with --pos learned or absolute", flag, edit->t);
-    if (edit->t > T)
+                    "another. Try: one trained with --pos learned or absolute", flag, x->t);
+    if (x->t > T)
         return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
-                    flag, edit->t, T);
+                    flag, x->t, T);
     return 0;
 }
 
@@ -6002,16 +5993,16 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                        int n_eps, int n, int T, int *starts, Error *e) {
     const bool scored = s->input == INPUT_NATURAL;
     Acts a = {0};
-    PositionEdit room;
+    PositionEdit edit;
     *out = (Sinks){0};
-    if (position_check(s, &m->c, T, e)) return e->status;
+    if (position_edit(&edit, s, &m->c, T, e)) return e->status;
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
     int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
     if (!got) none_held(T, e);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = position_edit(s, &room);
+    a.edit = edit.t ? &edit : NULL;
     if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
@@ -6108,9 +6099,6 @@ static void outcome_row(const Outcome *o, double row[ROW]) {
 static const char *cell_text(char text[32], const Column *c, double x) {
     snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
     return text;
-}
-static const char *row_text(char text[32], const double *row, int k) {
-    return cell_text(text, &ROW_COLUMNS[k], row[k]);
 }
 
 /* What is written of one measurement: its numbers, and in a table of several what they are of. */
@@ -6458,7 +6446,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
         snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
         for (int k = 0; k < ROW; k++) {
-            fprintf(out, " %*s", ROW_COLUMNS[k].width, row_text(text, row, k));
+            fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
             put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
         }
         double times = row[TIMES_EVEN];
