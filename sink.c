@@ -5329,39 +5329,29 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
     return number_at(at, bytes);
 }
 
-/* A number's bits, and the number of bits: of `width` 4 a float's, of 8 a double's. */
-static uint64_t number_bits(double x, int width) {
-    float narrow = width == 4 ? (float)x : 0;
-    uint64_t wide;
-    uint32_t low;
-    memcpy(&wide, &x, 8);
-    memcpy(&low, &narrow, 4);
-    return width == 4 ? low : wide;
-}
-
-static double bits_number(uint64_t bits, int width) {
-    uint32_t low = (uint32_t)bits;
-    double wide;
-    float narrow;
-    memcpy(&wide, &bits, 8);
-    memcpy(&narrow, &low, 4);
-    return width == 4 ? (double)narrow : wide;
-}
+/* The bits of a number, and back. */
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 static double pass_double(Passage *c, double x) {
-    return bits_number(pass(c, number_bits(x, 8), 8), 8);
+    return double_of(pass(c, bits_of_double(x), 8));
 }
 
-/* Numbers of `width` bytes, a piece at a time. */
+/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
     for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
         some = n < PIECE ? n : PIECE;
         for (idx i = 0; c->out && i < some; i++)
-            number_put(piece + i * width, number_bits((double)x[i], width), width);
+            number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
+                                                     : bits_of((float)x[i]), width);
         pass_bytes(c, piece, (size_t)(some * width));
-        for (idx i = 0; !c->out && i < some; i++)
-            x[i] = (real)bits_number(number_at(piece + i * width, width), width);
+        for (idx i = 0; !c->out && i < some; i++) {
+            uint64_t bits = number_at(piece + i * width, width);
+            x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
+        }
     }
 }
 
@@ -6874,8 +6864,6 @@ enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
-INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
-INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 #ifdef SINK_DOUBLE
 INLINE double exp_of(double x) { return exp(x); }
 INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
@@ -6885,8 +6873,6 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
-INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
