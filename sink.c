@@ -122,23 +122,23 @@
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
 #define PROCESSOR_HAS(set) __builtin_cpu_supports(set)
-#define INSTANCES(type, name, parameters, call)                                                    \
-    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
-    __attribute__((target("avx2,fma")))                                                            \
-    static type name##_avx2 parameters { enum { BYTES = 32 }; call; }                          \
-    __attribute__((target("avx512f,avx2,fma")))                                                    \
-    static type name##_avx512 parameters { enum { BYTES = 64 }; call; }                      \
+#define INSTANCES(type, name, parameters, call) \
+    static type name##_base parameters { enum { BYTES = 16 }; call; } \
+    __attribute__((target("avx2,fma"))) \
+    static type name##_avx2 parameters { enum { BYTES = 32 }; call; } \
+    __attribute__((target("avx512f,avx2,fma"))) \
+    static type name##_avx512 parameters { enum { BYTES = 64 }; call; } \
     static type (*const name[]) parameters = {name##_base, name##_avx2, name##_avx512};
 #else
 #define PROCESSOR_HAS(set) false
-#define INSTANCES(type, name, parameters, call)                                                    \
-    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+#define INSTANCES(type, name, parameters, call) \
+    static type name##_base parameters { enum { BYTES = 16 }; call; } \
     static type (*const name[]) parameters = {name##_base};
 #endif
-#define WIDE(name, parameters, arguments)                                                          \
-    INLINE void name##_body parameters;                                                            \
-    INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
-    void name parameters { name##_for[isa_best()] arguments; }                                     \
+#define WIDE(name, parameters, arguments) \
+    INLINE void name##_body parameters; \
+    INSTANCES(void, name##_for, parameters, name##_body arguments) \
+    void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
 /* =================================================================================================
@@ -6794,9 +6794,9 @@ typedef real Lanes16 __attribute__((LANES(16)));
 typedef real Lanes32 __attribute__((LANES(32)));
 typedef real Lanes64 __attribute__((LANES(64)));
 #define VECTOR(p) (*(L *)(p))
-#define WITH_LANES(statement)                                                                      \
-    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
-    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+#define WITH_LANES(statement) \
+    if (bytes == 64) { typedef Lanes64 L; statement; } \
+    else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
@@ -6826,7 +6826,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #else                                                        /* number by number */
 #define VECTOR(p) (p)[lane]
-#define WITH_LANES(statement)                                                                      \
+#define WITH_LANES(statement) \
     for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
 
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
@@ -6890,17 +6890,18 @@ enum {
     GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
+static const real ZEROS[LANES_MAX];
+
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
 /* A tile: a has all `rows` rows and b, row-major, all `cols` vectors; m and n say how much of the
    result has a place in C. */
 INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
-    static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
     const real *a = t.a.at, *b = t.b.at;
     real sum[TILE_MAX], out[TILE_MAX];
-    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, zero);
+    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
 
     /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
        registers. Two steps at once, p and i, would run GCC out of them. */
@@ -7057,8 +7058,6 @@ INLINE double either_double(bool first, double a, double b) {
     return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-INLINE float magnitude(float x) { return float_of(bits_of(x) & 0x7FFFFFFFu); }
-
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
    Range: e^-110 rounds to 0 and e^100 to infinity, so x is clamped between them.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n, its value gives n.
@@ -7081,7 +7080,7 @@ INLINE float exp_of(float x) {
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
    overflows and a tiny result keeps all its digits. */
 INLINE float sigmoid_of(float x) {
-    const float e = exp_of(-magnitude(x));
+    const float e = exp_of(-fabsf(x));
     return either(x < 0, e, 1) / (1 + e);
 }
 
@@ -7108,7 +7107,7 @@ INLINE float sqrt_of(float x) {
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
    [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
-    const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
+    const float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
     const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
     const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
     const float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
@@ -7143,7 +7142,7 @@ INLINE float log_of(float x) {
    more digits than a float has. 2^f has a relative error of 1.9e-9, or 0.03 ulp; beyond +-160 a
    float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
 INLINE float pow_of(float x, float p) {
-    const double shift = 0x1.8p52, L = (double)p * log2_of((double)magnitude(x));
+    const double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
     const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
     const double t = z + shift, f = z - (t - shift);                           /* n in t's bits */
     const double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
@@ -7195,10 +7194,9 @@ INLINE void rest_of(real *rest, const real *end, int n) {
    l + PARTS, ..: a single running sum would have to wait for each addition. Then comes what is left
    at the end, read where it takes no branch. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
-    static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
     real s[PARTS], x_rest[PARTS], y_rest[PARTS];
-    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, zero);
+    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, ZEROS);
     for (idx i = 0; i + PARTS <= n; i += PARTS)
         for (int v = 0; v < vectors; v++)
             if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
@@ -7321,7 +7319,7 @@ WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j+
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
-/* Single numbers, off the hot paths: libm in double, rounded once. */
+/* Single numbers: libm in double, rounded once. */
 real real_exp(real x) { return (real)exp((double)x); }
 real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
@@ -7428,7 +7426,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
     }
 }
 
-/* The same for a block under --plain, whose forward keeps no map: its rows once more. */
+/* The rows of a block under --plain, whose forward keeps no map, are made once more. */
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
@@ -7528,8 +7526,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
 WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
       const real *restrict da, real scale, real delta),
-     (n, dz, deriv, dlogz, da, scale, delta))
-{
+     (n, dz, deriv, dlogz, da, scale, delta)) {
     for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
@@ -7603,12 +7600,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows after them are made, to the same bits. Returns how many they are.
- *
- *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
- *      fk, v         k   k  k  k | k  k          in the cache | made now
- *      q, h, nf                  | o  o          arrays of R rows
- *
+ * the R rows after them are made, to the same bits; q and the like are arrays of R rows. Returns R.
  * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
  * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
