@@ -2806,9 +2806,10 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and c
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; the less favourable of two numbers. */
+/* A toy with these flags on top of its own, or NULL; the less favourable of a, which stands for n
+ * numbers, and b. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
-static double worse(const Line *l, double a, double b);
+static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
 
 /* Runs on its ids; or on T tokens and the target of the last: all the same for seed 0, else drawn
@@ -3065,8 +3066,7 @@ static double clamp_rule(Toy *y) {
         keys_from_queries(&y->m, n & 1 ? 8 : 0);
         toy_feed(y, 0);
         if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
-        double now = toy_spread(y, 1, y, 1);
-        worst = found++ ? worse(line.line, worst, now) : now;
+        worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
     }
     return worst;
 }
@@ -3156,7 +3156,7 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* b_h(n), what the scheme adds to a score at the distance n. */
+/* m of head h; and b_h(n), what the scheme adds to a score at the distance n. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double closed_bias(const Toy *y, int h, int n) {
     int pos = y->m.c.pos;
@@ -3196,8 +3196,7 @@ static double worst_alpha(const Toy *y, int head, int k, int rows) {
     for (int l = 0, found = 0; l < y->m.c.layers; l++)
         for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
             if (head && h + 1 != head) continue;
-            double now = toy_alpha(y, l, h, k, rows);
-            worst = found++ ? worse(y->line, worst, now) : now;
+            worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
         }
     return worst;
 }
@@ -3376,13 +3375,10 @@ static double alpha_rotary(double xi, double w, int T) {
 
 /* The xi at which that passes 0.3; it grows with xi. */
 static double xi_at_threshold(double w, int T) {
-    double low = 0, high = 40;
-    for (int n = 0; n < 60; n++) {
-        double xi = (low + high) / 2;
-        if (alpha_rotary(xi, w, T) > 0.3) high = xi;
-        else low = xi;
-    }
-    return low;
+    double xi = 0, step = 20;
+    for (int n = 0; n < 60; n++, step /= 2)
+        if (alpha_rotary(xi + step, w, T) <= 0.3) xi += step;
+    return xi;
 }
 
 /* Equations 25 to 28 in row t; q and k as the model left them, rotated. x picks one of: the score
@@ -3393,18 +3389,17 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
     const Config *c = &y->m.c;
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
     const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
-    const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D;
+    const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
     const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
     double root = sqrt((double)D) * (c->score_by_layer ? l + 1 : 1), norm = length(D, q);
     double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
     int seen = 0;
     worst[XI] = size / root;
-    for (int i = 0; i < t; i++) {
+    for (int i = 0; i < t; i++, k_i += K * D) {
         if (!visible(c, l, first + t - 1, first + i)) continue;
-        const real *k_i = k + i * K * D;
         double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
-        double off = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
-        worst[SCORE_OFF] = larger(worst[SCORE_OFF], off / (1 + size_i / root));
+        double error = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
+        worst[SCORE_OFF] = larger(worst[SCORE_OFF], error / (1 + size_i / root));
         worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
         sum += exp(dot);
         most = larger(most, (double)A[i]);
@@ -3475,11 +3470,11 @@ static const Line PROP4[] = {
  *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
  *
  * (equations 42, 35). This is decoupled decay. Were wd |W|^2 part of the loss, as section 6 writes
- * it (with the sign of log p the wrong way round), its gradient would join g, and AdamW would need
- * wd' = wd/a^2. Clipping by the global norm breaks the equality, since g/a weighs more in the norm
- * than g; counted as g, it is restored. At a = 1/4 all factors are powers of two, which pass
- * through rounding unharmed: the two trainings agree to the bit, in either build. At a = 0.2 each
- * of 200 steps rounds a number of order 1 twice, which may grow tenfold: within SCORES. */
+ * it (with the sign of log p the wrong way round), AdamW would need wd' = wd/a^2. Clipping by the
+ * global norm breaks the equality, since g/a weighs more in the norm than g; counted as g, it is
+ * restored. At a = 1/4 all factors are powers of two, which pass through rounding unharmed: the two
+ * trainings agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which
+ * may grow tenfold: within SCORES. */
 enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
     const char *reference, *text, *flags, *tensor;
@@ -3543,29 +3538,25 @@ static void fold(Model *m, const char *tensor, double factor) {
 
 /* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
  * end, with alpha W for W. */
-static double twin_gap(Page *p, const Twin *w) {
-    double gap = 0;
-    Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
-    Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
-    if (!moments) return NAN;
-    fold(&b->m, w->tensor, pow(w->alpha, w->start));
-    for (long t = 1; t <= 200; t++) {
-        double loss = twin_step(w, a, moments, t, 1);
-        gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
-    }
-    fold(&a->m, w->tensor, w->alpha);
-    for (idx n = 0; n < a->m.count; n++)
-        gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
-    free(moments);
-    return gap;
-}
-
 static void check_twins(Page *p) {
     for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
-        Line l = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
-                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
-        page_line(p, &l, twin_gap(p, w));
+        Line line = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
+                     w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
+        Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
+        Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
+        real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
+        double gap = 0;
+        if (!moments) return;
+        fold(&b->m, w->tensor, pow(w->alpha, w->start));
+        for (long t = 1; t <= 200; t++) {
+            double loss = twin_step(w, a, moments, t, 1);
+            gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
+        }
+        fold(&a->m, w->tensor, w->alpha);
+        for (idx n = 0; n < a->m.count; n++)
+            gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
+        page_line(p, &line, gap);
+        free(moments);
     }
 }
 
@@ -3604,14 +3595,14 @@ static double pnorm_row(Toy *y) {
     Config soft = y->m.c;
     Rng rng = {5};
     real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
-    double p = y->m.c.pnorm, off = 0;
+    double p = soft.pnorm, worst = 0;
     soft.normalizer = NORMALIZER_SUM;
     for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
     row_forward(&y->m.c, N, z, spare);
     row_forward(&soft, N, pz, spare);
     for (int j = 1; j < N; j++)
-        off = larger(off, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
-    return off;
+        worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
+    return worst;
 }
 
 /* The last row's sum in block 1, off t^(1-1/p) by a share. */
@@ -4369,8 +4360,7 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
     char found[24];
     if (c == '\n' || c == '\v' || !c)
         snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
-    else if (c > 32 && c < 127) snprintf(found, sizeof found, "%c", c);
-    else snprintf(found, sizeof found, c == ' ' ? "a blank" : "byte %d", c);
+    else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
     return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
                 found, hint);
 }
@@ -4796,8 +4786,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
     return t->e->status;
 }
 
-/* Appends document number of the stream seed to out, without a separator. On failure out is as it
- * was. */
+/* Appends document `number` of a seed to out, without a separator. On failure out is as it was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
     const size_t start = out->size;
@@ -5240,8 +5229,10 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
             const int from = d->starts.at[i] + skip,
                       end = i + 1 < documents ? d->starts.at[i + 1] : size;
             if (from + T + 1 > end) continue;
-            block_split(d->held.at + from, T, ids + (idx)got * T, targets + (idx)got * T);
-            overwrite(ids + (idx)got * T, targets + (idx)got * T, T, fixed, d->fix);
+            block_split(d->held.at + from, T, ids, targets);
+            overwrite(ids, targets, T, fixed, d->fix);
+            ids += T;
+            targets += T;
             got++;
             *starts += skip == 0;
         }
@@ -5308,39 +5299,34 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHE
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from a file or memory. Each pass_ function writes what it
- * is given or fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+/* A checkpoint on its way to a file, or from memory. Each pass_ function writes what it is given or
+ * fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
 typedef struct Passage {
     bool out;
     Writing w; uint64_t hash;                    /* out */
-    FILE *f; const unsigned char *at; size_t left;           /* in: f, or where it is NULL, at */
+    const unsigned char *at; size_t left;        /* in: what is left of the bytes */
     const char *name;
     Error *e;
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
-static int unreadable(const char *path, Error *e);
 
 static int damaged(const char *name, Error *e) {
     return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
                 "short. Try: an older copy", name);
 }
 
-static size_t passage_take(Passage *c, void *to, size_t n) {
-    if (c->f) return fread(to, 1, n, c->f);
-    if (n > c->left) n = c->left;
-    if (n) memcpy(to, c->at, n);
-    c->at += n;
-    c->left -= n;
-    return n;
-}
-
 static void pass_bytes(Passage *c, void *at, size_t n) {
-    if (c->e->status) return;
+    if (c->e->status || !n) return;
     if (c->out) {
         c->hash = hash_add(c->hash, at, n);
         writing_add(&c->w, at, n);
-    } else if (passage_take(c, at, n) != n) damaged(c->name, c->e);
+    } else if (n > c->left) damaged(c->name, c->e);
+    else {
+        memcpy(at, c->at, n);
+        c->at += n;
+        c->left -= n;
+    }
 }
 
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
@@ -5350,42 +5336,46 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
     return number_at(at, bytes);
 }
 
-static double pass_double(Passage *c, double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, 8);
-    bits = pass(c, bits, 8);
-    memcpy(&x, &bits, 8);
-    return x;
+/* A number's bits, and the number of bits: of `width` 4 a float's, of 8 a double's. */
+static uint64_t number_bits(double x, int width) {
+    float narrow = width == 4 ? (float)x : 0;
+    uint64_t wide;
+    uint32_t low;
+    memcpy(&wide, &x, 8);
+    memcpy(&low, &narrow, 4);
+    return width == 4 ? low : wide;
 }
 
-/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
+static double bits_number(uint64_t bits, int width) {
+    uint32_t low = (uint32_t)bits;
+    double wide;
+    float narrow;
+    memcpy(&wide, &bits, 8);
+    memcpy(&narrow, &low, 4);
+    return width == 4 ? (double)narrow : wide;
+}
+
+static double pass_double(Passage *c, double x) {
+    return bits_number(pass(c, number_bits(x, 8), 8), 8);
+}
+
+/* Numbers of `width` bytes, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
-    for (idx from = 0, some; from < n && !c->e->status; from += some) {
-        some = n - from < PIECE ? n - from : PIECE;
-        for (idx i = 0; i < some && c->out; i++) {
-            uint64_t bits = 0;
-            uint32_t low;
-            if (sizeof(real) == 8) memcpy(&bits, &x[from + i], sizeof(real));
-            else { memcpy(&low, &x[from + i], sizeof low); bits = low; }
-            number_put(piece + i * width, bits, width);
-        }
+    for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
+        some = n < PIECE ? n : PIECE;
+        for (idx i = 0; c->out && i < some; i++)
+            number_put(piece + i * width, number_bits((double)x[i], width), width);
         pass_bytes(c, piece, (size_t)(some * width));
-        for (idx i = 0; i < some && !c->out; i++) {
-            uint64_t bits = number_at(piece + i * width, width);
-            uint32_t low = (uint32_t)bits;
-            double wide;
-            float narrow;
-            memcpy(&wide, &bits, 8);
-            memcpy(&narrow, &low, 4);
-            x[from + i] = width == 8 ? (real)wide : (real)narrow;
-        }
+        for (idx i = 0; !c->out && i < some; i++)
+            x[i] = (real)bits_number(number_at(piece + i * width, width), width);
     }
 }
 
 /* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
  * the sink depends on. */
-static bool option_kept(const Option *o) {
+static bool option_kept(const Option *o, const char *groups) {
+    if (!strchr(groups, o->group)) return false;
     if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
     return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
@@ -5395,7 +5385,7 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
     char value[PATH_ROOM];
     for (const Option *o = OPTIONS; o->flag; o++) {
         option_text(o, s, value, sizeof value);
-        if (strchr(groups, o->group) && option_kept(o) && (o->kind != 's' || value[0]))
+        if (option_kept(o, groups) && (o->kind != 's' || value[0]))
             bytes_print(out, e, "%s %s\n", o->flag, value);
     }
     return e->status;
@@ -5407,7 +5397,7 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
-    if (!o || !option_kept(o))
+    if (!o || !option_kept(o, groups))
         return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
                     "sink that wrote it", name, line);
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
@@ -5417,23 +5407,29 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     return 0;
 }
 
-/* t->s from the text, and whether its model can be. */
-static int checkpoint_settings(Passage *c, Trainer *t, uint64_t length) {
+/* s from the text, and whether its model can be. */
+static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
     char *text = grab((idx)length + 1, 1, c->e);
     if (!text) return c->e->status;
-    settings_default(&t->s);
+    settings_default(s);
     pass_bytes(c, text, (size_t)length);
     for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(&t->s, c->name, "mtde", line, c->e);
+        checkpoint_line(s, c->name, groups, line, c->e);
     free(text);
     Error wrong = {0};
-    if (!c->e->status && config_resolve(&t->s.model, &wrong))
+    if (!c->e->status && config_resolve(&s->model, &wrong))
         fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
     return c->e->status;
 }
 
-/* Is what follows the places as long as they say? Then the room for it. Of the parts each stands
- * with those before it alone: 0, 1, 3 or 7. */
+static int moments_create(Trainer *t, Error *e) {
+    t->m1 = grab(t->m.count, sizeof(real), e);
+    t->m2 = grab(t->m.count, sizeof(real), e);
+    return e->status;
+}
+
+/* Room for `count` parameters, if the `body` behind the places is as long as they say. A part
+ * stands with those before it alone: parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
     Error *e = c->e;
@@ -5447,37 +5443,34 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
         || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
         return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
                     "of sink that wrote it", c->name, (unsigned long long)expected);
-    if (model_create(&t->m, &t->s.model, with_moments, e) || !with_moments) return e->status;
-    if (parts & PARTS_MOMENTS) {
-        t->m1 = grab(t->m.count, sizeof(real), e);
-        t->m2 = grab(t->m.count, sizeof(real), e);
-    }
-    return e->status;
+    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
+    return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
 /* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
  * are there and asked for, the moments and the run. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
+    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
     char magic[] = CHECKPOINT_MAGIC;
     Bytes text = {0};
     Error *e = c->e;
     if (c->out) settings_lines(&t->s, "mtde", &text, e);
     pass_bytes(c, magic, 8);
     pass(c, CHECKPOINT_VERSION, 4);
-    uint64_t bytes = pass(c, sizeof(real), 4), length = pass(c, text.size, 8);
-    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
+    int width = (int)pass(c, sizeof(real), 4);
+    uint64_t length = pass(c, text.size, 8);
     if (c->out) pass_bytes(c, text.at, text.size);
-    else if ((bytes != 4 && bytes != 8) || length > size || length + around > size)
+    else if ((width != 4 && width != 8) || length > size || length + around > size)
         damaged(c->name, e);
-    else checkpoint_settings(c, t, length);
+    else checkpoint_settings(c, &t->s, "mtde", length);
     bytes_free(&text);
     t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
     t->step = (long)pass(c, (uint64_t)t->step, 8);
     t->data.sample = pass(c, t->data.sample, 8);
     t->data.document = pass(c, t->data.document, 8);
     t->data.offset = (size_t)pass(c, t->data.offset, 8);
-    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0), width = (int)bytes;
-    parts = (int)pass(c, with_moments ? (uint64_t)parts : 0, 4);
+    int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+    parts = (int)pass(c, (uint64_t)parts, 4);
     uint64_t count = pass(c, (uint64_t)t->m.count, 8);
     if (!c->out && !e->status)
         checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
@@ -5504,61 +5497,33 @@ static int checkpoint_write(const char *path, const Trainer *t, bool with_moment
     return writing_end(&c.w, e);
 }
 
-/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
-static int checkpoint_whole(Passage *c, uint64_t *size) {
-    unsigned char piece[8 + 8 * PIECE];
-    size_t got = passage_take(c, piece, sizeof piece), have = got;
-    *size = got;
-    if (c->f && ferror(c->f)) return unreadable(c->name, c->e);
-    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return got >= 8 && !memcmp(piece, "SINKMOD1", 8)
-             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
-                    "make hf, and ./hf instead of ./sink", c->name)
-             : fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
-                    "train --out FILE makes one", c->name);
-    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
-    if (version != CHECKPOINT_VERSION)
-        return fail(c->e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
-                    "wrote it", c->name, CHECKPOINT_VERSION, (unsigned long long)version);
-    do {                                             /* the last 8 bytes wait for what follows */
-        hash = hash_add(hash, piece, have - 8);
-        memmove(piece, piece + have - 8, 8);
-        got = passage_take(c, piece + 8, sizeof piece - 8);
-        *size += got;
-        have = 8 + got;
-    } while (got);
-    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(c->name, c->e);
-}
-
-/* From bytes in memory. */
+/* From bytes in memory: magic, version and checksum first, before a length is believed. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
-    Passage c = {.at = p, .left = n, .name = name, .e = e}, again = c;
-    uint64_t size;
+    Passage c = {.at = p, .left = n, .name = name, .e = e};
     *t = (Trainer){0};
-    if (!checkpoint_whole(&c, &size)) checkpoint_pass(&again, t, size, with_moments);
-    if (e->status) trainer_free(t);
+    if (n >= 8 && !memcmp(p, "SINKMOD1", 8))
+        return fail(e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
+                    "make hf, and ./hf instead of ./sink", name);
+    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
+        return fail(e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
+                    "train --out FILE makes one", name);
+    uint64_t version = number_at(p + 8, 4);
+    if (version != CHECKPOINT_VERSION)
+        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
+                    "wrote it", name, CHECKPOINT_VERSION, (unsigned long long)version);
+    if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+    if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
     return e->status;
 }
 
-/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
 static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     Bytes held = {0};
-    uint64_t size;
     *t = (Trainer){0};
     if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
         return e->status;
-    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    Passage c = {.f = f, .name = path, .e = e};
-    if (f && !fseek(f, 0, SEEK_SET)) {
-        if (!checkpoint_whole(&c, &size)) {
-            rewind(f);
-            checkpoint_pass(&c, t, size, with_moments);
-        }
-        if (e->status) trainer_free(t);
-    } else if (!file_read(path, &held, e))
+    if (!file_read(path, &held, e))
         checkpoint_read(held.at, held.size, path, t, with_moments, e);
-    if (f) fclose(f);
     bytes_free(&held);
     return e->status;
 }
@@ -5585,14 +5550,11 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
         fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
              t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
-    if (!e->status && !config_resolve(&t->s.model, e) &&
-        !model_create(&t->m, &t->s.model, true, e) && !trainer_room(t, e)) {
-        t->m1 = grab(t->m.count, sizeof(real), e);
-        t->m2 = grab(t->m.count, sizeof(real), e);
-    }
-    if (e->status) { trainer_free(t); return e->status; }
-    model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
-    return 0;
+    if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
+        || trainer_room(t, e) || moments_create(t, e))
+        trainer_free(t);
+    else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
+    return e->status;
 }
 
 /* What --resume may change: it moves no bit of a step that is done. */
@@ -5612,7 +5574,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     Error not_now = {0};                          /* a flag that contradicts is named below */
     *now = *s;
     for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!strchr(groups, o->group) || !option_kept(o)) continue;
+        if (!option_kept(o, groups)) continue;
         option_text(o, was, old, sizeof old);
         option_set(o, now, old, false, e);
     }
@@ -5623,10 +5585,9 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     Config c = now->model;
     if (!config_resolve(&c, &not_now)) now->model = c;
     for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!strchr(groups, o->group) || !option_kept(o) || option_free(o)) continue;
         option_text(o, was, old, sizeof old);
         option_text(o, now, new, sizeof new);
-        if (strcmp(old, new))
+        if (option_kept(o, groups) && !option_free(o) && strcmp(old, new))
             return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
                         *old ? old : "none", rule);
     }
@@ -5661,8 +5622,7 @@ static uint64_t parameters_hash(const Model *m) {
 /* --start beside --resume: it must name what the run began from. */
 static int resume_start(const Trainer *t, const Settings *s, Error *e) {
     Trainer from;
-    if (!s->start[0]) return 0;
-    if (checkpoint_load(s->start, &from, false, e)) return e->status;
+    if (!s->start[0] || checkpoint_load(s->start, &from, false, e)) return e->status;
     if (t->start != parameters_hash(&from.m))
         fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
              t->start ? "other parameters" : "none");
@@ -5684,8 +5644,10 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
         fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
              s->out, t->step, t->step);
     if (!e->status) t->s = now;
-    if (!e->status && !resume_start(t, s, e) && !resume_data(t, e)) trainer_room(t, e);
-    if (e->status) trainer_free(t);
+    if (e->status || resume_start(t, s, e) || resume_data(t, e) || trainer_room(t, e))
+        trainer_free(t);
+    else if (!s->quiet)
+        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
     return e->status;
 }
 
@@ -5700,9 +5662,9 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     acts_free(&was.a);                           /* their memory is wanted again */
     data_close(&was.data);
     if (!trainer_create(t, &now, e)) {
-        int vocab = t->data.vocab;
-        if (!now.data.tokens[0] && (was.tokenizer_hash ? was.tokenizer_hash != t->tokenizer_hash
-                                                       : vocab != was.m.c.vocab))
+        bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
+                                       : was.m.c.vocab == t->data.vocab;
+        if (!same && !now.data.tokens[0])
             fail(e, 1, "%s: expected the tokenizer that the model was trained with, found another. "
                  "Try: --tokenizer FILE", now.data.tokenizer);
         copy(t->m.params, was.m.params, was.m.count);
@@ -5732,11 +5694,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
-    const bool there = s->resume && !file_missing(s->out);
-    if (there && !trainer_resume(t, s, flags, e) && !s->quiet)
-        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
-                t->s.train.steps);
-    if (there) return e->status;
+    if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
     if (s->resume && !s->quiet)
         fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
     if (s->start[0]) return trainer_start(t, s, flags, e);
@@ -5755,14 +5713,11 @@ void trainer_free(Trainer *t) {
 /* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
     idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
-    char where[160];
-    int l = 0;
-    while (!bad && l < t->m.c.layers
-           && isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2))) l++;
+    char where[160] = "the loss is not finite, though every block is";
     if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
-    else if (l < t->m.c.layers)
-        snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
-    else snprintf(where, sizeof where, "the loss is not finite, though every block is");
+    for (int l = t->m.c.layers - 1; !bad && l >= 0; l--)
+        if (!isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2)))
+            snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
     return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
                 where);
 }
@@ -5910,16 +5865,14 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         }
     }
     progress_end(p);
-    if (e->status) {                             /* the log of a run that diverged is kept */
-        Error second = {0};
-        run_save(t, &log, false, &second);
-    } else if (t->step != saved) run_save(t, &log, true, e);
+    Error second = {0};                          /* the log of a run that diverged is kept */
+    if (e->status) run_save(t, &log, false, &second);
+    else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
     if (t->step < r->steps)
-        fail(e, 1, "stopped at step %ld of %d, and %s. Try: %s", t->step, r->steps,
-             t->s.out[0] ? "--out has it" : "nothing is kept",
-             t->s.out[0] ? "the same command with --resume" : "--out FILE, which --resume goes on "
-                                                              "with");
+        fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps, t->s.out[0]
+             ? "--out has it. Try: the same command with --resume"
+             : "nothing is kept. Try: --out FILE, which --resume goes on with");
     return e->status;
 }
 
@@ -5961,8 +5914,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
     double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
     if (value) r->value = value;
     if (!list || !value)
-        return fail(e, 1, "memory: room for %d numbers is not to be had. Try: again",
-                    r->values + n);
+        return fail(e, 1, "memory: no room for %d numbers. Try: again", r->values + n);
     list += r->lists++;
     *list = (Numbers){.at = r->values, .n = n};
     snprintf(list->name, sizeof list->name, "%s", name);
@@ -6007,6 +5959,9 @@ static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) 
 static int position_check(const Settings *s, const Config *c, int T, Error *e) {
     PositionEdit room;
     const PositionEdit *edit = position_edit(s, &room);
+    if (T > c->context && c->pos == POS_LEARNED)
+        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
+                    c->context);
     if (!edit) return 0;
     const char *flag = edit->swap ? "swap-position" : "replace-position";
     if (s->replace_position && s->swap_position)
@@ -6045,21 +6000,18 @@ static int none_held(int T, Error *e) {
  * document. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
+    const bool scored = s->input == INPUT_NATURAL;
     Acts a = {0};
     PositionEdit room;
     *out = (Sinks){0};
     if (position_check(s, &m->c, T, e)) return e->status;
-    if (T > m->c.context && m->c.pos == POS_LEARNED)
-        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T,
-                    m->c.context, m->c.context);
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
     int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
-    if (!e->status && !got) none_held(T, e);
+    if (!got) none_held(T, e);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
-    const bool scored = s->input == INPUT_NATURAL;
     if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
@@ -6093,85 +6045,6 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
     outcome_begin(o, o->name, o->source, t, o->s.T);
     return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
-}
-
-/* Mean and standard deviation of x [n]. */
-static void mean_and_spread(const double *x, int n, double *mean, double *spread) {
-    double sum = 0, square = 0;
-    for (int i = 0; i < n; i++) sum += x[i] / n;
-    for (int i = 0; i < n; i++) square += (x[i] - sum) * (x[i] - sum);
-    *mean = sum;
-    *spread = n > 1 ? sqrt(square / (n - 1)) : 0;
-}
-
-/* Cause, beside correlation: what the loss does when a column is ablated (3.7), the sink's or, as a
- * control, that of a token drawn for each sequence from 2 .. T/2. Three forwards of each of n held
- * sequences; the loss of all three is read where the control leaves it to be read, at the positions
- * after the control's token. */
-int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
-    int star = config_column_star(&m->c), first = config_rows(&m->c, T) - T, starts;
-    Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
-    Acts a = {0};
-    PositionEdit room;
-    *out = (Ablated){.what = s->ablate, .last = T / 2, .column = "token 1"};
-    if (s->input != INPUT_NATURAL)
-        return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
-                          "Try: --input natural");
-    if (position_check(s, &m->c, T, e)) return e->status;
-    if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
-    if (s->ablate == ABLATE_KSTAR && star < 0)
-        return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
-                          "Try: --ablate key1");
-    bool to_star = s->ablate == ABLATE_KSTAR;
-    if (to_star) out->column = m->c.extra ? "*" : "x*";
-    int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-    int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
-    int batch = evaluation_batch(m, n, T, e);
-    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
-    double *more = loss ? loss + ABLATED * (idx)n : NULL;
-    if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = position_edit(s, &room);
-    int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
-    Ablation cut = {to_star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
-    const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-    if (got && m->published)
-        m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
-    for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
-        int B = got - b0 < batch ? got - b0 : batch;
-        for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
-            sink[b] = !to_star ? first : m->c.extra ? -1 : 0;
-            drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
-        }
-        for (int k = 0; k < ABLATED; k++) {
-            a.ablation = of[k];
-            model_forward(m, &a, ids + (idx)b0 * T, B, T);
-            model_loss(m, &a, targets + (idx)b0 * T, B, T, false, 1);
-            for (int b = 0; b < B; b++) {
-                double sum = 0;
-                int scored = 0;
-                for (int t = drawn[b] - first + 1; t < T; t++) {
-                    double here = a.loss_row[(idx)b * T + t];
-                    if (here < 0) continue;                  /* a prefix leaves it unscored */
-                    sum += here;
-                    scored++;
-                }
-                loss[(idx)k * n + b0 + b] = scored ? sum / scored : 0;
-                more[(idx)k * n + b0 + b] = loss[(idx)k * n + b0 + b] - loss[b0 + b];
-            }
-        }
-    }
-    model_fault(m, e);                                       /* of the last batch */
-    if (m->published) m->published->end(m, e);
-    out->n = got;
-    for (int k = 0; k < ABLATED && got; k++) {
-        mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
-        mean_and_spread(more + (idx)k * n, got, &out->more[k], &out->more_spread[k]);
-    }
-    acts_free(&a);
-    free(ids);
-    free(loss);
-    if (!e->status && !got) none_held(T, e);
-    return e->status;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
@@ -6260,45 +6133,40 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
  * `labels` ends with NULL; without one, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
-    Bytes csv = {0}, json = {0};
-    bool table = labels[0];
-    for (int i = 0; labels[i]; i++) bytes_print(&csv, e, "%s,", labels[i]);
-    for (int i = 0; i < row->all.lists; i++)
-        bytes_print(&csv, e, "%s%s", i ? "," : "", row->all.list[i].name);
-    for (int r = 0; r < n; r++) {
-        const Result *all = &row[r].all;
-        bytes_print(&csv, e, "\n");
-        bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
-        for (int i = 0; labels[i]; i++) {
-            quoted(&csv, row[r].label[i], false, e);
-            bytes_print(&csv, e, ",");
-            bytes_print(&json, e, "\"%s\": ", labels[i]);
-            quoted(&json, row[r].label[i], true, e);
-            bytes_print(&json, e, ", ");
+    for (int json = 0; json < 2; json++) {
+        const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
+        Bytes out = {0};
+        if (!path[0]) continue;
+        for (int i = 0; labels[i] && !json; i++) bytes_print(&out, e, "%s,", labels[i]);
+        for (int i = 0; i < row->all.lists && !json; i++)
+            bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
+        for (int r = 0; r < n; r++) {
+            const Result *all = &row[r].all;
+            bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : labels[0] ? "[{" : "{");
+            for (int i = 0; labels[i]; i++) {
+                if (json) bytes_print(&out, e, "\"%s\": ", labels[i]);
+                quoted(&out, row[r].label[i], json, e);
+                bytes_print(&out, e, "%s", comma);
+            }
+            for (int i = 0; i < all->lists; i++) {
+                double x = all->value[all->list[i].at];
+                bytes_print(&out, e, "%s", i ? comma : "");
+                if (json) bytes_print(&out, e, "\"%s\": ", all->list[i].name);
+                bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
+            }
+            bytes_print(&out, e, json ? "}" : "");
         }
-        for (int i = 0; i < all->lists; i++) {
-            const char *name = all->list[i].name;
-            double x = all->value[all->list[i].at];
-            bytes_print(&csv, e, isfinite(x) ? "%s%.8g" : "%s", i ? "," : "", x);
-            bytes_print(&json, e, isfinite(x) ? "%s\"%s\": %.8g" : "%s\"%s\": null", i ? ", " : "",
-                        name, x);
-        }
-        bytes_print(&json, e, "}");
+        bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
+        if (!e->status) file_write(path, out.at, out.size, e);
+        bytes_free(&out);
     }
-    bytes_print(&csv, e, "\n");
-    bytes_print(&json, e, table ? "]\n" : "\n");
-    if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
-    if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
-    bytes_free(&csv);
-    bytes_free(&json);
     return e->status;
 }
 
-/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
- * ablation and what the program measures besides. */
-static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
-                        const Settings *s, Error *e) {
-    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
+/* The numbers of one measurement; at their end, where there are any, Table 7's second column and
+ * what the program measures besides. */
+static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
+                        Error *e) {
     int edited = s->replace_position + s->swap_position;
     int there = config_column_first(&s->model) + edited - 1;
     double row[ROW];
@@ -6313,12 +6181,6 @@ static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Res
         put(all, e, sinks_sink(r, there, 0), "sink_t");
         put(all, e, sinks_alpha(r, there), "alpha_t");
     }
-    for (int more = 0; x && more < 2; more++)
-        for (int k = more; k < ABLATED; k++) {
-            const char *what = of_loss[k], *than = more ? "_more" : "";
-            put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
-            put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
-        }
     for (int i = 0; i < besides->lists; i++)
         put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
     return e->status;
@@ -6369,23 +6231,21 @@ static void npy_add(Dump *d, const real *x, idx n) {
 static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
 /* config.json: the resolved model under the flags' names. */
-static int dump_config(const char *folder, const Settings *s, Error *e) {
-    char path[PATH_ROOM + 64], value[PATH_ROOM];
+static void dump_config(Dump *d, const Settings *s) {
+    char value[PATH_ROOM];
     Bytes out = {0};
-    const char *before = "{\n";
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (o->group != 'm') continue;
         option_text(o, s, value, sizeof value);
         const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
         const char *quote = o->kind == 'c' ? "\"" : "";
-        bytes_print(&out, e, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown, quote);
-        before = ",\n";
+        bytes_print(&out, d->e, "%s  \"%s\": %s%s%s", out.size ? ",\n" : "{\n", o->flag, quote,
+                    shown, quote);
     }
-    bytes_add(&out, "\n}\n", 3, e);
-    snprintf(path, sizeof path, "%s/config.json", folder);
-    if (!e->status) file_write(path, out.at, out.size, e);
+    bytes_add(&out, "\n}\n", 3, d->e);
+    snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
+    if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
     bytes_free(&out);
-    return e->status;
 }
 
 /* Lines of ids, where even is set T+1 each; 1 with the line that differs, or holds an id out of
@@ -6394,7 +6254,7 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
                      Ids *starts, int *B, int *T, Error *e) {
     int line = 1, columns = -1, here = 0;
     *B = 0;
-    for (size_t i = 0; i <= text->size && !e->status;) {
+    for (size_t i = 0; i <= text->size && !e->status; i++) {
         int c = i < text->size ? text->at[i] : '\n';
         if (c == '\n') {
             if (even && here && columns >= 0 && here != columns)
@@ -6403,19 +6263,17 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
             int32_t start = (int32_t)out->size - here;
             if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
-            here = 0; line++; i++;
-        } else if (isspace(c) || c == ',') i++;
-        else if (isdigit(c)) {
-            int64_t id = 0;
-            for (; i < text->size && isdigit(text->at[i]) && id < 1 << 30; i++)
-                id = 10 * id + (text->at[i] - '0');
+            here = 0; line++;
+        } else if (isdigit(c)) {
+            int64_t id = c - '0';
+            for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
+                id = 10 * id + (text->at[i + 1] - '0');
             if (id >= vocab)
                 return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: "
                             "--vocab", name, line, vocab, (long long)id);
-            int32_t small = (int32_t)id;
-            ids_add(out, &small, 1, e);
+            ids_add(out, &(int32_t){(int32_t)id}, 1, e);
             here++;
-        } else
+        } else if (!isspace(c) && c != ',')
             return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by "
                         "blanks", name, line, isprint(c) ? c : '?');
     }
@@ -6438,24 +6296,24 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 }
 
 /* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
-static void dump_maps(Dump *d, const char *name, const Acts *a, int which) {
+static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
     const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
     npy_begin_real(d, name, 5, shape);
-    for (idx l = 0; l < L; l++)
-        for (idx bh = 0; bh < d->B * H; bh++) {
-            real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
-            npy_add(d, map[which] + ((bh + 1) * d->N - d->T) * d->S, d->T * d->S);
-        }
+    for (idx l = 0; l < L; l++) {
+        const real *map = *(real *const *)((const char *)&a->probe[l] + field);
+        for (idx bh = 1; bh <= d->B * H; bh++)
+            npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+    }
     npy_end(d);
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
-    const idx L = d->c->layers, H = d->c->heads, S = d->S, shape[] = {L, d->B, H, S};
+    const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
     double *alpha = grab(S, sizeof(double), d->e);
-    npy_begin_real(d, "alpha", 4, shape);
-    for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
-        const idx l = i / (d->B * H), bh = i % (d->B * H);
-        sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+    npy_begin_real(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
+    for (idx i = 0; i < L * BH && !d->e->status; i++) {
+        sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S,
+                   alpha);
         for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
     }
     npy_end(d);
@@ -6537,7 +6395,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
         dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
-        dump_config(folder, s, e);
+        dump_config(&d, s);
         npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
         for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
         npy_end(&d);
@@ -6546,9 +6404,9 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         npy_end(&d);
         dump_tensors(&d, m);
         dump_states(&d, a, s->all);
-        dump_maps(&d, "attn", a, 0);
-        dump_maps(&d, "metric", a, 1);
-        if (s->all) dump_maps(&d, "z", a, 2);
+        dump_maps(&d, "attn", a, offsetof(Probe, weight));
+        dump_maps(&d, "metric", a, offsetof(Probe, metric));
+        if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
         dump_alpha(&d, a);
         a->probe = NULL;
     }
@@ -7041,6 +6899,8 @@ enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 #ifdef SINK_DOUBLE
 INLINE double exp_of(double x) { return exp(x); }
 INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
@@ -7050,8 +6910,6 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
-INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
 INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
@@ -7456,7 +7314,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ABLATIONS. Weights tell where attention goes, not what for. `sink eval --ablate` takes one column
+/* ABLATIONS. Weights tell where attention goes, not what for. paper eval --ablate takes one column
  * j from all rows but j's own, in every block and head (struct Ablation):
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
@@ -7776,8 +7634,7 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
     return true;
 }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
-/* 0, or errno says why not */
-static int make_folder(const char *path) { return _mkdir(path); }
+static int make_folder(const char *path) { return _mkdir(path); }    /* 0, or errno says why not */
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
@@ -7788,17 +7645,6 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
-/* from its start */
-static bool file_seek(FILE *f, uint64_t at) { return !_fseeki64(f, (long long)at, SEEK_SET); }
-/* leaves it at its end */
-static bool file_size(FILE *f, uint64_t *size) {
-    if (_fseeki64(f, 0, SEEK_END)) return false;
-    long long at = _ftelli64(f);
-    *size = (uint64_t)at;
-    return at >= 0;
-}
-/* from the root on; to be freed; NULL: errno says why */
-static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 /* Since the start, and by the wall, as Microsoft's library has it. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
@@ -7810,21 +7656,6 @@ bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
-bool file_seek(FILE *f, uint64_t at) { return !fseeko(f, (off_t)at, SEEK_SET); }
-bool file_size(FILE *f, uint64_t *size) {
-    if (fseeko(f, 0, SEEK_END)) return false;
-    off_t at = ftello(f);
-    *size = (uint64_t)at;
-    return at >= 0;
-}
-char *full_path(const char *path) {
-    char whole[4096] = "";
-    if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
-    size_t room = strlen(whole) + strlen(path) + 2;
-    char *out = malloc(room);
-    if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
-    return out;
-}
 double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -7845,7 +7676,12 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 #endif
 
-#ifdef _OPENMP
+#ifndef _OPENMP
+static int omp_get_thread_num(void) { return 0; }
+static int omp_get_max_threads(void) { return 1; }
+static int omp_get_num_procs(void) { return 1; }
+static void omp_set_num_threads(int n) { (void)n; }
+#endif
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
 /* 0: all there are; 1 when n are not to be had */
@@ -7853,16 +7689,10 @@ static int set_workers(int n) {
     omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
     return n > 0 && n != workers();
 }
-#else
-int worker(void) { return 0; }
-int workers(void) { return 1; }
-int set_workers(int n) { return n > 1; }
-#endif
 
-/* Where threads wait for each other, GCC's OpenMP spins 300,000 turns before it sleeps. Where other
- * programs keep cores busy, a wait lasts as long as it spins: a step of 10 ms took a second, with
- * 1000 turns 33 ms, and on a free machine nothing more. The setting is read before main begins, so
- * the program starts itself once again. */
+/* A thread of GCC's OpenMP that waits for others spins 300,000 turns before it sleeps. Where other
+ * programs keep cores busy, a step of 10 ms took a second so, and with 1000 turns 33 ms. The
+ * setting is read before main begins, so the program starts itself once again. */
 static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
@@ -8045,8 +7875,8 @@ int writing_end(Writing *w, Error *e) {
         w->cause = errno;
     }
     remove(w->beside);
-    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder",
-                w->path, strerror(w->cause));
+    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
+                strerror(w->cause));
 }
 
 int file_write(const char *path, const void *at, size_t n, Error *e) {
@@ -8502,25 +8332,6 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* The table of an ablation, for a terminal and for the page. */
-static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
-    const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    const char *what = a->what == ABLATE_VALUE1 ? "its value counts as zero to"
-                     : a->what == ABLATE_VALUE1_MEAN ? "its value counts as the mean value to"
-                     : "its key is masked from";
-    bytes_print(out, e, "\nAblation of %s: %s every other row, in every block and head\n"
-                "%-10s %9s %9s %9s %9s\n", a->column, what, "", "loss", "spread", "more", "spread");
-    for (int k = 0; k < ABLATED; k++) {
-        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
-        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
-        bytes_print(out, e, "\n");
-    }
-    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
-                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
-                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
-                "sequence by sequence.\n", a->last, s->train.seed, a->n);
-}
-
 /* -------------------------------------------------------------------------------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
@@ -8542,9 +8353,9 @@ static const struct { const char *sign; int finding; } RELATION[] = {
     [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
     [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
 
-/* The less favourable of two numbers for a line: under "=" the farther from the bound, under "<="
- * the larger, else the smaller. */
-static double worse(const Line *l, double a, double b) {
+/* Under "=" the farther from the bound, under "<=" the larger, else the smaller. */
+static double worse(const Line *l, int n, double a, double b) {
+    if (n == 0) return b;
     if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
     return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
 }
@@ -8716,8 +8527,7 @@ static void page_measure(Page *p, const Line *l) {
         Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
         if (y && bar) y->other = line_toy(p, l, bar + 1, "");
         if (p->e->status) return;
-        double now = l->measure(y);
-        worst = x ? worse(l, worst, now) : now;
+        worst = worse(l, x, worst, l->measure(y));
     }
     page_line(p, l, worst);
 }
@@ -8742,7 +8552,6 @@ static double rotated(const Config *c, const double *q, const double *k, int n) 
     return dot;
 }
 
-/* How far a number is off what it must be. */
 static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
@@ -8813,11 +8622,11 @@ static const Line NEUTRAL[] = {
  * and must. Changes tokens 1 .. T in turn and counts what x says. */
 enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 static double causality(Toy *y) {
-    Page *p = y->page;
-    int what = (int)y->x, count[3] = {0};
+    const Toy line = *y;
+    int count[3] = {0};
     for (const Variant *v = VARIANTS; v->name; v++) {
         real was[LOGITS], now[LOGITS];
-        if (!(y = toy(p, 1, "%s", v->flags))) return NAN;
+        if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
         toy_feed(y, 1);
         for (int t = 1; t <= y->T; t++) {
             idx own = (t - 1) * TOY_VOCAB;
@@ -8826,12 +8635,12 @@ static double causality(Toy *y) {
             toy_forward(y);
             toy_logits(y, now);
             int early = differing(own, was, now);
-            count[MOVES_EARLIER] += t > y->m.c.prefix ? early : 0;
-            count[MOVES_BACK] += t <= y->m.c.prefix && early;
+            if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
+            else count[MOVES_BACK] += early > 0;
             count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
         }
     }
-    return count[what];
+    return count[(int)line.x];
 }
 
 static const Line CAUSAL[] = {
@@ -8844,11 +8653,8 @@ static const Line CAUSAL[] = {
  * 16.5  The table of checks */
 
 static const Line STATES_OF[] = {
-    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
-static const Line CLOSED[] = {
+    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}}, CLOSED[] = {
     {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
-
-/* And what is no line. */
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
 static const struct { const Line *line; int lines; void (*more)(Page *p); } CHECKS[] = {
     {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
@@ -8914,7 +8720,7 @@ typedef struct Work {
     Trainer t;
     Outcome o;
     Ids ids;
-    Bytes in, out;
+    Bytes in, out, table;
     Result besides;
     Measured row;
 } Work;
@@ -8925,6 +8731,7 @@ static int work_end(Work *w, Error *e) {
     ids_free(&w->ids);
     bytes_free(&w->in);
     bytes_free(&w->out);
+    bytes_free(&w->table);
     result_free(&w->besides);
     result_free(&w->row.all);
     return e->status;
@@ -9015,12 +8822,11 @@ int results_ready(const Settings *s, Error *e) {
     return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
 }
 
-static void eval_print(const Work *w, const Settings *s, int starts, const Ablated *cut) {
+static void eval_print(const Work *w, const Settings *s, int starts) {
     const Sinks *r = &w->o.s;
     const int first = config_column_first(&s->model), swap = s->swap_position;
     const int edited = swap + s->replace_position, there = first + edited - 1;
     const char *how = swap ? "swapped with" : "replaced by";
-    Bytes text = {0};
     printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
@@ -9033,20 +8839,19 @@ static void eval_print(const Work *w, const Settings *s, int starts, const Ablat
                edited, 100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
                sinks_alpha(r, first), edited, sinks_alpha(r, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
-    if (cut) ablated_text(cut, s, &text, &(Error){0});
-    printf("%.*s%.*s", (int)text.size, (const char *)text.at, (int)w->out.size,
-           (const char *)w->out.at);
-    bytes_free(&text);
+    if (s->ablate) printf("\n%s", (const char *)w->table.at);
+    printf("%.*s", (int)w->out.size, (const char *)w->out.at);
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
     Work w = {0};
-    Ablated ablated, *cut = s->ablate ? &ablated : NULL;
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
-    if (s->plain && cut)
+    if (s->plain && s->ablate)
         return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
+    if (s->ablate && !program->ablate)
+        return fail(e, 2, "eval --ablate: it is paper's. Try: make paper, and ./paper eval");
     if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0])
         return program->survey ? program->survey(s, words, n, e)
@@ -9055,15 +8860,15 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     w.o.source = "";
     if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
         || outcome_measure(&w.o, &w.t, s, &starts, e)
-        || (cut && ablate(cut, &w.t.m, &w.t.data, s, s->eval_n, s->eval_T, e))
+        || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
         || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
         return work_end(&w, e);
     w.o.loss = w.o.s.loss;
-    eval_print(&w, s, starts, cut);
-    if (!eval_numbers(&w.row.all, &w.o.s, cut, &w.besides, s, e))
+    eval_print(&w, s, starts);
+    if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
         rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
     if (s->report[0] && program->page)
-        program->page(s->report, "eval", s, &w.o, 1, cut, "", e);
+        program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
     return work_end(&w, e);
 }
 

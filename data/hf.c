@@ -63,42 +63,30 @@ enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
 /* Bytes of a number. */
 static size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }
 
-/* Bits of a float to a real: in double a conversion, which is exact too. */
-INLINE void real_from(real *to, uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    *to = (real)x;
-}
-
 WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
     const float least = 0x1p-14f;                            /* the least normal F16 */
-    uint32_t one;
-    memcpy(&one, &least, 4);
+    const uint32_t one = bits_of(least);
     for (idx i = 0; i < n; i++) {
         uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8, rest = (h & 0x7FFF) << 13;
-        uint32_t normal = rest + (112u << 23), lifted = rest + one, small;
-        float f;
-        memcpy(&f, &lifted, 4);
-        f -= least;
-        memcpy(&small, &f, 4);
+        uint32_t normal = rest + (112u << 23), small = bits_of(float_of(rest + one) - least);
         uint32_t bits = rest < 1u << 23    ? small : rest >= 31u << 23 ? normal + (112u << 23)
                                             : normal;
-        real_from(to + i, bits | (h & 0x8000) << 16);
+        to[i] = (real)float_of(bits | (h & 0x8000) << 16);
     }
 }
 
 WIDE(widen_bf16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
     for (idx i = 0; i < n; i++)
-        real_from(to + i, (uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
+        to[i] = (real)float_of((uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
 }
 
 WIDE(widen_f32, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
     for (idx i = 0; i < n; i++)
-        real_from(to + i, from[4 * i] | (uint32_t)from[4 * i + 1] << 8
-                          | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
+        to[i] = (real)float_of(from[4 * i] | (uint32_t)from[4 * i + 1] << 8
+                               | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
 }
 
 /* to [n] = the numbers of a type DTYPE_*: exact, infinities and NaN as well. */
@@ -161,19 +149,6 @@ typedef struct Sums { uint64_t sum, of_sums; } Sums;
 /* A published file that a model file is made from: the number of its link, 0 where it is copied. */
 typedef struct ModelSource { FILE *f; uint64_t size; int link; } ModelSource;
 
-/* A model file in the making. After model_file_begin returned 0, model_file_end must follow; on any
- * failure, and when e already holds an error, nothing is left of it. */
-typedef struct ModelWriter {
-    Model list;                  /* c resolved, and the tensors in the order that is expected */
-    Writing w;
-    int next;                    /* how many tensors are done */
-    int dtype, order;            /* of the one in hand */
-    uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
-    Sums sums;
-    uint64_t tokenizer;
-    int sources, linked; ModelSource *source;
-    Bytes text, links, table;
-} ModelWriter;
 /* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
 typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 
@@ -183,10 +158,21 @@ typedef struct ModelLink { uint64_t size, header, hash; char *path; } ModelLink;
 typedef struct ModelHead {
     Settings s;                  /* the model's flags; all else by default */
     uint64_t tokenizer;
-    Model list;
+    Model list;                  /* c resolved, and the tensors in their order */
     Stored *stored;              /* [n_tensors] */
     int links; ModelLink *link;
 } ModelHead;
+
+/* A model file in the making. After model_file_begin returned 0, model_file_end must follow; on any
+ * failure, and when e already holds an error, nothing is left of it. */
+typedef struct ModelWriter {
+    ModelHead head;
+    Writing w;
+    int next;                    /* how many tensors are done */
+    uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
+    Sums sums;
+    int sources; ModelSource *source;        /* [LINKS_MAX] */
+} ModelWriter;
 
 /* Of a tensor's bytes: sums of its numbers, taken as whole numbers of their width, and of these
  * sums (Fletcher's, in 64 bits). One damaged number changes it, and so do two that change places;
@@ -210,6 +196,30 @@ static void sums_add(Sums *x, int dtype, const unsigned char *p, size_t n) {
 static uint64_t sums_end(const Sums *x) {
     uint64_t hash = hash_end(x->sum * 0x9E3779B97F4A7C15u + x->of_sums);
     return hash ? hash : 1;
+}
+
+#ifdef _WIN32
+#define fseeko _fseeki64
+#define ftello _ftelli64
+static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
+#else
+/* From the root on; to be freed. NULL: errno says why. */
+static char *full_path(const char *path) {
+    char whole[4096] = "";
+    if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
+    size_t room = strlen(whole) + strlen(path) + 2;
+    char *out = malloc(room);
+    if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
+    return out;
+}
+#endif
+
+/* Files above 2 GB: to a place from the start; the size, which leaves it at its end. */
+static bool file_seek(FILE *f, uint64_t at) { return !fseeko(f, (int64_t)at, SEEK_SET); }
+static bool file_size(FILE *f, uint64_t *size) {
+    int64_t at = fseeko(f, 0, SEEK_END) ? -1 : ftello(f);
+    *size = (uint64_t)at;
+    return at >= 0;
 }
 
 /* Do `bytes` bytes lie in a file of `size` bytes as x says? A run has whole numbers. */
@@ -246,22 +256,122 @@ static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
     return true;
 }
 
+/* --- The head, written and read --------------------------------------------------------------- */
+
+static void head_link(Passage *c, ModelLink *l) {
+    l->size = pass(c, l->size, 8);
+    l->header = pass(c, l->header, 8);
+    l->hash = pass(c, l->hash, 8);
+    const uint64_t length = pass(c, l->path ? strlen(l->path) : 0, 4);
+    if (l->header > HEAD_MAX || l->header > l->size || (!c->out && length > c->left))
+        damaged(c->name, c->e);
+    if (!c->out && !c->e->status) l->path = grab((idx)length + 1, 1, c->e);
+    if (l->path) pass_bytes(c, l->path, (size_t)length);
+    if (l->path && strlen(l->path) != length) damaged(c->name, c->e);
+}
+
+/* The entry of tensor t, which must be this one, and lie where its file has room for it. */
+static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *t, uint64_t size) {
+    Error *e = c->e;
+    char name[sizeof t->name];
+    strcpy(name, t->name);
+    const uint64_t length = pass(c, strlen(name), 4);
+    if (length == strlen(name)) pass_bytes(c, name, strlen(name));
+    if (length != strlen(name) || strcmp(name, t->name))
+        fail(e, 1, "%s: expected %s, found another tensor. Try: the version of sink that wrote it",
+             c->name, t->name);
+    p->dtype = (int)pass(c, (uint64_t)p->dtype, 1);
+    const uint64_t rank = pass(c, (uint64_t)t->rank, 1);
+    p->order = (int)pass(c, (uint64_t)p->order, 1);
+    const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->shape[0], 8),
+                   out = pass(c, (uint64_t)t->shape[1], 8),
+                   file = pass(c, (uint64_t)p->at.file, 4);
+    p->at.at = pass(c, p->at.at, 8);
+    p->at.run = pass(c, p->at.run, 8);
+    p->at.stride = pass(c, p->at.stride, 8);
+    p->hash = pass(c, p->hash, 8);
+    if (c->out || e->status) return;
+    if (rank != (uint64_t)t->rank || in != (uint64_t)t->shape[0] || out != (uint64_t)t->shape[1])
+        fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink that "
+             "wrote it", c->name, t->name, t->shape[0], t->shape[1], (unsigned long long)in,
+             (unsigned long long)out);
+    else if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
+             || (rank == 1 && p->order))
+        fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found others. Try: "
+             "the version of sink that wrote it", c->name, t->name);
+    if (e->status) return;
+    p->at.file = (int)file;
+    p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
+    if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), file ? h->link[file - 1].size : size))
+        fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them. Try: "
+             "an older copy", c->name, (unsigned long long)p->bytes, t->name);
+}
+
+/* The whole head but its checksum, of a file with `size` bytes of tensors. */
+static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
+    Error *e = c->e;
+    Bytes text = {0};
+    const uint64_t version = pass(c, MODEL_VERSION, 4), links = pass(c, (uint64_t)h->links, 4),
+                   count = pass(c, (uint64_t)h->list.n_tensors, 4);
+    h->tokenizer = pass(c, h->tokenizer, 8);
+    if (version != MODEL_VERSION)
+        fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
+             c->name, MODEL_VERSION, (unsigned long long)version);
+    if (c->out) settings_lines(&h->s, "md", &text, e);
+    const uint64_t length = pass(c, text.size, 8);
+    if (c->out) pass_bytes(c, text.at, text.size);
+    else if (links > LINKS_MAX || length > c->left) damaged(c->name, e);
+    else if (!e->status && !checkpoint_settings(c, &h->s, "md", length)
+             && !model_list(&h->list, &h->s.model, e)) {
+        if (count != (uint64_t)h->list.n_tensors)
+            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
+                 "it", c->name, h->list.n_tensors, (unsigned long long)count);
+        h->stored = grab(h->list.n_tensors, sizeof *h->stored, e);
+        h->link = grab((idx)links, sizeof *h->link, e);
+        h->links = (int)links;
+    }
+    bytes_free(&text);
+    for (int i = 0; i < h->links && !e->status; i++) head_link(c, &h->link[i]);
+    for (int i = 0; i < h->list.n_tensors && !e->status; i++)
+        head_entry(c, h, &h->stored[i], &h->list.tensor[i], size);
+}
+
+static void model_head_free(ModelHead *h) {
+    for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
+    free(h->link); free(h->stored); model_free(&h->list);
+    *h = (ModelHead){0};
+}
+
+/* p [n] is the head, behind `size` bytes of tensors. Nothing is believed before the checksum, and
+ * then only what fits. On failure nothing is held. */
+static int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
+                           ModelHead *h, Error *e) {
+    *h = (ModelHead){0};
+    if (n < MODEL_HEAD || hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+    Passage c = {.at = p, .left = n - 8, .name = name, .e = e};
+    head_pass(&c, h, size);
+    if (!e->status && c.left) damaged(name, e);
+    if (e->status) model_head_free(h);
+    return e->status;
+}
+
 /* --- Writing one ------------------------------------------------------------------------------ */
 
 /* Resolves s->model. 2 for a model that cannot be. */
 static int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
-                     Error *e) {
+                            Error *e) {
     static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
-    Settings resolved = *s;
-    *w = (ModelWriter){.tokenizer = tokenizer};
-    if (config_resolve(&resolved.model, e) || model_list(&w->list, &resolved.model, e))
-        return e->status;
-    if (settings_lines(&resolved, "md", &w->text, e) || writing_begin(&w->w, path, e)) {
-        bytes_free(&w->text); model_free(&w->list);
+    *w = (ModelWriter){.head = {.s = *s, .tokenizer = tokenizer}, .at = MODEL_START};
+    ModelHead *h = &w->head;
+    if (config_resolve(&h->s.model, e) || model_list(&h->list, &h->s.model, e)) return e->status;
+    h->stored = grab(h->list.n_tensors, sizeof *h->stored, e);
+    h->link = grab(LINKS_MAX, sizeof *h->link, e);
+    w->source = grab(LINKS_MAX, sizeof *w->source, e);
+    if (e->status || writing_begin(&w->w, path, e)) {
+        free(w->source); model_head_free(h);
         return e->status;
     }
     writing_add(&w->w, start, MODEL_START);
-    w->at = MODEL_START;
     return 0;
 }
 
@@ -270,7 +380,6 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
 static int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link,
                              Error *e) {
     ModelSource source = {.f = fopen(path, "rb")};
-    char *whole = NULL;
     uint64_t hash = 0;
     if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
@@ -281,57 +390,28 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header, 
         fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
              LINKS_MAX);
     else if (link) {
-        whole = full_path(path);
+        char *whole = full_path(path);
         if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
                          strerror(errno));
-        source.link = ++w->linked;
-        bytes_number(&w->links, source.size, 8, e);
-        bytes_number(&w->links, header, 8, e);
-        bytes_number(&w->links, hash, 8, e);
-        bytes_number(&w->links, whole ? strlen(whole) : 0, 4, e);
-        bytes_add(&w->links, whole, whole ? strlen(whole) : 0, e);
+        w->head.link[w->head.links++] = (ModelLink){source.size, header, hash, whole};
+        source.link = w->head.links;
     }
-    free(whole);
-    ModelSource *more = e->status ? NULL : realloc(w->source, sizeof *more * (size_t)++w->sources);
-    if (more) (w->source = more)[w->sources - 1] = source;
-    else {
-        fail(e, 1, "memory: a list of files is not to be had. Try: a smaller model");
-        if (source.f) fclose(source.f);
-    }
+    if (!e->status) w->source[w->sources++] = source;
+    else if (source.f) fclose(source.f);
     return e->status ? 0 : w->sources;
-}
-
-/* The table's line on the tensor that has just been written, or that stays where it was. */
-static int model_entry(ModelWriter *w, const Extent *at, uint64_t hash, Error *e) {
-    const Tensor *t = &w->list.tensor[w->next];
-    Bytes *b = &w->table;
-    bytes_number(b, strlen(t->name), 4, e);
-    bytes_add(b, t->name, strlen(t->name), e);
-    bytes_number(b, (uint64_t)w->dtype, 1, e);
-    bytes_number(b, (uint64_t)t->rank, 1, e);
-    bytes_number(b, (uint64_t)w->order, 1, e);
-    bytes_number(b, 0, 1, e);
-    for (int d = 0; d < 2; d++) bytes_number(b, (uint64_t)t->shape[d], 8, e);
-    bytes_number(b, (uint64_t)at->file, 4, e);
-    bytes_number(b, at->at, 8, e);
-    bytes_number(b, at->run, 8, e);
-    bytes_number(b, at->stride, 8, e);
-    bytes_number(b, hash, 8, e);
-    w->next++;
-    return e->status;
 }
 
 /* Is it this tensor's turn? Sets w->left to its bytes. */
 static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
-    const Tensor *t = w->next < w->list.n_tensors ? &w->list.tensor[w->next] : NULL;
+    const ModelHead *h = &w->head;
+    const Tensor *t = w->next < h->list.n_tensors ? &h->list.tensor[w->next] : NULL;
     if (w->left)
         return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
                     (unsigned long long)w->left, t->name);
     if (!t || strcmp(t->name, name))
         return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
-    w->dtype = dtype;
-    w->order = t->rank == 2 ? order : IN_OUT;
     w->left = (uint64_t)t->count * dtype_width(dtype);
+    h->stored[w->next] = (Stored){.dtype = dtype, .order = t->rank == 2 ? order : IN_OUT};
     return 0;
 }
 
@@ -348,19 +428,22 @@ static int model_file_tensor(ModelWriter *w, const char *name, int dtype, int or
 
 static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) {
     if (e->status) return e->status;
-    if (n > w->left || n % dtype_width(w->dtype))
+    Stored *p = &w->head.stored[w->next];
+    if (n > w->left || n % dtype_width(p->dtype))
         return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
                     (unsigned long long)w->left, n);
     writing_add(&w->w, at, n);
-    sums_add(&w->sums, w->dtype, at, n);
+    sums_add(&w->sums, p->dtype, at, n);
     w->at += n;
     w->left -= n;
     if (w->left || !n) return 0;
-    uint64_t bytes = w->at - w->begun;
-    return model_entry(w, &(Extent){0, w->begun, bytes, bytes}, sums_end(&w->sums), e);
+    p->at = (Extent){0, w->begun, w->at - w->begun, w->at - w->begun};
+    p->hash = sums_end(&w->sums);
+    w->next++;
+    return 0;
 }
 
-/* The next tensor, from a source; the name must be that of w->list.tensor[w->next]. */
+/* The next tensor, from a source; the name must be that of w->head.list.tensor[w->next]. */
 static int model_file_copy(ModelWriter *w, const char *name, int dtype, int order,
                            const Extent *from, Error *e) {
     enum { COPIED = 1 << 16 };
@@ -371,8 +454,10 @@ static int model_file_copy(ModelWriter *w, const char *name, int dtype, int orde
     if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
         return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
                     (unsigned long long)bytes, name);
-    if (source->link)
-        return model_entry(w, &(Extent){source->link, from->at, from->run, from->stride}, 0, e);
+    if (source->link) {
+        w->head.stored[w->next++].at = (Extent){source->link, from->at, from->run, from->stride};
+        return 0;
+    }
     unsigned char *piece = grab(COPIED, 1, e);
     model_file_tensor(w, name, dtype, order, e);
     for (uint64_t done = 0; done < bytes && !e->status;) {
@@ -388,153 +473,21 @@ static int model_file_copy(ModelWriter *w, const char *name, int dtype, int orde
 }
 
 static int model_file_end(ModelWriter *w, Error *e) {
-    Bytes head = {0}, start = {0};
-    if (!e->status && (w->left || w->next < w->list.n_tensors))
-        fail(e, 1, "%s: expected %s, found the end", w->w.path, w->list.tensor[w->next].name);
-    bytes_number(&head, MODEL_VERSION, 4, e);
-    bytes_number(&head, (uint64_t)w->linked, 4, e);
-    bytes_number(&head, (uint64_t)w->list.n_tensors, 4, e);
-    bytes_number(&head, w->tokenizer, 8, e);
-    bytes_number(&head, w->text.size, 8, e);
-    bytes_add(&head, w->text.at, w->text.size, e);
-    bytes_add(&head, w->links.at, w->links.size, e);
-    bytes_add(&head, w->table.at, w->table.size, e);
-    if (!e->status) bytes_number(&head, hash64(0, head.at, head.size), 8, e);
-    bytes_number(&start, w->at, 8, e);
+    const Model *list = &w->head.list;
+    unsigned char start[8];
+    if (!e->status && (w->left || w->next < list->n_tensors))
+        fail(e, 1, "%s: expected %s, found the end", w->w.path, list->tensor[w->next].name);
+    Passage c = {.out = true, .w = w->w, .hash = hash_start(0), .name = w->w.path, .e = e};
     if (!e->status) {
-        writing_add(&w->w, head.at, head.size);
-        if (fflush(w->w.f) || !file_seek(w->w.f, 8)) w->w.cause = errno ? errno : EIO;
-        writing_add(&w->w, start.at, 8);
+        head_pass(&c, &w->head, w->at);
+        pass(&c, hash_end(c.hash), 8);
+        if (fflush(c.w.f) || !file_seek(c.w.f, 8)) c.w.cause = errno ? errno : EIO;
+        number_put(start, w->at, 8);
+        writing_add(&c.w, start, 8);
     }
-    writing_end(&w->w, e);
+    writing_end(&c.w, e);
     for (int i = 0; i < w->sources; i++) fclose(w->source[i].f);
-    free(w->source);
-    bytes_free(&head); bytes_free(&start);
-    bytes_free(&w->text); bytes_free(&w->links); bytes_free(&w->table); model_free(&w->list);
-    return e->status;
-}
-
-/* --- Reading its head ------------------------------------------------------------------------- */
-
-/* What is left of a head; short: something was asked for that is not there. */
-typedef struct Rest { const unsigned char *at; size_t left; bool cut; } Rest;
-
-static const unsigned char *rest_take(Rest *r, uint64_t n) {
-    if (n > r->left) { r->cut = true; return NULL; }
-    const unsigned char *p = r->at;
-    r->at += n;
-    r->left -= (size_t)n;
-    return p;
-}
-
-static uint64_t rest_number(Rest *r, int bytes) {
-    const unsigned char *p = rest_take(r, (uint64_t)bytes);
-    return p ? number_at(p, bytes) : 0;
-}
-
-/* A string of its own from n bytes of it; no byte of it is 0. */
-static char *rest_text(Rest *r, uint64_t n, Error *e) {
-    const unsigned char *p = rest_take(r, n);
-    if (!p || memchr(p, 0, (size_t)n)) { r->cut = true; return NULL; }
-    char *text = grab((idx)n + 1, 1, e);
-    if (text && n) memcpy(text, p, (size_t)n);
-    return text;
-}
-
-static int head_settings(ModelHead *h, Rest *r, const char *name, Error *e) {
-    char *text = rest_text(r, rest_number(r, 8), e);
-    Error wrong = {0};
-    settings_default(&h->s);
-    for (char *line = text ? strtok(text, "\n") : NULL; line && !e->status;
-         line = strtok(NULL, "\n"))
-        checkpoint_line(&h->s, name, "md", line, e);
-    free(text);
-    if (!e->status && !r->cut && config_resolve(&h->s.model, &wrong))
-        fail(e, 1, "%s: expected a model that can be, found %s", name, wrong.text);
-    return e->status || r->cut;
-}
-
-static int head_links(ModelHead *h, Rest *r, Error *e) {
-    h->link = grab(h->links, sizeof *h->link, e);
-    for (int i = 0; i < h->links && !e->status && !r->cut; i++) {
-        ModelLink *l = &h->link[i];
-        l->size = rest_number(r, 8);
-        l->header = rest_number(r, 8);
-        l->hash = rest_number(r, 8);
-        l->path = rest_text(r, rest_number(r, 4), e);
-        if (l->header > HEAD_MAX || l->header > l->size) r->cut = true;
-    }
-    return e->status || r->cut;
-}
-
-/* The entry of tensor t, which must be this one, and lie where its file has room for it. */
-static int head_entry(const ModelHead *h, Stored *p, Rest *r, const Tensor *t, uint64_t size,
-                      const char *name, Error *e) {
-    uint64_t length = rest_number(r, 4);
-    const unsigned char *at = rest_take(r, length);
-    if (!at || length != strlen(t->name) || memcmp(at, t->name, (size_t)length))
-        return fail(e, 1, "%s: expected %s, found %.*s. Try: the version of sink that wrote it",
-                    name, t->name, at && length < 32 ? (int)length : 0, at ? (const char *)at : "");
-    p->dtype = (int)rest_number(r, 1);
-    int rank = (int)rest_number(r, 1);
-    p->order = (int)rest_number(r, 1);
-    int none = (int)rest_number(r, 1);
-    uint64_t shape[2] = {rest_number(r, 8), 0};
-    shape[1] = rest_number(r, 8);
-    uint64_t file = rest_number(r, 4);
-    p->at.at = rest_number(r, 8);
-    p->at.run = rest_number(r, 8);
-    p->at.stride = rest_number(r, 8);
-    p->hash = rest_number(r, 8);
-    if (r->cut) return 1;
-    if (rank != t->rank || shape[0] != (uint64_t)t->shape[0] || shape[1] != (uint64_t)t->shape[1])
-        return fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink "
-                    "that wrote it", name, t->name, t->shape[0], t->shape[1],
-                    (unsigned long long)shape[0], (unsigned long long)shape[1]);
-    if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
-        || (rank == 1 && p->order))
-        return fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found "
-                    "others. Try: the version of sink that wrote it", name, t->name);
-    p->at.file = (int)file;
-    p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
-    if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), file ? h->link[file - 1].size : size))
-        return fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before "
-                    "them. Try: an older copy", name, (unsigned long long)p->bytes, t->name);
-    return 0;
-}
-
-static void model_head_free(ModelHead *h) {
-    for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
-    free(h->link); free(h->stored); model_free(&h->list);
-    *h = (ModelHead){0};
-}
-
-/* p [n] is the head, behind `size` bytes of tensors. Nothing is believed before the checksum, and
- * then only what fits. On failure nothing is held. */
-static int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
-                    ModelHead *h, Error *e) {
-    *h = (ModelHead){0};
-    if (n < MODEL_HEAD || hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
-    Rest r = {p, n - 8, false};
-    uint64_t version = rest_number(&r, 4), links = rest_number(&r, 4), count = rest_number(&r, 4);
-    h->tokenizer = rest_number(&r, 8);
-    if (version != MODEL_VERSION)
-        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
-                    "wrote it", name, MODEL_VERSION, (unsigned long long)version);
-    h->links = links <= LINKS_MAX ? (int)links : 0;
-    if (links > LINKS_MAX) r.cut = true;
-    if (!r.cut && !head_settings(h, &r, name, e) && !head_links(h, &r, e)
-        && !model_list(&h->list, &h->s.model, e)) {
-        if (count != (uint64_t)h->list.n_tensors)
-            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
-                 "it", name, h->list.n_tensors, (unsigned long long)count);
-        else h->stored = grab((idx)count, sizeof *h->stored, e);
-        for (int i = 0; i < h->list.n_tensors && !e->status; i++)
-            if (head_entry(h, &h->stored[i], &r, &h->list.tensor[i], size, name, e)) break;
-        if (r.left) r.cut = true;
-    }
-    if (r.cut) damaged(name, e);
-    if (e->status) model_head_free(h);
+    free(w->source); model_head_free(&w->head);
     return e->status;
 }
 
@@ -1357,21 +1310,19 @@ enum {
     BARE = 64                    /* its name is whole: no .weight behind it */
 };
 
-/* A parameter of ours, the bias that belongs to it (or NULL) and the name of both there, behind
- * which stands .weight or .bias. * is the number of a block, or of an expert; @ stands for l*. here
- * and for what a table's first row says there. */
-typedef struct Counterpart { const char *ours, *bias, *theirs; int how; } Counterpart;
+/* A parameter of ours and the name there of it and of its bias, behind which stands .weight or
+ * .bias. The bias of w1 is b1 here, that of norm1 is norm1.b. * is the number of a block, or of an
+ * expert; @ stands for l*. here and for what a table's first row says there. */
+typedef struct Counterpart { const char *ours, *theirs; int how; } Counterpart;
 
 static const Counterpart LLAMA[] = {
-    {"@", NULL, "model.layers.*.", AS_IS}, {"wte", NULL, "model.embed_tokens", AS_IS},
-    {"@norm1", NULL, "@input_layernorm", AS_IS},
-    {"@wq", "@bq", "@self_attn.q_proj", TURNED | ROTATED},
-    {"@wk", "@bk", "@self_attn.k_proj", TURNED | ROTATED},
-    {"@wv", "@bv", "@self_attn.v_proj", TURNED}, {"@wo", "@bo", "@self_attn.o_proj", TURNED},
-    {"@norm2", NULL, "@post_attention_layernorm", AS_IS}, {"@w1", "@b1", "@mlp.gate_proj", TURNED},
-    {"@w2", "@b2", "@mlp.up_proj", TURNED}, {"@w3", "@b3", "@mlp.down_proj", TURNED},
-    {"normf", NULL, "model.norm", AS_IS}, {"wcls", NULL, "lm_head", TURNED},
-    {NULL, NULL, NULL, AS_IS}};
+    {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
+    {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED | ROTATED},
+    {"@wk", "@self_attn.k_proj", TURNED | ROTATED}, {"@wv", "@self_attn.v_proj", TURNED},
+    {"@wo", "@self_attn.o_proj", TURNED}, {"@norm2", "@post_attention_layernorm", AS_IS},
+    {"@w1", "@mlp.gate_proj", TURNED}, {"@w2", "@mlp.up_proj", TURNED},
+    {"@w3", "@mlp.down_proj", TURNED}, {"normf", "model.norm", AS_IS}, {"wcls", "lm_head", TURNED},
+    {NULL, NULL, AS_IS}};
 
 /* Does name fit a pattern (NULL: none does), in which each * stands for a number? number [2] gets
  * them. */
@@ -1413,12 +1364,17 @@ static int counterpart(const Counterpart *p, const Tensor *x, char theirs[160], 
     const char *blocks = p++->theirs;
     char whole[160];
     int number[2] = {0, 0};
-    while (p->ours && !fits(p->ours, x->name, number) && !fits(p->bias, x->name, number)) p++;
+    bool bias = false;
+    for (; p->ours && !fits(p->ours, x->name, number); p++) {
+        const bool matrix = !strncmp(p->ours, "@w", 2);
+        snprintf(whole, sizeof whole, "%s%s", matrix ? "@b" : p->ours, matrix ? p->ours + 2 : ".b");
+        bias = fits(whole, x->name, number);
+        if (bias) break;
+    }
     if (!p->ours)
         return fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink "
                           "list", x->name);
-    bool bias = !fits(p->ours, x->name, number);
-    bool block = *p->theirs == '@';
+    const bool block = *p->theirs == '@';
     snprintf(whole, sizeof whole, "%s%s", block ? blocks : "", p->theirs + block);
     filled(whole, number, theirs, 160 - sizeof ".weight");
     if (!(p->how & BARE)) strcat(theirs, bias ? ".bias" : ".weight");
@@ -1441,12 +1397,8 @@ static int numbers_write(Bytes *out, const Model *m, const Tensor *x, int how, E
     idx row = turned ? 1 : length, step = turned ? rows : 1;
     for (idx o = 0; o < rows; o++) {
         const real *at = from + (how & ROTATED ? head_column(&m->c, o) : o) * row;
-        for (idx i = 0; i < length; i++) {
-            float number = (float)at[i * step];
-            uint32_t bits;
-            memcpy(&bits, &number, sizeof bits);
-            if (bytes_number(out, bits, sizeof bits, e)) return e->status;
-        }
+        for (idx i = 0; i < length; i++)
+            if (bytes_number(out, bits_of((float)at[i * step]), 4, e)) return e->status;
     }
     return 0;
 }
@@ -1660,8 +1612,7 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
 /* The checkpoint `model` as a folder; tokenizer is the path of the one it was trained with, and is
  * not read when it was trained with none. Prints a line on stdout. */
 static int export_folder(const char *model, const char *folder, const char *tokenizer, Error *e) {
-    Trainer t; Tokenizer words = {0};
-    Bytes files[FILES] = {{0}};
+    Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}};
     if (checkpoint_load(model, &t, false, e)) return e->status;
     int start = start_token(&t.s.data);
     if (!llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
@@ -1727,13 +1678,12 @@ static void json_free(Json *j) {
     *j = (Json){0};
 }
 
-/* Appends u as UTF-8, of 1 to 4 bytes; returns the place after it. */
-static char *utf8_put(char *to, uint32_t u) {
-    if (u < 0x80) { *to++ = (char)u; return to; }
-    int more = u < 0x800 ? 1 : u < 0x10000 ? 2 : 3;
-    *to++ = (char)((0xF00u >> (more + 1) & 0xF0) | u >> 6 * more);
-    while (more--) *to++ = (char)(0x80 | (u >> 6 * more & 0x3F));
-    return to;
+/* Puts u as UTF-8, of 1 to 4 bytes; returns how many. */
+static size_t utf8_put(char to[4], uint32_t u) {
+    const int more = u < 0x80 ? 0 : u < 0x800 ? 1 : u < 0x10000 ? 2 : 3;
+    to[0] = (char)((more ? 0xF00u >> (more + 1) & 0xF0 : 0) | u >> 6 * more);
+    for (int i = 1; i <= more; i++) to[i] = (char)(0x80 | (u >> 6 * (more - i) & 0x3F));
+    return (size_t)more + 1;
 }
 
 /* Fails at the place where the reader is. */
@@ -1796,7 +1746,7 @@ static int json_escape(Json *j, char **to, Error *e) {
     }
     if (u < 0 || (u >= 0xDC00 && u <= 0xDFFF))
         return json_fails(j, "four hexadecimal digits of a character", e);
-    *to = utf8_put(*to, (uint32_t)u);
+    *to += utf8_put(*to, (uint32_t)u);
     return 0;
 }
 
@@ -2267,61 +2217,51 @@ static int folder_open(Folder *f, const char *path, Error *e) {
  * Sources: the modelling code of transformers and the published files of each. */
 
 static const Counterpart GPT2[] = {
-    {"@", NULL, "transformer.h.*.", AS_IS}, {"wte", NULL, "transformer.wte", AS_IS},
-    {"wpe", NULL, "transformer.wpe", AS_IS}, {"@norm1", "@norm1.b", "@ln_1", AS_IS},
-    {"@wq", "@bq", "@attn.c_attn", THIRDS}, {"@wk", "@bk", "@attn.c_attn", THIRDS},
-    {"@wv", "@bv", "@attn.c_attn", THIRDS},
+    {"@", "transformer.h.*.", AS_IS}, {"wte", "transformer.wte", AS_IS},
+    {"wpe", "transformer.wpe", AS_IS}, {"@norm1", "@ln_1", AS_IS}, {"@wq", "@attn.c_attn", THIRDS},
+    {"@wk", "@attn.c_attn", THIRDS}, {"@wv", "@attn.c_attn", THIRDS},
     /* [in,out], as here: its square one would fit turned as well */
-    {"@wo", "@bo", "@attn.c_proj", AS_IS}, {"@norm2", "@norm2.b", "@ln_2", AS_IS},
-    {"@w1", "@b1", "@mlp.c_fc", AS_IS}, {"@w2", "@b2", "@mlp.c_proj", AS_IS},
-    {"normf", "normf.b", "transformer.ln_f", AS_IS}, {"wcls", NULL, "lm_head", TURNED},
-    {NULL, NULL, NULL, AS_IS}};
+    {"@wo", "@attn.c_proj", AS_IS}, {"@norm2", "@ln_2", AS_IS}, {"@w1", "@mlp.c_fc", AS_IS},
+    {"@w2", "@mlp.c_proj", AS_IS}, {"normf", "transformer.ln_f", AS_IS},
+    {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 static const Counterpart NEOX[] = {
-    {"@", NULL, "gpt_neox.layers.*.", AS_IS}, {"wte", NULL, "gpt_neox.embed_in", AS_IS},
-    {"@norm1", "@norm1.b", "@input_layernorm", AS_IS},
-    {"@wq", "@bq", "@attention.query_key_value", HEADS},
-    {"@wk", "@bk", "@attention.query_key_value", HEADS},
-    {"@wv", "@bv", "@attention.query_key_value", HEADS}, {"@wo", "@bo", "@attention.dense", TURNED},
-    {"@norm2", "@norm2.b", "@post_attention_layernorm", AS_IS},
-    {"@w1", "@b1", "@mlp.dense_h_to_4h", TURNED}, {"@w2", "@b2", "@mlp.dense_4h_to_h", TURNED},
-    {"normf", "normf.b", "gpt_neox.final_layer_norm", AS_IS}, {"wcls", NULL, "embed_out", TURNED},
-    {NULL, NULL, NULL, AS_IS}};
+    {"@", "gpt_neox.layers.*.", AS_IS}, {"wte", "gpt_neox.embed_in", AS_IS},
+    {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@attention.query_key_value", HEADS},
+    {"@wk", "@attention.query_key_value", HEADS}, {"@wv", "@attention.query_key_value", HEADS},
+    {"@wo", "@attention.dense", TURNED}, {"@norm2", "@post_attention_layernorm", AS_IS},
+    {"@w1", "@mlp.dense_h_to_4h", TURNED}, {"@w2", "@mlp.dense_4h_to_h", TURNED},
+    {"normf", "gpt_neox.final_layer_norm", AS_IS}, {"wcls", "embed_out", TURNED},
+    {NULL, NULL, AS_IS}};
 
 /* final_layer_norm is the norm of the feed-forward in a block, and the last one outside. */
 static const Counterpart OPT[] = {
-    {"@", NULL, "model.decoder.layers.*.", AS_IS},
-    {"wte", NULL, "model.decoder.embed_tokens", AS_IS},
-    {"win", NULL, "model.decoder.project_in", TURNED},
-    {"wpe", NULL, "model.decoder.embed_positions", LATER},
-    {"@norm1", "@norm1.b", "@self_attn_layer_norm", AS_IS},
-    {"@wq", "@bq", "@self_attn.q_proj", TURNED}, {"@wk", "@bk", "@self_attn.k_proj", TURNED},
-    {"@wv", "@bv", "@self_attn.v_proj", TURNED}, {"@wo", "@bo", "@self_attn.out_proj", TURNED},
-    {"@norm2", "@norm2.b", "@final_layer_norm", AS_IS}, {"@w1", "@b1", "@fc1", TURNED},
-    {"@w2", "@b2", "@fc2", TURNED}, {"normf", "normf.b", "model.decoder.final_layer_norm", AS_IS},
-    {"wout", NULL, "model.decoder.project_out", TURNED}, {"wcls", NULL, "lm_head", TURNED},
-    {NULL, NULL, NULL, AS_IS}};
+    {"@", "model.decoder.layers.*.", AS_IS}, {"wte", "model.decoder.embed_tokens", AS_IS},
+    {"win", "model.decoder.project_in", TURNED}, {"wpe", "model.decoder.embed_positions", LATER},
+    {"@norm1", "@self_attn_layer_norm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED},
+    {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
+    {"@wo", "@self_attn.out_proj", TURNED}, {"@norm2", "@final_layer_norm", AS_IS},
+    {"@w1", "@fc1", TURNED}, {"@w2", "@fc2", TURNED},
+    {"normf", "model.decoder.final_layer_norm", AS_IS},
+    {"wout", "model.decoder.project_out", TURNED}, {"wcls", "lm_head", TURNED},
+    {NULL, NULL, AS_IS}};
 
 static const Counterpart JAMBA[] = {
-    {"@", NULL, "model.layers.*.", AS_IS}, {"wte", NULL, "model.embed_tokens", AS_IS},
-    {"@norm1", NULL, "@input_layernorm", AS_IS}, {"@wq", NULL, "@self_attn.q_proj", TURNED},
-    {"@wk", NULL, "@self_attn.k_proj", TURNED}, {"@wv", NULL, "@self_attn.v_proj", TURNED},
-    {"@wo", NULL, "@self_attn.o_proj", TURNED}, {"@m.in", NULL, "@mamba.in_proj", TURNED},
-    {"@m.conv", "@m.conv.b", "@mamba.conv1d", TAPS}, {"@m.x", NULL, "@mamba.x_proj", TURNED},
-    {"@m.rnorm", NULL, "@mamba.dt_layernorm", AS_IS},
-    {"@m.bnorm", NULL, "@mamba.b_layernorm", AS_IS},
-    {"@m.cnorm", NULL, "@mamba.c_layernorm", AS_IS}, {"@m.dt", "@m.dt.b", "@mamba.dt_proj", TURNED},
-    {"@m.alog", NULL, "@mamba.A_log", TURNED | BARE}, {"@m.skip", NULL, "@mamba.D", BARE},
-    {"@m.out", NULL, "@mamba.out_proj", TURNED}, {"@norm2", NULL, "@pre_ff_layernorm", AS_IS},
-    {"@w1", NULL, "@feed_forward.gate_proj", TURNED},
-    {"@w2", NULL, "@feed_forward.up_proj", TURNED},
-    {"@w3", NULL, "@feed_forward.down_proj", TURNED},
-    {"@router", NULL, "@feed_forward.router", TURNED},
-    {"@e*.w1", NULL, "@feed_forward.experts.*.gate_proj", TURNED},
-    {"@e*.w2", NULL, "@feed_forward.experts.*.up_proj", TURNED},
-    {"@e*.w3", NULL, "@feed_forward.experts.*.down_proj", TURNED},
-    {"normf", NULL, "model.final_layernorm", AS_IS}, {"wcls", NULL, "lm_head", TURNED},
-    {NULL, NULL, NULL, AS_IS}};
+    {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
+    {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED},
+    {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
+    {"@wo", "@self_attn.o_proj", TURNED}, {"@m.in", "@mamba.in_proj", TURNED},
+    {"@m.conv", "@mamba.conv1d", TAPS}, {"@m.x", "@mamba.x_proj", TURNED},
+    {"@m.rnorm", "@mamba.dt_layernorm", AS_IS}, {"@m.bnorm", "@mamba.b_layernorm", AS_IS},
+    {"@m.cnorm", "@mamba.c_layernorm", AS_IS}, {"@m.dt", "@mamba.dt_proj", TURNED},
+    {"@m.alog", "@mamba.A_log", TURNED | BARE}, {"@m.skip", "@mamba.D", BARE},
+    {"@m.out", "@mamba.out_proj", TURNED}, {"@norm2", "@pre_ff_layernorm", AS_IS},
+    {"@w1", "@feed_forward.gate_proj", TURNED}, {"@w2", "@feed_forward.up_proj", TURNED},
+    {"@w3", "@feed_forward.down_proj", TURNED}, {"@router", "@feed_forward.router", TURNED},
+    {"@e*.w1", "@feed_forward.experts.*.gate_proj", TURNED},
+    {"@e*.w2", "@feed_forward.experts.*.up_proj", TURNED},
+    {"@e*.w3", "@feed_forward.experts.*.down_proj", TURNED},
+    {"normf", "model.final_layernorm", AS_IS}, {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 /* What some files also hold and no forward needs: masks, a number to mask with, frequencies. */
 static const char *const NEEDLESS[] = {
@@ -2736,8 +2676,7 @@ typedef struct Link {
 
 /* What an encoder works with; it grows to the longest piece. */
 typedef struct Scratch {
-    const Tokenizer *tokenizer;
-    Encoder *encoder;
+    const Tokenizer *tokenizer; Encoder *encoder;
     Link *link;               /* [room] the symbols of one piece                              */
     uint64_t *heap;           /* [2 room] its joins, the next one first                       */
     size_t room, joins;
@@ -3105,14 +3044,8 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
 
 /* A code point in UTF-8, a stray byte as itself. */
 static int utf8_add(Bytes *out, uint32_t code, Error *e) {
-    unsigned char b[4] = {(unsigned char)code};
-    size_t n = 1;
-    if (code >= 0x80 && code < CODE_BYTE) {
-        n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-        for (size_t i = n; i-- > 1; code >>= 6) b[i] = (unsigned char)(0x80 | (code & 0x3F));
-        b[0] = (unsigned char)(0xF0u << (4 - n) | code);
-    }
-    return bytes_add(out, b, n, e);
+    char b[4] = {(char)code};
+    return bytes_add(out, b, code < CODE_BYTE ? utf8_put(b, code) : 1, e);
 }
 
 static unsigned combining_class(const Published *t, int32_t code) {
@@ -3856,9 +3789,8 @@ static int piece_read(Making *m, Wire w, Error *e) {
     uint64_t type = PIECE_NORMAL;
     float score = 0;
     while (wire_next(&w, &f)) {
-        const uint32_t bits = (uint32_t)f.value;
         if (f.number == 1 && f.type == 2) text = f.bytes;
-        if (f.number == 2 && f.type == 5) memcpy(&score, &bits, sizeof score);
+        if (f.number == 2 && f.type == 5) score = float_of((uint32_t)f.value);
         if (f.number == 3 && f.type == 0) type = f.value;
     }
     const size_t n = (size_t)(text.end - text.at);
@@ -3925,9 +3857,7 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
         unsigned byte;
         const unsigned char *p = in->at + at;
         const size_t n = in->size - at >= 8 ? (size_t)number_at(p + 4, 4) : 0;
-        const uint32_t bits = n ? (uint32_t)number_at(p, 4) : 0;
-        float score;
-        memcpy(&score, &bits, sizeof score);
+        const float score = n ? float_of((uint32_t)number_at(p, 4)) : 0;
         if (n < 1 || n > TOKEN_LENGTH_MAX || n > in->size - at - 8 || !isfinite(score))
             return fail(e, 1, "%s: expected a tokenizer of llama2.c, found a damaged one. Try: "
                               "another copy of it", m->name);
@@ -4253,11 +4183,11 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
     int *source = grab(f->shards, sizeof *source, e);
     for (int i = 0; i < f->shards && !e->status; i++)
         source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
-    for (int i = 0; i < w->list.n_tensors && !e->status; i++) {
-        const Tensor *x = &w->list.tensor[i];
+    for (int i = 0; i < w->head.list.n_tensors && !e->status; i++) {
+        const Tensor *x = &w->head.list.tensor[i];
         const Entry *s = p[i].from;
         bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
-        Extent at = their_extent(&w->list.c, x, p[i].how, s);
+        Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
         at.file = source[s->file];
         model_file_copy(w, x->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
     }
@@ -4394,10 +4324,10 @@ static int import_model(const char *from, const char *out, bool link, const char
         fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
     if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
     if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
-        int tensors = w.list.n_tensors;
-        idx count = w.list.count;
+        int tensors = w.head.list.n_tensors;
+        idx count = w.head.list.count;
         Planned *p = grab(tensors, sizeof *p, e);
-        if (p && !plan(p, &w.list, &f, family, e)) copy_tensors(&w, p, &f, link, e);
+        if (p && !plan(p, &w.head.list, &f, family, e)) copy_tensors(&w, p, &f, link, e);
         free(p);
         if (!model_file_end(&w, e) && (!t.vocab || !file_write(words, file.at, file.size, e)))
             printf("family=%s tensors=%d parameters=%lld files=%d linked=%s tokenizer=%s out=%s\n",
@@ -4928,8 +4858,8 @@ static int synthetic_model(const Settings *s, Error *e) {
     Rng rng = {1};
     uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
     if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
-    for (int i = 0; i < w.list.n_tensors && !e->status; i++) {
-        const Tensor *t = &w.list.tensor[i];
+    for (int i = 0; i < w.head.list.n_tensors && !e->status; i++) {
+        const Tensor *t = &w.head.list.tensor[i];
         bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO || t->init == INITIAL_BIAS;
         bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
         model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
@@ -5050,7 +4980,7 @@ int main(int argc, char **argv) {
     HfOwn own;
     const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
                         .page = report_write, .survey = survey, .heads = outcome_heads,
-                        .measure = choices_measure};
+                        .measure = choices_measure, .ablate = eval_ablate};
     char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
     if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))

@@ -77,7 +77,9 @@ BEGIN {
         add("factor", from + RSTART - 1, RLENGTH - 1, "")
         from += RSTART + RLENGTH - 2
     }
-    each("index", "\\[[A-Za-z_][^][]*\\]", "[", "[1+")
+    # not the size of an array: one number more changes nothing
+    if (code !~ /^ +(static |const )*(real|double|int|idx|char|bool) [A-Za-z_0-9, ]*\[/)
+        each("index", "\\[[A-Za-z_][^][]*\\]", "[", "[1+")
     if (loop) each("start", "= 0;", "= 0;", "= 1;")
     each("truth", "[ (](true)[,);]", "true", "false")
     each("truth", "[ (](false)[,);]", "false", "true")

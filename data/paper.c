@@ -3474,7 +3474,8 @@ int main(int argc, char **argv) {
     Own own;
     const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
                            .own = &own, .other = PAPER_VERBS, .page = report_write,
-                           .survey = survey, .heads = outcome_heads, .open = toys_open};
+                           .survey = survey, .heads = outcome_heads, .ablate = eval_ablate,
+                           .open = toys_open};
     calm_threads(argv);
     return sink_main(&paper, argc, argv);
 }

@@ -21,8 +21,7 @@ static void table_open(Experiments *x, const char *text) {
 
 /* A file with a 0 behind it, to be freed. */
 static char *file_string(const char *path) {
-    Bytes b = {0};
-    Error e = {0};
+    Bytes b = {0}; Error e = {0};
     if (!file_read(path, &b, &e) && !bytes_add(&b, "", 1, &e)) return (char *)b.at;
     fprintf(stderr, "%s\n", e.text);
     exit(1);
@@ -69,10 +68,9 @@ static void experiments_read__by_hand(Test *t) {
          && is(item[0].title, "Biases"), "items");
     fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
     fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand
-         && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value)
-         && s[2].paper[0].value == 0.44 && is(s[2].paper[0].text, "0.44*")
-         && s[3].paper[1].value == 2,
-         "the paper's numbers");
+         && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) && s[2].paper[0].value ==
+         0.44 && is(s[2].paper[0].text, "0.44*") && s[3].paper[1].value == 2, "the paper's "
+         "numbers");
     fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS
          && c[0].item == 0 && c[1].item == 1 && is(c[0].statement, "it moves"), "claims");
     fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && is(c[0].side[0].measure, "alpha_1")
@@ -125,8 +123,7 @@ static void experiments_read__refuses(Test *t) {
 #undef RULE
     EACH(i, CASES) {
         char text[1024];
-        Experiments x;
-        Error e = {0};
+        Experiments x; Error e = {0};
         int n = snprintf(text, sizeof text, "%s%s", HEAD, CASES[i].text);
         int status = experiments_read(&x, (const unsigned char *)text, (size_t)n, "t", &e);
         fact(t, status == 1 && strstr(e.text, CASES[i].said) && strstr(e.text, "Try: "),
@@ -134,8 +131,7 @@ static void experiments_read__refuses(Test *t) {
         if (!status) experiments_free(&x);
     }
     unsigned char zeros[20 * 19];                /* a 0 ends no statement: there is room for one */
-    Experiments x;
-    Error e = {0};
+    Experiments x; Error e = {0};
     for (int i = 0; i < 20; i++) memcpy(zeros + 19 * i, "domain d e.grammar", 19);
     fact(t, experiments_read(&x, zeros, sizeof zeros, "t", &e) == 1 && strstr(e.text, "NAME FILE"),
          "%s", e.text);
@@ -183,8 +179,7 @@ static void experiments_read__shipped(Test *t) {
     Experiments x;
     table_open(&x, text);
     for (int i = 0; i < x.rows; i++) {
-        Settings s;
-        Error e = {0};
+        Settings s; Error e = {0};
         settings_default(&s);
         settings_flags(&s, x.row[i].flags, "mtd", &e);
         s.model.vocab = VOCAB_DEFAULT;
@@ -202,8 +197,7 @@ static void experiments_read__shipped(Test *t) {
 /* 2: what is written is read; names with [i] and ..k. */
 static void result__round_trip(Test *t) {
     Result r = {.seed = 7, .checksum = 0x0123456789ABCDEFu}, back;
-    Error e = {0};
-    Bytes text = {0}, again = {0};
+    Error e = {0}; Bytes text = {0}, again = {0};
     double many[500], odd[3] = {NAN, 0.1, -1e-7};
     for (int i = 0; i < 500; i++) many[i] = i;
     snprintf(r.row, sizeof r.row, "k-bias");
@@ -229,10 +223,7 @@ static void result__round_trip(Test *t) {
     fact(t, !result_text(&back, &again, &e) && same_bytes(&again, &text),
          "written twice, it differs");
     fact(t, damaged_taken(t, &text, 300, ",\n# ", result_taken) > 20, "few damaged ones are read");
-    result_free(&back);
-    result_free(&r);
-    bytes_free(&text);
-    bytes_free(&again);
+    result_free(&back); result_free(&r); bytes_free(&text); bytes_free(&again);
 }
 
 /* 4: a row trained twice leaves the same bytes, whose numbers agree among themselves; another seed
@@ -261,19 +252,13 @@ static void row_numbers(Test *t, const Result *r) {
 
 static void row_run__repeats(Test *t) {
     static const struct { int row, seed; } RUNS[] = {{0, 3}, {0, 3}, {0, 4}, {1, 1}, {2, 1}};
-    Experiments x;
-    Settings s;
-    Error e = {0};
-    Bytes text[5] = {{0}};
+    Experiments x; Settings s; Error e = {0}; Bytes text[5] = {{0}};
     settings_default(&s);
     s.quiet = 1;
-    table_open(&x,
-        "corpus story story.grammar\n"
-        "recipe tiny --layers 2 --dim 16 --ffn 16 --context 32 --batch 2 --steps 40 --warmup 5\n"
-        "item i s: t\n"
-        "row plain tiny --fix-token 1 +map +valid\n"
-        "row star tiny --extra k --place post\n"
-        "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one\n");
+    table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 --context "
+               "32 --batch 2 --steps 40 --warmup 5\nitem i s: t\nrow plain tiny --fix-token 1 +map "
+               "+valid\nrow star tiny --extra k --place post\nrow wild tiny --lr 900 --clip 0 "
+               "--init torch --sim identity --normalizer one\n");
     EACH(i, RUNS) {
         Result r;
         if (row_run(&r, &x, RUNS[i].row, x.corpus, RUNS[i].seed, &s, &e)) break;
@@ -307,10 +292,7 @@ static double measured(Test *t, const Result *r, const char *name) {
 /* Table 7's numbers, from models whose table is written so, for t as far as the sequences go. */
 static void measure_swaps__by_hand(Test *t) {
     enum { T = 16 };
-    Settings s;
-    Trainer r;
-    Error e = {0};
-    Result found = {0};
+    Settings s; Trainer r; Error e = {0}; Result found = {0};
     double between = 0;
     if (!tale_open(t, &s, "") ||
         !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
@@ -340,24 +322,17 @@ static void measure_swaps__by_hand(Test *t) {
     }
     fact(t, between > 0.01, "every Sink is 0 or 1, and tells nothing");
     fact(t, !e.status, "%s", e.text);
-    free(was);
-    result_free(&found);
-    trainer_free(&r);
+    free(was); result_free(&found); trainer_free(&r);
     if (!trainer_made(t, &r, "")) return;
     fact(t, measure_swaps(&found, &r.m, &r.data, &r.s, &e) == 2 && !found.lists,
          "swaps of a model without positions to swap: %s", e.text);
-    result_free(&found);
-    trainer_free(&r);
-    scratch_close();
+    result_free(&found); trainer_free(&r); scratch_close();
 }
 
 /* [FIG3] alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
 static void measure_grid__by_hand(Test *t) {
     enum { N = 13, H = 8, MOST = 32 };
-    Settings s;
-    Trainer r;
-    Error e = {0};
-    Result found = {0};
+    Settings s; Trainer r; Error e = {0}; Result found = {0};
     double between = 0;
     int n;
     if (!tale_open(t, &s, "") ||
@@ -375,8 +350,7 @@ static void measure_grid__by_hand(Test *t) {
     for (int k = 0; k < 2 && n == 18; k++) {
         int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
         double mean = 0;
-        Acts a;
-        Probe probe;
+        Acts a; Probe probe;
         int got = data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
         real *maps = calloc((size_t)(N * H * T * S), sizeof *maps);
         if (!maps || acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) exit(1);
@@ -397,13 +371,10 @@ static void measure_grid__by_hand(Test *t) {
             if (x == 4) note(t, "Sink_1 %.3f  ", over / (got * H));
             if (x) fact(t, sink[k * 9 + x] <= sink[k * 9 + x - 1], "rises with eps");
         }
-        acts_free(&a);
-        free(maps);
+        acts_free(&a); free(maps);
     }
     fact(t, between > 0, "every Sink above 0.25 is 0 or 1, and tells nothing");
-    result_free(&found);
-    trainer_free(&r);
-    scratch_close();
+    result_free(&found); trainer_free(&r); scratch_close();
 }
 
 /* [FIG9] of each corpus and domain that is at hand what an evaluation on it says; what is not at
@@ -413,18 +384,14 @@ static void measure_domains__by_hand(Test *t) {
                                     "domain story story.grammar\n"
                                     "domain told tale.txt %016llx\n"
                                     "domain away nowhere.txt 0\n";
-    Settings s;
-    Trainer r;
-    Error e = {0};
-    Experiments x = {0};
+    Settings s; Trainer r; Error e = {0}; Experiments x = {0};
     if (!tale_open(t, &s, "") ||
         !trainer_made(t, &r, FROM_TEXT "--fix-token 2 --eps 0.17 --lr 0.03")) return;
     steps_of(t, &r, 20);
     uint64_t hash = r.data.source;
     for (int k = 0; k < 3; k++) {                /* with the texts, without, with another text */
         static const char *const NAMES[] = {"story", "tale", "told", "away"};
-        Result found = {0};
-        Error wrong = {0};
+        Result found = {0}; Error wrong = {0};
         char text[300];
         snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
         table_open(&x, text);
@@ -434,8 +401,7 @@ static void measure_domains__by_hand(Test *t) {
                          strstr(wrong.text, "Try: "), "%s", wrong.text);
         if (!status) fact(t, found.lists == (k ? 5 : 15), "%d numbers", found.lists);
         for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
-            Data d;
-            Sinks seen;
+            Data d; Sinks seen;
             Settings one = r.s;
             char name[40];
             int starts;
@@ -451,17 +417,14 @@ static void measure_domains__by_hand(Test *t) {
                 snprintf(name, sizeof name, "%s/%s", ALL[j].stem, NAMES[i]);
                 within(t, measured(t, &found, name), ALL[j].want, 0, "%s", name);
             }
-            sinks_free(&seen);
-            data_close(&d);
+            sinks_free(&seen); data_close(&d);
         }
         if (!k) fact(t, result_number(&found, "loss/story") != result_number(&found, "loss/tale"),
                      "two texts of one loss");
-        result_free(&found);
-        experiments_free(&x);
+        result_free(&found); experiments_free(&x);
     }
     fact(t, !e.status, "%s", e.text);
-    trainer_free(&r);
-    scratch_close();
+    trainer_free(&r); scratch_close();
 }
 
 static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--extra zero ",
@@ -483,9 +446,7 @@ static void toy_settings(Settings *s, const char *flags, const char *more, Error
 
 /* Runs a toy with these flags, two strings; false and a failed statement when it fails. */
 static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
-    static Progress p;
-    Settings s;
-    Error e = {0};
+    static Progress p; Settings s; Error e = {0};
     *r = (Result){0};
     toy_settings(&s, flags, more, &e);
     progress_start(&p, "toy", true);
@@ -534,8 +495,7 @@ static void trigger_draw__rules(Test *t) {
 }
 
 static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flags) {
-    Config c;
-    Error e = {0};
+    Config c; Error e = {0};
     char text[300];
     snprintf(text, sizeof text, "--layers 1 --heads 1 --dim 7 --ffn 1 --vocab 1 --pos none %s",
              flags);
@@ -549,8 +509,7 @@ static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flag
  * at the trigger, and an error of the mean's square elsewhere. */
 static void trigger_loss__running_mean(Test *t) {
     enum { C = 7, T = 6, B = 3 };
-    Model m;
-    Acts a;
+    Model m; Acts a;
     real x[B * T * C], y[B * T * C];
     double want = 0;
     if (!toy_model(t, &m, &a, B, T, "")) return;
@@ -565,8 +524,7 @@ static void trigger_loss__running_mean(Test *t) {
             }
     }
     within(t, trigger_loss(&m, &a, x, y, B, T, false), want, 20 * REAL_EPS, "loss");
-    acts_free(&a);
-    model_free(&m);
+    acts_free(&a); model_free(&m);
 }
 
 static void trigger_loss__gradients(Test *t) {
@@ -577,8 +535,7 @@ static void trigger_loss__gradients(Test *t) {
     if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
     for (int b = 0; b < B; b++) trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
     for (int arm = 0; arm < 5; arm++) {
-        Model m;
-        Acts a;
+        Model m; Acts a;
         int seen = 0;
         if (!toy_model(t, &m, &a, B, T, TOY_ARMS[arm])) return;
         Rng r = {4};
@@ -602,8 +559,7 @@ static void trigger_loss__gradients(Test *t) {
             }
         }
         fact(t, seen == 4 * C * C + (arm == 1 ? C : arm == 2), "%d numbers", seen);
-        acts_free(&a);
-        model_free(&m);
+        acts_free(&a); model_free(&m);
     }
 }
 
@@ -612,9 +568,7 @@ static void backcopy_draw__rules(Test *t) {
     enum { T = 60, N = 3000 };
     /* a: 6, b: 5, c: 4 are the triggers; then x: 3, y: 2, z: 1. Pairs run round the end */
     static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9 cabz";
-    Data d;
-    Settings s;
-    Error e = {0};
+    Data d; Settings s; Error e = {0};
     int32_t block[T];
     double after[64][64] = {{0}}, from[64] = {0};
     scratch_open();
@@ -658,8 +612,7 @@ static void backcopy_draw__rules(Test *t) {
     backcopy_draw(&d, d.seed, 1, block, T);
     for (int i = 0; i + 1 < T; i++)
         fact(t, again[T - 1 + i] == block[i] && targets[T - 1 + i] == block[i + 1], "token %d", i);
-    data_close(&d);
-    scratch_close();
+    data_close(&d); scratch_close();
 }
 
 /* Three rows with a column *, the second a trigger:
@@ -668,9 +621,7 @@ static void backcopy_draw__rules(Test *t) {
  *   2 >     0.2   0.6  0.2                    5    3
  *   3       0.5   0.3  0.1  0.1               1    2    4                      */
 static void toy_measure__by_hand(Test *t) {
-    Config c;
-    Error e = {0};
-    ToySums x = {0};
+    Config c; Error e = {0}; ToySums x = {0};
     const bool trigger[3] = {false, true, false};
     const real m[12] = {(real)0.9, (real)0.1, 0, 0, (real)0.2, (real)0.6, (real)0.2, 0,
                         (real)0.5, (real)0.3, (real)0.1, (real)0.1};
@@ -710,8 +661,7 @@ static void toy_run__same_bits(Test *t) {
         const char *flags = run % 2 ? BACKCOPY_TOY "--steps 3 " : TRIGGER_TOY "--steps 12 ";
         Bytes text[3] = {{0}};
         for (int k = 0; k < 3; k++) {
-            Result r;
-            Error e = {0};
+            Result r; Error e = {0};
             char more[100];
             snprintf(more, sizeof more, "%s%s", TOY_ARMS[run / 2], k == 2 ? "--seed 1" : "");
             set_workers(k == 1 ? 3 : 1);
@@ -782,25 +732,20 @@ static void toy_run__refuses(Test *t) {
         BACKCOPY_TOY "--fix-token 1", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--bos"};
     static Progress p;
     EACH(k, FLAGS) {
-        Settings s;
-        Error e = {0};
-        Result r = {0};
+        Settings s; Error e = {0}; Result r = {0};
         toy_settings(&s, FLAGS[k], "", &e);
         fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k],
              e.text);
         result_free(&r);
     }
-    Settings s;
-    Error e = {0}, f = {0};
-    Trainer r;
+    Settings s; Error e = {0}, f = {0}; Trainer r;
     toy_settings(&s, TRIGGER_TOY, "", &e);
     fact(t, trainer_create(&r, &s, &e) == 2 && strstr(e.text, "--toy trigger"), "%s", e.text);
     fact(t, demo_run(&s, stdout, &f) == 2 && strstr(f.text, "--toy"), "%s", f.text);
 }
 
 static void toy_print__maps(Test *t) {
-    Result r = {0};
-    Error e = {0};
+    Result r = {0}; Error e = {0};
     const double shape[] = {TOY_TRIGGER, 2, 3}, tokens[] = {0, 2}, trigger[] = {0, 1};
     const double before[] = {0.5, 0.5, 0, 0.04, 0.36, 0.6}, after[] = {1, 0, 0, 0, 0.94, 0.06};
     result_add(&r, "toy_shape", shape, 3, &e);
@@ -822,9 +767,7 @@ static void toy_print__maps(Test *t) {
     long at = ftell(out);
     toy_print(&r, out);
     fact(t, ftell(out) == at, "a map of five numbers is drawn");
-    fclose(out);
-    result_free(&r);
-    scratch_close();
+    fclose(out); result_free(&r); scratch_close();
 }
 
 /* Against the closed forms of 1, 2 and 4 degrees of freedom, printed tables, and for others the
@@ -950,14 +893,13 @@ static const TestCase VERDICT_CASES[] = {
     {"exact|a.m = 0", 1, {1, 0}, NOT_REPRODUCED, "seed 1"},
     {"exact|a.m = 0", 3, {NAN, 0, 0, 0}, UNDECIDED, "seed 1 is not there"},
     {"exact|a.m = 0", 3, {NAN, 0, 1, 0}, NOT_REPRODUCED, "seed 3: 1 against 0"},
-    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED,
-     "needs a.times_1 > 2, found 1.3 (no sink to judge)"},
+    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED, "needs "
+     "a.times_1 > 2, found 1.3 (no sink to judge)"},
     {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
-    {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED,
-     "needs a.x < b.x, found 7 and 5"},
+    {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED, "needs a.x < "
+     "b.x, found 7 and 5"},
     {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
-    {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"},
-};
+    {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"}};
 
 /* One claim by itself. value [side_count][seeds]: the rule's sides, then each need's left and
  * right; NAN where a run has no number; what stands for a number is not read. */
@@ -974,18 +916,16 @@ static void claim_judge__verdicts(Test *t) {
     EACH(i, VERDICT_CASES) {
         const TestCase *c = &VERDICT_CASES[i];
         char text[1000];
-        Experiments x;
-        Judged j;
+        Experiments x; Judged j;
         const char *rule = strchr(c->rule, '|') + 1;
         snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
                  (int)(rule - 1 - c->rule), c->rule, rule);
         table_open(&x, text);
         claim_judge(&j, &x, &x.claim[0], c->value, c->seeds);
         seen[j.verdict]++;
-        fact(t, j.verdict == c->verdict && strstr(j.why, c->why),
-             "%s: %s, expected %s; %g [%g, %g] p %g: %s, expected %s", c->rule,
-             verdict_name(j.verdict), verdict_name(c->verdict), j.estimate, j.low, j.high, j.p,
-             j.why, c->why);
+        fact(t, j.verdict == c->verdict && strstr(j.why, c->why), "%s: %s, expected %s; %g [%g, "
+             "%g] p %g: %s, expected %s", c->rule, verdict_name(j.verdict),
+             verdict_name(c->verdict), j.estimate, j.low, j.high, j.p, j.why, c->why);
         if (!strcmp(c->why, "1 seed"))
             fact(t, !j.tested && !strstr(j.why, "holds in"), "%s is taken for tested: %s", c->rule,
                  j.why);
@@ -997,14 +937,12 @@ static void claim_judge__verdicts(Test *t) {
 
 /* Writes a result to where `folder` keeps it, and frees it. */
 static void result_leave(Result *r, const char *folder) {
-    Bytes text = {0};
-    Error e = {0};
+    Bytes text = {0}; Error e = {0};
     char path[PATH_ROOM];
     result_text(r, &text, &e);
     result_path(path, folder, r->corpus, r->row, r->seed, &e);
     if (e.status || file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
-    bytes_free(&text);
-    result_free(r);
+    bytes_free(&text); result_free(r);
 }
 
 /* A result of row for seed with m, loss and times_1. */
@@ -1049,16 +987,12 @@ static void results_open(Test *t, Experiments *x, Results *r, Error *e) {
 }
 
 static void results_shut(Experiments *x, Results *r) {
-    results_free(r);
-    experiments_free(x);
-    scratch_close();
+    results_free(r); experiments_free(x); scratch_close();
 }
 
 /* From files to verdicts. Near: a's mean 0.13, error sqrt(0.00025 / 5), t = 0.012 / 0.00707. */
 static void claims_judge__files(Test *t) {
-    Experiments x;
-    Results r;
-    Error e = {0};
+    Experiments x; Results r; Error e = {0};
     results_open(t, &x, &r, &e);
     const Judged *j = r.judged;
     static const Verdict want[] = {REPRODUCED, UNDECIDED, UNDECIDED, NOT_REPRODUCED, UNDECIDED,
@@ -1105,9 +1039,7 @@ static void claims_judge__files(Test *t) {
 
 /* p 0.036 alone is enough; Holm's 0.072, since there is another headline claim, is not. */
 static void claims_judge__holm(Test *t) {
-    Experiments x;
-    Results r;
-    Error e = {0};
+    Experiments x; Results r; Error e = {0};
     results_open(t, &x, &r, &e);
     Claim *far = &x.claim[0], *near = &x.claim[1];
     far->side[0] = far->side[1];                 /* b.sink_1 > 0.84, with p 0.23 */
@@ -1156,10 +1088,7 @@ static void item_text__shows(Test *t) {
         "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",
         "| a | 18.18 | 13.00 \302\261 1.58 | 3.73 | 3.130 \302\261 0.016 | 0.065 \302\261 0.008 | ",
         "| **undecided**: c diverged (seed 2) | It is gone |", "<b>Table 1</b>: Rows</summary>"};
-    Experiments x;
-    Results r;
-    Error e = {0};
-    Bytes out[4] = {{0}};
+    Experiments x; Results r; Error e = {0}; Bytes out[4] = {{0}};
     results_open(t, &x, &r, &e);
     item_text(&out[0], &r, 0, &e);
     items_text(&out[1], &r, &e);
@@ -1180,9 +1109,7 @@ static void item_text__shows(Test *t) {
 
 /* Every shipped item in narrow lines: columns that do not fit beside each other stand in blocks. */
 static void item_text__narrow(Test *t) {
-    Experiments x;
-    Results r;
-    Error e = {0};
+    Experiments x; Results r; Error e = {0};
     char *text = file_string(EXPERIMENTS_FILE);
     table_open(&x, text);
     results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
@@ -1199,9 +1126,7 @@ static void item_text__narrow(Test *t) {
         bytes_free(&out);
     }
     fact(t, !e.status, "%s", e.text);
-    free(text);
-    results_free(&r);
-    experiments_free(&x);
+    free(text); results_free(&r); experiments_free(&x);
 }
 
 static void readme_with__marks(Test *t) {
@@ -1209,8 +1134,7 @@ static void readme_with__marks(Test *t) {
     static const char *const bad[] = {"# x\n", "<!-- /results -->\n<!-- results -->\n",
         "<!-- results -->\n<!-- results -->\n<!-- /results -->\n", "<!-- results -->\n",
         "in `<!-- results -->`\n<!-- /results -->\n"};
-    Error e = {0};
-    Bytes once = {0}, twice = {0};
+    Error e = {0}; Bytes once = {0}, twice = {0};
     readme_with(&once, README, sizeof README - 1, "new\n", 4, &e);
     bytes_add(&once, "", 1, &e);
     fact(t, !e.status && !strcmp((char *)once.at,
@@ -1225,8 +1149,7 @@ static void readme_with__marks(Test *t) {
              strstr(e.text, "README.md: expected one line"), "%s was taken", bad[i]);
         bytes_free(&none);
     }
-    bytes_free(&once);
-    bytes_free(&twice);
+    bytes_free(&once); bytes_free(&twice);
 }
 
 /* An item of published models where one of them is at hand: the paper's numbers, the commands for
@@ -1376,9 +1299,7 @@ static void report_write__maps(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 3; f++) {
-        Trainer r;
-        Error e = {0};
-        Acts a;
+        Trainer r; Error e = {0}; Acts a;
         int ids[B * T], targets[B * T], starts;
         Outcome *o = calloc(1, sizeof *o);
         if (!o || !trainer_made(t, &r, FLAGS[f])) return;
@@ -1433,11 +1354,7 @@ static void report_write__maps(Test *t) {
                 }
             fact(t, wrong == 0 && drawn > 20, "%d cells of %d are wrong", wrong, drawn);
         }
-        free(maps);
-        free(page);
-        sinks_free(&o->s);
-        free(o);
-        acts_free(&a);
+        free(maps); free(page); sinks_free(&o->s); free(o); acts_free(&a);
         trainer_free(&r);
     }
     scratch_close();
@@ -1505,9 +1422,7 @@ static void results_copy(const Experiments *x, int seeds, int every, bool holes,
     Rng g = {7};
     for (int row = 0; row < x->rows; row += every)
         for (int seed = 1; seed <= seeds; seed++) {
-            Result r;
-            Bytes text = {0};
-            Error e = {0};
+            Result r; Bytes text = {0}; Error e = {0};
             char path[PATH_ROOM];
             result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
             if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e))
@@ -1529,8 +1444,7 @@ static void paper_write__sound(Test *t) {
         {"holes", 3, 2, true, false, false},    {"wild", 3, 1, false, true, false},
         {"all", 0, 1, false, false, true}};
     EACH(i, CASES) {
-        Experiments x;
-        Error e = {0};
+        Experiments x; Error e = {0};
         char *text = file_string(EXPERIMENTS_FILE);
         bool all = CASES[i].all, nothing = !CASES[i].seeds && !all;
         int trained = 0, headline = 0;
@@ -1562,10 +1476,7 @@ static void paper_write__sound(Test *t) {
         fact(t, !all || !strstr(page, "Nothing was measured"), "not all is drawn");
         note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
              count_of(page, "<figure>"));
-        free(page);
-        free(text);
-        experiments_free(&x);
-        scratch_close();
+        free(page); free(text); experiments_free(&x); scratch_close();
     }
 }
 
@@ -1593,9 +1504,8 @@ static void paper_write__numbers(Test *t) {
         "item two Figure 10: Others' models\n"
         "item three Figure 2: Late\nrow late --lr 1\n";
     static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
-    static const double TOKENS_OF_TEST[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
-    Experiments x;
-    Error e = {0};
+    static const double CURVE_TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
+    Experiments x; Error e = {0};
     scratch_open();
     table_open(&x, TEXT);
     fact(t, x.item[0].pictures == 2 && x.item[0].picture[1].kind == PICTURE_CURVES &&
@@ -1609,7 +1519,7 @@ static void paper_write__numbers(Test *t) {
                 strcpy(r.corpus, corpus ? "b" : "a");
                 result_add1(&r, "sink_1", row == corpus ? LOW[seed - 1] : HIGH[seed - 1], &e);
                 result_add1(&r, "loss", 4 + row, &e);
-                result_add(&r, "curve_tokens", TOKENS_OF_TEST, 3, &e);
+                result_add(&r, "curve_tokens", CURVE_TOKENS, 3, &e);
                 result_add(&r, "curve_loss", LOSS, 3, &e);
                 result_leave(&r, SCRATCH "/results");
             }
@@ -1647,17 +1557,14 @@ static void paper_write__numbers(Test *t) {
     within(t, at[1], y4, 0.11, "loss 4");
     within(t, at[2], x1, 0.11, "its end");
     within(t, at[3], y2, 0.11, "loss 2");
-    free(page);
-    experiments_free(&x);
-    scratch_close();
+    free(page); experiments_free(&x); scratch_close();
 }
 
 /* Every item is listed, every verb has its help, what is no verb is an item, and the report. */
 static void sink__items(Test *t) {
     static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
     char line[80], *text = file_string(EXPERIMENTS_FILE);
-    Experiments x;
-    Ran r;
+    Experiments x; Ran r;
     if (no_binary(t)) return;
     table_open(&x, text);
     scratch_open();
@@ -1666,9 +1573,7 @@ static void sink__items(Test *t) {
         snprintf(line, sizeof line, "\n%s ", x.item[i].name);
         fact(t, strstr((const char *)r.out.at, line) != NULL, "list has no %s", x.item[i].name);
     }
-    free(text);
-    experiments_free(&x);
-    ran_free(&r);
+    free(text); experiments_free(&x); ran_free(&r);
     if (!sink_does(t, "help", &r)) return;
     for (int i = 0; i < 7; i++) {
         snprintf(line, sizeof line, "\n  %s ", NAMES[i]);
@@ -1689,15 +1594,130 @@ static void sink__items(Test *t) {
     ran_free(&r);
     char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
     fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
-    free(page);
+    free(page); scratch_close();
+}
+
+/* ablate() against the slow model: for every sequence the loss at the positions after the drawn
+ * token, untouched and with each column gone, and means and spreads of these by hand. */
+static void ablate__against_slow(Test *t) {
+    enum { T = 10, N = 21 };
+    static const struct { const char *flags; int what; } ROWS[] = {
+        {"--fix-token 1", ABLATE_KEY1},        {"", ABLATE_VALUE1},
+        {"--heads 1 --seed 4", ABLATE_VALUE1_MEAN},  {"--extra k", ABLATE_KSTAR},
+        {"--sink-token", ABLATE_KSTAR},        {"--sink-token --prefix 7", ABLATE_KEY1}};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 6; f++) {
+        Trainer r;
+        Error e = {0};
+        Ablated got;
+        int ids[N * T], targets[N * T], starts, drawn = 0;
+        if (!trainer_made(t, &r, ROWS[f].flags)) return;
+        steps_of(t, &r, 25);
+        r.s.ablate = ROWS[f].what;
+        fact(t, !ablate(&got, &r.m, &r.data, &r.s, N, T, &e), "%s", e.text);
+        data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
+        Rng rng = {hash64((uint64_t)r.s.train.seed, "ablate", 6)};
+        int first = r.m.c.sink_token, V = r.m.c.vocab;
+        int sink = ROWS[f].what != ABLATE_KSTAR ? first : r.m.c.extra ? -1 : 0;
+        double loss[ABLATED][N] = {{0}};
+        for (int b = 0; b < N; b++) {
+            int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
+            drawn |= 1 << p;
+            for (int k = 0; k < ABLATED; k++) {
+                Slow slow = slow_open(&r.m, T);
+                slow.what = k == 0 ? ABLATE_NONE
+                          : ROWS[f].what == ABLATE_KSTAR ? ABLATE_KEY1 : ROWS[f].what;
+                slow.cut = k == 1 ? sink : first + p - 1;
+                slow_forward(&slow, ids + b * T);
+                int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
+                for (int i = from; i <= T; i++) {
+                    const double *y = slow.logits + (i - 1) * V;
+                    double sum = 0;
+                    for (int v = 0; v < V; v++) sum += exp(y[v]);
+                    loss[k][b] += (log(sum) - y[targets[b * T + i - 1]]) / (T - from + 1);
+                }
+                slow_close(&slow);
+            }
+        }
+        for (int k = 0; k < ABLATED; k++) {
+            double mean = 0, more = 0, square = 0, both = 0;
+            for (int b = 0; b < N; b++) {
+                mean += loss[k][b] / N;
+                more += (loss[k][b] - loss[0][b]) / N;
+            }
+            for (int b = 0; b < N; b++) {
+                square += pow(loss[k][b] - mean, 2) / (N - 1);
+                both += pow(loss[k][b] - loss[0][b] - more, 2) / (N - 1);
+            }
+            double bound = 2000 * REAL_EPS;
+            within(t, got.loss[k], mean, bound, "%s: loss %d", ROWS[f].flags, k);
+            within(t, got.spread[k], sqrt(square), bound, "%s: spread %d", ROWS[f].flags, k);
+            within(t, got.more[k], more, bound, "%s: more %d", ROWS[f].flags, k);
+            within(t, got.more_spread[k], sqrt(both), bound, "%s: its spread %d", ROWS[f].flags, k);
+            fact(t, !k || got.more_spread[k] > 1e-5, "%s: ablation %d changes nothing",
+                 ROWS[f].flags, k);
+        }
+        fact(t, got.n == N && got.last == T / 2 && drawn == 0x3c, "%d sequences, drawn %x", got.n,
+             drawn);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* What cannot be ablated, and the shortest sequence that can. */
+static void ablate__refuses(Test *t) {
+    static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
+        {ABLATE_KSTAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
+        {ABLATE_KEY1, INPUT_RANDOM, 10, 2, "", "--input natural"},
+        {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
+        {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
+        {ABLATE_KEY1, INPUT_NATURAL, 4, 0, "", ""}};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int i = 0; i < 5; i++) {
+        Trainer r;
+        Error e = {0};
+        Ablated got;
+        if (!trainer_made(t, &r, REFUSED[i].flags)) return;
+        r.s.ablate = REFUSED[i].what;
+        r.s.input = REFUSED[i].input;
+        int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
+        fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
+                    (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* With Table 7's flags an ablation is that of a model so written. */
+static void ablate__edits_positions(Test *t) {
+    enum { T = 12, AT_FOLDER = 5 };
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int swap = 0; swap < 2; swap++) {
+        Trainer r;
+        Error e = {0};
+        Ablated cut[2];
+        if (!trainer_made(t, &r, swap ? "--pos learned" : "--pos learned --sink-token")) return;
+        steps_of(t, &r, 10);
+        r.s.ablate = ABLATE_KEY1;
+        Settings asks = r.s;
+        *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
+        ablate(&cut[0], &r.m, &r.data, &asks, 9, T, &e);
+        write_positions(&r.m, AT_FOLDER, swap);
+        ablate(&cut[1], &r.m, &r.data, &r.s, 9, T, &e);
+        fact(t, !e.status && !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss),
+             "another ablation: %s", e.text);
+        trainer_free(&r);
+    }
     scratch_close();
 }
 
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
  * log's, and the ablation's numbers the JSON's. One that diverges leaves its curves. */
 static void sink__report(Test *t) {
-    Settings s;
-    Ran r;
+    Settings s; Ran r;
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH
                       "/log.csv --out " SCRATCH "/m.ckpt" SMALL_RUN, &r))
@@ -1733,18 +1753,14 @@ static void sink__report(Test *t) {
             within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
                    5.1e-5, "spread %s", NAMES[k]);
     }
-    ran_free(&r);
-    free(page);
+    ran_free(&r); free(page);
     sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
                   "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
     sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
                   "--log-every 1 --T 12 --report " SCRATCH "/d.html", 1, "diverges here");
     page = page_sound(t, SCRATCH "/d.html", -1);
     fact(t, strstr(page, "train *") != NULL, "a training that diverged has a curve of * too");
-    free(page);
-    free(log);
-    free(json);
-    scratch_close();
+    free(page); free(log); free(json); scratch_close();
 }
 
 /* A table of several models, inputs, texts and lengths has in each line the numbers of that one
@@ -1757,8 +1773,7 @@ static void sink__survey(Test *t) {
         "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
         "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
         "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
-    Settings s;
-    Ran r;
+    Settings s; Ran r;
     char command[600];
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     for (int m = 0; m < 2; m++) {
@@ -1816,8 +1831,7 @@ static void head_map__edited(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int swap = 0; swap < 2; swap++) {
-        Trainer r;
-        Error e = {0};
+        Trainer r; Error e = {0};
         HeadMap plain = {0}, edited = {0}, by_hand = {0};
         if (!trainer_made(t, &r, "--pos learned")) return;
         steps_of(t, &r, 10);
@@ -1841,16 +1855,15 @@ static const TestEntry TESTS[] = {
     RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
     RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
     RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
+    RUNS(ablate__against_slow), RUNS(ablate__refuses), RUNS(ablate__edits_positions),
     RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
     RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
     RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
-    RUNS(readme_with__marks),
-    RUNS(paper_write__sound), RUNS(paper_write__numbers), RUNS(trigger_draw__rules),
-    RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules),
-    RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits), RUNS(toy_run__learns),
-    RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items), RUNS(sink__published),
-    RUNS(sink__report), RUNS(sink__survey), RUNS(head_map__edited),
-};
+    RUNS(readme_with__marks), RUNS(paper_write__sound), RUNS(paper_write__numbers),
+    RUNS(trigger_draw__rules), RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients),
+    RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits),
+    RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
+    RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey), RUNS(head_map__edited)};
 
 int main(int argc, char **argv) {
     return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
