@@ -2778,7 +2778,7 @@ typedef struct Line {
 } Line;
 
 enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
-       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
+       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB, INSIDE = 5 };    /* schemes inside the score */
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
@@ -2793,10 +2793,9 @@ struct Toy {
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Position schemes: those inside the score, and those added to the input. */
+/* Position schemes: five inside the score, and those added to the input. */
 static const char *const SCHEMES[] = {"--pos none", "--pos relative", "--pos alibi", "--pos t5",
                                       "--pos rotary", "--pos absolute", "--pos learned"};
-enum { INSIDE = 5 };
 _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and closed_bias (7.5)");
 
 /* Operations of Table 15. */
@@ -2806,8 +2805,7 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and c
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; the less favourable of a, which stands for n
- * numbers, and b. */
+/* A toy with these flags on top of its own, or NULL; the less favourable of a, of n, and b. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
@@ -2857,7 +2855,6 @@ static double apart(idx n, const real *a, const real *b) {
     }
     return gap == 0 ? 0 : sqrt(gap / size);
 }
-
 static int differing(idx n, const real *a, const real *b) {
     int count = 0;
     for (idx j = 0; j < n; j++) count += !(a[j] == b[j]);
@@ -2886,7 +2883,6 @@ static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
         worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), x));
     return worst;
 }
-
 static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
     double worst = 0;
     for (int l = 0; l <= y->m.c.layers; l++)
@@ -2907,8 +2903,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  *   Z = 1                                               r_t = sum_t, and t s(0) without positions
  *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
  *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
- *   another first token                                 every row gives it another share
- */
+ *   another first token                                 every row gives it another share */
 typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
@@ -3147,7 +3142,6 @@ static const Line FIRST[] = {
  *
  * Equal states give equal scores, and a softmax of t equal scores is 1/t (equation 18). With
  * H_n = 1 + 1/2 + .. + 1/n it follows that
- *
  *   alpha_k = (H_T - H_(k-1))/(T - k + 1)
  *   window w: A_ti = 1/min(t,w), alpha_1 = H_w/T
  *   prefix p: A_ti = 1/max(t,p), alpha_1 = (1 + H_T - H_p)/T
@@ -3706,7 +3700,6 @@ static const Line GATE[] = {
  * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
  * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
-
 /* That; learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
