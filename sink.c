@@ -2778,7 +2778,7 @@ typedef struct Line {
 } Line;
 
 enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
-       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
+       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB, INSIDE = 5 };    /* schemes inside the score */
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
@@ -2793,10 +2793,9 @@ struct Toy {
     real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Position schemes: those inside the score, and those added to the input. */
+/* Position schemes: five inside the score, and those added to the input. */
 static const char *const SCHEMES[] = {"--pos none", "--pos relative", "--pos alibi", "--pos t5",
                                       "--pos rotary", "--pos absolute", "--pos learned"};
-enum { INSIDE = 5 };
 _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and closed_bias (7.5)");
 
 /* Operations of Table 15. */
@@ -2806,8 +2805,7 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and c
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; the less favourable of a, which stands for n
- * numbers, and b. */
+/* A toy with these flags on top of its own, or NULL; the less favourable of a, of n, and b. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
@@ -2857,7 +2855,6 @@ static double apart(idx n, const real *a, const real *b) {
     }
     return gap == 0 ? 0 : sqrt(gap / size);
 }
-
 static int differing(idx n, const real *a, const real *b) {
     int count = 0;
     for (idx j = 0; j < n; j++) count += !(a[j] == b[j]);
@@ -2886,7 +2883,6 @@ static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
         worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), x));
     return worst;
 }
-
 static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
     double worst = 0;
     for (int l = 0; l <= y->m.c.layers; l++)
@@ -2907,8 +2903,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  *   Z = 1                                               r_t = sum_t, and t s(0) without positions
  *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
  *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
- *   another first token                                 every row gives it another share
- */
+ *   another first token                                 every row gives it another share */
 typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
@@ -3147,7 +3142,6 @@ static const Line FIRST[] = {
  *
  * Equal states give equal scores, and a softmax of t equal scores is 1/t (equation 18). With
  * H_n = 1 + 1/2 + .. + 1/n it follows that
- *
  *   alpha_k = (H_T - H_(k-1))/(T - k + 1)
  *   window w: A_ti = 1/min(t,w), alpha_1 = H_w/T
  *   prefix p: A_ti = 1/max(t,p), alpha_1 = (1 + H_T - H_p)/T
@@ -3706,7 +3700,6 @@ static const Line GATE[] = {
  * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
  * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
-
 /* That; learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
     const Layer *w = &y->m.w.layer[0];
@@ -4360,8 +4353,7 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
     char found[24];
     if (c == '\n' || c == '\v' || !c)
         snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
-    else if (c > 32 && c < 127) snprintf(found, sizeof found, "%c", c);
-    else snprintf(found, sizeof found, c == ' ' ? "a blank" : "byte %d", c);
+    else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
     return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
                 found, hint);
 }
@@ -4787,8 +4779,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
     return t->e->status;
 }
 
-/* Appends document number of the stream seed to out, without a separator. On failure out is as it
- * was. */
+/* Appends document `number` of a seed to out, without a separator. On failure out is as it was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
     const size_t start = out->size;
@@ -5231,8 +5222,10 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
             const int from = d->starts.at[i] + skip,
                       end = i + 1 < documents ? d->starts.at[i + 1] : size;
             if (from + T + 1 > end) continue;
-            block_split(d->held.at + from, T, ids + (idx)got * T, targets + (idx)got * T);
-            overwrite(ids + (idx)got * T, targets + (idx)got * T, T, fixed, d->fix);
+            block_split(d->held.at + from, T, ids, targets);
+            overwrite(ids, targets, T, fixed, d->fix);
+            ids += T;
+            targets += T;
             got++;
             *starts += skip == 0;
         }
@@ -5299,39 +5292,34 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHE
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from a file or memory. Each pass_ function writes what it
- * is given or fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+/* A checkpoint on its way to a file, or from memory. Each pass_ function writes what it is given or
+ * fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
 typedef struct Passage {
     bool out;
     Writing w; uint64_t hash;                    /* out */
-    FILE *f; const unsigned char *at; size_t left;           /* in: f, or where it is NULL, at */
+    const unsigned char *at; size_t left;        /* in: what is left of the bytes */
     const char *name;
     Error *e;
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
-static int unreadable(const char *path, Error *e);
 
 static int damaged(const char *name, Error *e) {
     return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
                 "short. Try: an older copy", name);
 }
 
-static size_t passage_take(Passage *c, void *to, size_t n) {
-    if (c->f) return fread(to, 1, n, c->f);
-    if (n > c->left) n = c->left;
-    if (n) memcpy(to, c->at, n);
-    c->at += n;
-    c->left -= n;
-    return n;
-}
-
 static void pass_bytes(Passage *c, void *at, size_t n) {
-    if (c->e->status) return;
+    if (c->e->status || !n) return;
     if (c->out) {
         c->hash = hash_add(c->hash, at, n);
         writing_add(&c->w, at, n);
-    } else if (passage_take(c, at, n) != n) damaged(c->name, c->e);
+    } else if (n > c->left) damaged(c->name, c->e);
+    else {
+        memcpy(at, c->at, n);
+        c->at += n;
+        c->left -= n;
+    }
 }
 
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
@@ -5341,42 +5329,46 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
     return number_at(at, bytes);
 }
 
-static double pass_double(Passage *c, double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, 8);
-    bits = pass(c, bits, 8);
-    memcpy(&x, &bits, 8);
-    return x;
+/* A number's bits, and the number of bits: of `width` 4 a float's, of 8 a double's. */
+static uint64_t number_bits(double x, int width) {
+    float narrow = width == 4 ? (float)x : 0;
+    uint64_t wide;
+    uint32_t low;
+    memcpy(&wide, &x, 8);
+    memcpy(&low, &narrow, 4);
+    return width == 4 ? low : wide;
 }
 
-/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
+static double bits_number(uint64_t bits, int width) {
+    uint32_t low = (uint32_t)bits;
+    double wide;
+    float narrow;
+    memcpy(&wide, &bits, 8);
+    memcpy(&narrow, &low, 4);
+    return width == 4 ? (double)narrow : wide;
+}
+
+static double pass_double(Passage *c, double x) {
+    return bits_number(pass(c, number_bits(x, 8), 8), 8);
+}
+
+/* Numbers of `width` bytes, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
-    for (idx from = 0, some; from < n && !c->e->status; from += some) {
-        some = n - from < PIECE ? n - from : PIECE;
-        for (idx i = 0; i < some && c->out; i++) {
-            uint64_t bits = 0;
-            uint32_t low;
-            if (sizeof(real) == 8) memcpy(&bits, &x[from + i], sizeof(real));
-            else { memcpy(&low, &x[from + i], sizeof low); bits = low; }
-            number_put(piece + i * width, bits, width);
-        }
+    for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
+        some = n < PIECE ? n : PIECE;
+        for (idx i = 0; c->out && i < some; i++)
+            number_put(piece + i * width, number_bits((double)x[i], width), width);
         pass_bytes(c, piece, (size_t)(some * width));
-        for (idx i = 0; i < some && !c->out; i++) {
-            uint64_t bits = number_at(piece + i * width, width);
-            uint32_t low = (uint32_t)bits;
-            double wide;
-            float narrow;
-            memcpy(&wide, &bits, 8);
-            memcpy(&narrow, &low, 4);
-            x[from + i] = width == 8 ? (real)wide : (real)narrow;
-        }
+        for (idx i = 0; !c->out && i < some; i++)
+            x[i] = (real)bits_number(number_at(piece + i * width, width), width);
     }
 }
 
 /* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
  * the sink depends on. */
-static bool option_kept(const Option *o) {
+static bool option_kept(const Option *o, const char *groups) {
+    if (!strchr(groups, o->group)) return false;
     if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
     return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
@@ -5386,7 +5378,7 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
     char value[PATH_ROOM];
     for (const Option *o = OPTIONS; o->flag; o++) {
         option_text(o, s, value, sizeof value);
-        if (strchr(groups, o->group) && option_kept(o) && (o->kind != 's' || value[0]))
+        if (option_kept(o, groups) && (o->kind != 's' || value[0]))
             bytes_print(out, e, "%s %s\n", o->flag, value);
     }
     return e->status;
@@ -5398,7 +5390,7 @@ static int checkpoint_line(Settings *s, const char *name, const char *groups, ch
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
-    if (!o || !option_kept(o))
+    if (!o || !option_kept(o, groups))
         return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
                     "sink that wrote it", name, line);
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
@@ -5423,8 +5415,14 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     return c->e->status;
 }
 
-/* Is what follows the places as long as they say? Then the room for it. Of the parts each stands
- * with those before it alone: 0, 1, 3 or 7. */
+static int moments_create(Trainer *t, Error *e) {
+    t->m1 = grab(t->m.count, sizeof(real), e);
+    t->m2 = grab(t->m.count, sizeof(real), e);
+    return e->status;
+}
+
+/* Room for `count` parameters, if the `body` behind the places is as long as they say. A part
+ * stands with those before it alone: parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
     Error *e = c->e;
@@ -5438,27 +5436,24 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
         || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
         return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
                     "of sink that wrote it", c->name, (unsigned long long)expected);
-    if (model_create(&t->m, &t->s.model, with_moments, e) || !with_moments) return e->status;
-    if (parts & PARTS_MOMENTS) {
-        t->m1 = grab(t->m.count, sizeof(real), e);
-        t->m2 = grab(t->m.count, sizeof(real), e);
-    }
-    return e->status;
+    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
+    return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
 /* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
  * are there and asked for, the moments and the run. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
+    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
     char magic[] = CHECKPOINT_MAGIC;
     Bytes text = {0};
     Error *e = c->e;
     if (c->out) settings_lines(&t->s, "mtde", &text, e);
     pass_bytes(c, magic, 8);
     pass(c, CHECKPOINT_VERSION, 4);
-    uint64_t bytes = pass(c, sizeof(real), 4), length = pass(c, text.size, 8);
-    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
+    int width = (int)pass(c, sizeof(real), 4);
+    uint64_t length = pass(c, text.size, 8);
     if (c->out) pass_bytes(c, text.at, text.size);
-    else if ((bytes != 4 && bytes != 8) || length > size || length + around > size)
+    else if ((width != 4 && width != 8) || length > size || length + around > size)
         damaged(c->name, e);
     else checkpoint_settings(c, &t->s, "mtde", length);
     bytes_free(&text);
@@ -5467,8 +5462,8 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     t->data.sample = pass(c, t->data.sample, 8);
     t->data.document = pass(c, t->data.document, 8);
     t->data.offset = (size_t)pass(c, t->data.offset, 8);
-    int parts = PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0), width = (int)bytes;
-    parts = (int)pass(c, with_moments ? (uint64_t)parts : 0, 4);
+    int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+    parts = (int)pass(c, (uint64_t)parts, 4);
     uint64_t count = pass(c, (uint64_t)t->m.count, 8);
     if (!c->out && !e->status)
         checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
@@ -5495,61 +5490,33 @@ static int checkpoint_write(const char *path, const Trainer *t, bool with_moment
     return writing_end(&c.w, e);
 }
 
-/* Reads all of it, before a byte is believed: magic, version, checksum; *size is its length. */
-static int checkpoint_whole(Passage *c, uint64_t *size) {
-    unsigned char piece[8 + 8 * PIECE];
-    size_t got = passage_take(c, piece, sizeof piece), have = got;
-    *size = got;
-    if (c->f && ferror(c->f)) return unreadable(c->name, c->e);
-    if (got < CHECKPOINT_HEAD + 8 || memcmp(piece, CHECKPOINT_MAGIC, 8))
-        return got >= 8 && !memcmp(piece, "SINKMOD1", 8)
-             ? fail(c->e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
-                    "make hf, and ./hf instead of ./sink", c->name)
-             : fail(c->e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
-                    "train --out FILE makes one", c->name);
-    uint64_t version = number_at(piece + 8, 4), hash = hash_start(0);
-    if (version != CHECKPOINT_VERSION)
-        return fail(c->e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
-                    "wrote it", c->name, CHECKPOINT_VERSION, (unsigned long long)version);
-    do {                                             /* the last 8 bytes wait for what follows */
-        hash = hash_add(hash, piece, have - 8);
-        memmove(piece, piece + have - 8, 8);
-        got = passage_take(c, piece + 8, sizeof piece - 8);
-        *size += got;
-        have = 8 + got;
-    } while (got);
-    return hash_end(hash) == number_at(piece, 8) ? 0 : damaged(c->name, c->e);
-}
-
-/* From bytes in memory. */
+/* From bytes in memory: magic, version and checksum first, before a length is believed. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
-    Passage c = {.at = p, .left = n, .name = name, .e = e}, again = c;
-    uint64_t size;
+    Passage c = {.at = p, .left = n, .name = name, .e = e};
     *t = (Trainer){0};
-    if (!checkpoint_whole(&c, &size)) checkpoint_pass(&again, t, size, with_moments);
-    if (e->status) trainer_free(t);
+    if (n >= 8 && !memcmp(p, "SINKMOD1", 8))
+        return fail(e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
+                    "make hf, and ./hf instead of ./sink", name);
+    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
+        return fail(e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
+                    "train --out FILE makes one", name);
+    uint64_t version = number_at(p + 8, 4);
+    if (version != CHECKPOINT_VERSION)
+        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
+                    "wrote it", name, CHECKPOINT_VERSION, (unsigned long long)version);
+    if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+    if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
     return e->status;
 }
 
-/* From a file, twice and a piece at a time; what cannot be read twice (-, a pipe) is held whole. */
 static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
     Bytes held = {0};
-    uint64_t size;
     *t = (Trainer){0};
     if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
         return e->status;
-    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    Passage c = {.f = f, .name = path, .e = e};
-    if (f && !fseek(f, 0, SEEK_SET)) {
-        if (!checkpoint_whole(&c, &size)) {
-            rewind(f);
-            checkpoint_pass(&c, t, size, with_moments);
-        }
-        if (e->status) trainer_free(t);
-    } else if (!file_read(path, &held, e))
+    if (!file_read(path, &held, e))
         checkpoint_read(held.at, held.size, path, t, with_moments, e);
-    if (f) fclose(f);
     bytes_free(&held);
     return e->status;
 }
@@ -5576,14 +5543,11 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
         fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
              t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
-    if (!e->status && !config_resolve(&t->s.model, e) &&
-        !model_create(&t->m, &t->s.model, true, e) && !trainer_room(t, e)) {
-        t->m1 = grab(t->m.count, sizeof(real), e);
-        t->m2 = grab(t->m.count, sizeof(real), e);
-    }
-    if (e->status) { trainer_free(t); return e->status; }
-    model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
-    return 0;
+    if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
+        || trainer_room(t, e) || moments_create(t, e))
+        trainer_free(t);
+    else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
+    return e->status;
 }
 
 /* What --resume may change: it moves no bit of a step that is done. */
@@ -5603,7 +5567,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     Error not_now = {0};                          /* a flag that contradicts is named below */
     *now = *s;
     for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!strchr(groups, o->group) || !option_kept(o)) continue;
+        if (!option_kept(o, groups)) continue;
         option_text(o, was, old, sizeof old);
         option_set(o, now, old, false, e);
     }
@@ -5614,10 +5578,9 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     Config c = now->model;
     if (!config_resolve(&c, &not_now)) now->model = c;
     for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!strchr(groups, o->group) || !option_kept(o) || option_free(o)) continue;
         option_text(o, was, old, sizeof old);
         option_text(o, now, new, sizeof new);
-        if (strcmp(old, new))
+        if (option_kept(o, groups) && !option_free(o) && strcmp(old, new))
             return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
                         *old ? old : "none", rule);
     }
@@ -5652,8 +5615,7 @@ static uint64_t parameters_hash(const Model *m) {
 /* --start beside --resume: it must name what the run began from. */
 static int resume_start(const Trainer *t, const Settings *s, Error *e) {
     Trainer from;
-    if (!s->start[0]) return 0;
-    if (checkpoint_load(s->start, &from, false, e)) return e->status;
+    if (!s->start[0] || checkpoint_load(s->start, &from, false, e)) return e->status;
     if (t->start != parameters_hash(&from.m))
         fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
              t->start ? "other parameters" : "none");
@@ -5675,8 +5637,10 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
         fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
              s->out, t->step, t->step);
     if (!e->status) t->s = now;
-    if (!e->status && !resume_start(t, s, e) && !resume_data(t, e)) trainer_room(t, e);
-    if (e->status) trainer_free(t);
+    if (e->status || resume_start(t, s, e) || resume_data(t, e) || trainer_room(t, e))
+        trainer_free(t);
+    else if (!s->quiet)
+        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
     return e->status;
 }
 
@@ -5691,9 +5655,9 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     acts_free(&was.a);                           /* their memory is wanted again */
     data_close(&was.data);
     if (!trainer_create(t, &now, e)) {
-        int vocab = t->data.vocab;
-        if (!now.data.tokens[0] && (was.tokenizer_hash ? was.tokenizer_hash != t->tokenizer_hash
-                                                       : vocab != was.m.c.vocab))
+        bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
+                                       : was.m.c.vocab == t->data.vocab;
+        if (!same && !now.data.tokens[0])
             fail(e, 1, "%s: expected the tokenizer that the model was trained with, found another. "
                  "Try: --tokenizer FILE", now.data.tokenizer);
         copy(t->m.params, was.m.params, was.m.count);
@@ -5723,11 +5687,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
-    const bool there = s->resume && !file_missing(s->out);
-    if (there && !trainer_resume(t, s, flags, e) && !s->quiet)
-        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step,
-                t->s.train.steps);
-    if (there) return e->status;
+    if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
     if (s->resume && !s->quiet)
         fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
     if (s->start[0]) return trainer_start(t, s, flags, e);
@@ -5746,14 +5706,11 @@ void trainer_free(Trainer *t) {
 /* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
     idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
-    char where[160];
-    int l = 0;
-    while (!bad && l < t->m.c.layers
-           && isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2))) l++;
+    char where[160] = "the loss is not finite, though every block is";
     if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
-    else if (l < t->m.c.layers)
-        snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
-    else snprintf(where, sizeof where, "the loss is not finite, though every block is");
+    for (int l = t->m.c.layers - 1; !bad && l >= 0; l--)
+        if (!isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2)))
+            snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
     return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
                 where);
 }
@@ -5901,16 +5858,14 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         }
     }
     progress_end(p);
-    if (e->status) {                             /* the log of a run that diverged is kept */
-        Error second = {0};
-        run_save(t, &log, false, &second);
-    } else if (t->step != saved) run_save(t, &log, true, e);
+    Error second = {0};                          /* the log of a run that diverged is kept */
+    if (e->status) run_save(t, &log, false, &second);
+    else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
     if (t->step < r->steps)
-        fail(e, 1, "stopped at step %ld of %d, and %s. Try: %s", t->step, r->steps,
-             t->s.out[0] ? "--out has it" : "nothing is kept",
-             t->s.out[0] ? "the same command with --resume" : "--out FILE, which --resume goes on "
-                                                              "with");
+        fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps, t->s.out[0]
+             ? "--out has it. Try: the same command with --resume"
+             : "nothing is kept. Try: --out FILE, which --resume goes on with");
     return e->status;
 }
 
@@ -5952,8 +5907,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
     double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
     if (value) r->value = value;
     if (!list || !value)
-        return fail(e, 1, "memory: room for %d numbers is not to be had. Try: again",
-                    r->values + n);
+        return fail(e, 1, "memory: no room for %d numbers. Try: again", r->values + n);
     list += r->lists++;
     *list = (Numbers){.at = r->values, .n = n};
     snprintf(list->name, sizeof list->name, "%s", name);
@@ -5998,6 +5952,9 @@ static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) 
 static int position_check(const Settings *s, const Config *c, int T, Error *e) {
     PositionEdit room;
     const PositionEdit *edit = position_edit(s, &room);
+    if (T > c->context && c->pos == POS_LEARNED)
+        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
+                    c->context);
     if (!edit) return 0;
     const char *flag = edit->swap ? "swap-position" : "replace-position";
     if (s->replace_position && s->swap_position)
@@ -6036,21 +5993,18 @@ static int none_held(int T, Error *e) {
  * document. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
+    const bool scored = s->input == INPUT_NATURAL;
     Acts a = {0};
     PositionEdit room;
     *out = (Sinks){0};
     if (position_check(s, &m->c, T, e)) return e->status;
-    if (T > m->c.context && m->c.pos == POS_LEARNED)
-        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T,
-                    m->c.context, m->c.context);
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
     int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
-    if (!e->status && !got) none_held(T, e);
+    if (!got) none_held(T, e);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
     a.edit = position_edit(s, &room);
-    const bool scored = s->input == INPUT_NATURAL;
     if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
@@ -6084,85 +6038,6 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
     if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
     outcome_begin(o, o->name, o->source, t, o->s.T);
     return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
-}
-
-/* Mean and standard deviation of x [n]. */
-static void mean_and_spread(const double *x, int n, double *mean, double *spread) {
-    double sum = 0, square = 0;
-    for (int i = 0; i < n; i++) sum += x[i] / n;
-    for (int i = 0; i < n; i++) square += (x[i] - sum) * (x[i] - sum);
-    *mean = sum;
-    *spread = n > 1 ? sqrt(square / (n - 1)) : 0;
-}
-
-/* Cause, beside correlation: what the loss does when a column is ablated (3.7), the sink's or, as a
- * control, that of a token drawn for each sequence from 2 .. T/2. Three forwards of each of n held
- * sequences; the loss of all three is read where the control leaves it to be read, at the positions
- * after the control's token. */
-int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
-    int star = config_column_star(&m->c), first = config_rows(&m->c, T) - T, starts;
-    Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
-    Acts a = {0};
-    PositionEdit room;
-    *out = (Ablated){.what = s->ablate, .last = T / 2, .column = "token 1"};
-    if (s->input != INPUT_NATURAL)
-        return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
-                          "Try: --input natural");
-    if (position_check(s, &m->c, T, e)) return e->status;
-    if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
-    if (s->ablate == ABLATE_KSTAR && star < 0)
-        return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
-                          "Try: --ablate key1");
-    bool to_star = s->ablate == ABLATE_KSTAR;
-    if (to_star) out->column = m->c.extra ? "*" : "x*";
-    int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-    int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
-    int batch = evaluation_batch(m, n, T, e);
-    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
-    double *more = loss ? loss + ABLATED * (idx)n : NULL;
-    if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = position_edit(s, &room);
-    int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
-    Ablation cut = {to_star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
-    const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-    if (got && m->published)
-        m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
-    for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
-        int B = got - b0 < batch ? got - b0 : batch;
-        for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
-            sink[b] = !to_star ? first : m->c.extra ? -1 : 0;
-            drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
-        }
-        for (int k = 0; k < ABLATED; k++) {
-            a.ablation = of[k];
-            model_forward(m, &a, ids + (idx)b0 * T, B, T);
-            model_loss(m, &a, targets + (idx)b0 * T, B, T, false, 1);
-            for (int b = 0; b < B; b++) {
-                double sum = 0;
-                int scored = 0;
-                for (int t = drawn[b] - first + 1; t < T; t++) {
-                    double here = a.loss_row[(idx)b * T + t];
-                    if (here < 0) continue;                  /* a prefix leaves it unscored */
-                    sum += here;
-                    scored++;
-                }
-                loss[(idx)k * n + b0 + b] = scored ? sum / scored : 0;
-                more[(idx)k * n + b0 + b] = loss[(idx)k * n + b0 + b] - loss[b0 + b];
-            }
-        }
-    }
-    model_fault(m, e);                                       /* of the last batch */
-    if (m->published) m->published->end(m, e);
-    out->n = got;
-    for (int k = 0; k < ABLATED && got; k++) {
-        mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
-        mean_and_spread(more + (idx)k * n, got, &out->more[k], &out->more_spread[k]);
-    }
-    acts_free(&a);
-    free(ids);
-    free(loss);
-    if (!e->status && !got) none_held(T, e);
-    return e->status;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
@@ -6251,45 +6126,40 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
  * `labels` ends with NULL; without one, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
-    Bytes csv = {0}, json = {0};
-    bool table = labels[0];
-    for (int i = 0; labels[i]; i++) bytes_print(&csv, e, "%s,", labels[i]);
-    for (int i = 0; i < row->all.lists; i++)
-        bytes_print(&csv, e, "%s%s", i ? "," : "", row->all.list[i].name);
-    for (int r = 0; r < n; r++) {
-        const Result *all = &row[r].all;
-        bytes_print(&csv, e, "\n");
-        bytes_print(&json, e, "%s{", r ? ",\n " : table ? "[" : "");
-        for (int i = 0; labels[i]; i++) {
-            quoted(&csv, row[r].label[i], false, e);
-            bytes_print(&csv, e, ",");
-            bytes_print(&json, e, "\"%s\": ", labels[i]);
-            quoted(&json, row[r].label[i], true, e);
-            bytes_print(&json, e, ", ");
+    for (int json = 0; json < 2; json++) {
+        const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
+        Bytes out = {0};
+        if (!path[0]) continue;
+        for (int i = 0; labels[i] && !json; i++) bytes_print(&out, e, "%s,", labels[i]);
+        for (int i = 0; i < row->all.lists && !json; i++)
+            bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
+        for (int r = 0; r < n; r++) {
+            const Result *all = &row[r].all;
+            bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : labels[0] ? "[{" : "{");
+            for (int i = 0; labels[i]; i++) {
+                if (json) bytes_print(&out, e, "\"%s\": ", labels[i]);
+                quoted(&out, row[r].label[i], json, e);
+                bytes_print(&out, e, "%s", comma);
+            }
+            for (int i = 0; i < all->lists; i++) {
+                double x = all->value[all->list[i].at];
+                bytes_print(&out, e, "%s", i ? comma : "");
+                if (json) bytes_print(&out, e, "\"%s\": ", all->list[i].name);
+                bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
+            }
+            bytes_print(&out, e, json ? "}" : "");
         }
-        for (int i = 0; i < all->lists; i++) {
-            const char *name = all->list[i].name;
-            double x = all->value[all->list[i].at];
-            bytes_print(&csv, e, isfinite(x) ? "%s%.8g" : "%s", i ? "," : "", x);
-            bytes_print(&json, e, isfinite(x) ? "%s\"%s\": %.8g" : "%s\"%s\": null", i ? ", " : "",
-                        name, x);
-        }
-        bytes_print(&json, e, "}");
+        bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
+        if (!e->status) file_write(path, out.at, out.size, e);
+        bytes_free(&out);
     }
-    bytes_print(&csv, e, "\n");
-    bytes_print(&json, e, table ? "]\n" : "\n");
-    if (s->json[0] && !e->status) file_write(s->json, json.at, json.size, e);
-    if (s->csv[0] && !e->status) file_write(s->csv, csv.at, csv.size, e);
-    bytes_free(&csv);
-    bytes_free(&json);
     return e->status;
 }
 
-/* The numbers of one measurement; at their end, where there are any, Table 7's second column, an
- * ablation and what the program measures besides. */
-static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Result *besides,
-                        const Settings *s, Error *e) {
-    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
+/* The numbers of one measurement; at their end, where there are any, Table 7's second column and
+ * what the program measures besides. */
+static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
+                        Error *e) {
     int edited = s->replace_position + s->swap_position;
     int there = config_column_first(&s->model) + edited - 1;
     double row[ROW];
@@ -6304,12 +6174,6 @@ static int eval_numbers(Result *all, const Sinks *r, const Ablated *x, const Res
         put(all, e, sinks_sink(r, there, 0), "sink_t");
         put(all, e, sinks_alpha(r, there), "alpha_t");
     }
-    for (int more = 0; x && more < 2; more++)
-        for (int k = more; k < ABLATED; k++) {
-            const char *what = of_loss[k], *than = more ? "_more" : "";
-            put(all, e, more ? x->more[k] : x->loss[k], "ablate_%s%s", what, than);
-            put(all, e, more ? x->more_spread[k] : x->spread[k], "ablate_%s%s_spread", what, than);
-        }
     for (int i = 0; i < besides->lists; i++)
         put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
     return e->status;
@@ -6360,23 +6224,21 @@ static void npy_add(Dump *d, const real *x, idx n) {
 static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
 /* config.json: the resolved model under the flags' names. */
-static int dump_config(const char *folder, const Settings *s, Error *e) {
-    char path[PATH_ROOM + 64], value[PATH_ROOM];
+static void dump_config(Dump *d, const Settings *s) {
+    char value[PATH_ROOM];
     Bytes out = {0};
-    const char *before = "{\n";
     for (const Option *o = OPTIONS; o->flag; o++) {
         if (o->group != 'm') continue;
         option_text(o, s, value, sizeof value);
         const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
         const char *quote = o->kind == 'c' ? "\"" : "";
-        bytes_print(&out, e, "%s  \"%s\": %s%s%s", before, o->flag, quote, shown, quote);
-        before = ",\n";
+        bytes_print(&out, d->e, "%s  \"%s\": %s%s%s", out.size ? ",\n" : "{\n", o->flag, quote,
+                    shown, quote);
     }
-    bytes_add(&out, "\n}\n", 3, e);
-    snprintf(path, sizeof path, "%s/config.json", folder);
-    if (!e->status) file_write(path, out.at, out.size, e);
+    bytes_add(&out, "\n}\n", 3, d->e);
+    snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
+    if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
     bytes_free(&out);
-    return e->status;
 }
 
 /* Lines of ids, where even is set T+1 each; 1 with the line that differs, or holds an id out of
@@ -6385,7 +6247,7 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
                      Ids *starts, int *B, int *T, Error *e) {
     int line = 1, columns = -1, here = 0;
     *B = 0;
-    for (size_t i = 0; i <= text->size && !e->status;) {
+    for (size_t i = 0; i <= text->size && !e->status; i++) {
         int c = i < text->size ? text->at[i] : '\n';
         if (c == '\n') {
             if (even && here && columns >= 0 && here != columns)
@@ -6394,19 +6256,17 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
             int32_t start = (int32_t)out->size - here;
             if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
-            here = 0; line++; i++;
-        } else if (isspace(c) || c == ',') i++;
-        else if (isdigit(c)) {
-            int64_t id = 0;
-            for (; i < text->size && isdigit(text->at[i]) && id < 1 << 30; i++)
-                id = 10 * id + (text->at[i] - '0');
+            here = 0; line++;
+        } else if (isdigit(c)) {
+            int64_t id = c - '0';
+            for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
+                id = 10 * id + (text->at[i + 1] - '0');
             if (id >= vocab)
                 return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: "
                             "--vocab", name, line, vocab, (long long)id);
-            int32_t small = (int32_t)id;
-            ids_add(out, &small, 1, e);
+            ids_add(out, &(int32_t){(int32_t)id}, 1, e);
             here++;
-        } else
+        } else if (!isspace(c) && c != ',')
             return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by "
                         "blanks", name, line, isprint(c) ? c : '?');
     }
@@ -6429,24 +6289,24 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 }
 
 /* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
-static void dump_maps(Dump *d, const char *name, const Acts *a, int which) {
+static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
     const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
     npy_begin_real(d, name, 5, shape);
-    for (idx l = 0; l < L; l++)
-        for (idx bh = 0; bh < d->B * H; bh++) {
-            real *const map[] = {a->probe[l].weight, a->probe[l].metric, a->probe[l].z};
-            npy_add(d, map[which] + ((bh + 1) * d->N - d->T) * d->S, d->T * d->S);
-        }
+    for (idx l = 0; l < L; l++) {
+        const real *map = *(real *const *)((const char *)&a->probe[l] + field);
+        for (idx bh = 1; bh <= d->B * H; bh++)
+            npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+    }
     npy_end(d);
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
-    const idx L = d->c->layers, H = d->c->heads, S = d->S, shape[] = {L, d->B, H, S};
+    const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
     double *alpha = grab(S, sizeof(double), d->e);
-    npy_begin_real(d, "alpha", 4, shape);
-    for (idx i = 0; i < L * d->B * H && !d->e->status; i++) {
-        const idx l = i / (d->B * H), bh = i % (d->B * H);
-        sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[l].metric + bh * d->N * S, alpha);
+    npy_begin_real(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
+    for (idx i = 0; i < L * BH && !d->e->status; i++) {
+        sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S,
+                   alpha);
         for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
     }
     npy_end(d);
@@ -6528,7 +6388,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
         dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
-        dump_config(folder, s, e);
+        dump_config(&d, s);
         npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
         for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
         npy_end(&d);
@@ -6537,9 +6397,9 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         npy_end(&d);
         dump_tensors(&d, m);
         dump_states(&d, a, s->all);
-        dump_maps(&d, "attn", a, 0);
-        dump_maps(&d, "metric", a, 1);
-        if (s->all) dump_maps(&d, "z", a, 2);
+        dump_maps(&d, "attn", a, offsetof(Probe, weight));
+        dump_maps(&d, "metric", a, offsetof(Probe, metric));
+        if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
         dump_alpha(&d, a);
         a->probe = NULL;
     }
@@ -7445,7 +7305,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ABLATIONS. Weights tell where attention goes, not what for. `sink eval --ablate` takes one column
+/* ABLATIONS. Weights tell where attention goes, not what for. paper eval --ablate takes one column
  * j from all rows but j's own, in every block and head (struct Ablation):
  *
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
@@ -8342,17 +8202,13 @@ static bool wants_colour(FILE *f) {
     return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
- * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
- * with the value, so that the map also reads in grey and to the colour-blind. */
-static void heat_cell(double x, int width, bool colour, FILE *out) {
+/* Text on the colour of a weight 0 .. 1. The colours, of the 256-colour palette, rise in luminance
+ * with the weight, so that the map also reads in grey and to the colour-blind. */
+static void heat_cell(const char *text, double x, bool colour, FILE *out) {
     static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
-    char text[16] = "";
-    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
-    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+    const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
     if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
-    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
+    fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
 /* [FIG19] Maps side by side: alpha of a column by layer and head. Above each stand its title and
@@ -8370,8 +8226,11 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
             const int width = map == maps + n - 1 ? 0 : least;
             fputc(' ', out);
             if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
-            for (int h = 0; line >= 0 && h < s->H; h++)
-                heat_cell(alpha[h * s->S], 6, colour, out);
+            for (int h = 0; line >= 0 && h < s->H; h++) {
+                char text[32];
+                snprintf(text, sizeof text, colour ? "%5.2f " : "%6.2f", alpha[h * s->S]);
+                heat_cell(text, alpha[h * s->S], colour, out);
+            }
             if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
         }
         fputc('\n', out);
@@ -8415,31 +8274,30 @@ void progress_end(Progress *p) {
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                         "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-    int first = config_column_first(c), star = config_column_star(c), S = s->S;
-    int shown = c->place == PLACE_POST ? 10 : 9;
-    double even = sink_uniform(c, s->T);
+    const int first = config_column_first(c), star = config_column_star(c);
+    const int shown = c->place == PLACE_POST ? 10 : 9;
+    const double even = sink_uniform(c, s->T);
+    const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
     fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
             "x even");
-    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
+    for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
+        const double alpha = sinks_alpha(s, j);
         char name[16];
-        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
-                 j - first + 1);
+        snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
         fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
-                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
-                sinks_alpha(s, j) / even);
+                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
     }
     fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
             even, "block");
     for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
     fputc('\n', out);
     for (int l = 0; l < s->L; l++) {
-        idx row = (idx)l * s->N;
+        const idx row = (idx)l * s->N;
         double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
                          norm_ratio(s->vnorm + row, s->N)};
-        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
-            idx at = (idx)l * s->H + h;
-            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+        for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {     /* means over heads */
+            const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
+                                      s->product[2 * at + 1], s->entropy[at], s->mass[at]};
             for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
         }
         if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
@@ -8449,35 +8307,14 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
         fputc('\n', out);
     }
-    fprintf(out,
-            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
-            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
-            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
-            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
-            "beside it %.3g: %.1f times.\n\n",
+    fprintf(out, "|h1|/|h|: norm of the first row over the mean of the others; h is the block's "
+            "output, pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after "
+            "positions with the first key,\nand with another that it sees. entropy: of a row, "
+            "nats. mass: what a row's weights over keys\nsum to. Massive activation: largest |h| "
+            "%.3g, median |h| beside it %.3g: %.1f times.\n\nalpha by layer (down) and head "
+            "(across)\n",
             s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
-    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "alpha by layer (down) and head (across)\n");
     heat_maps(maps, star >= 0 ? 2 : 1, out);
-}
-
-/* The table of an ablation, for a terminal and for the page. */
-static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
-    const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    bytes_print(out, e, "\nAblation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-                a->column, a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
-                : a->what == ABLATE_VALUE1_MEAN
-                ? "its value counts as the mean value to every other row"
-                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
-    for (int k = 0; k < ABLATED; k++) {
-        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
-        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
-        bytes_print(out, e, "\n");
-    }
-    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
-                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
-                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
-                "sequence by sequence.\n", a->last, s->train.seed, a->n);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -8868,7 +8705,7 @@ typedef struct Work {
     Trainer t;
     Outcome o;
     Ids ids;
-    Bytes in, out;
+    Bytes in, out, table;
     Result besides;
     Measured row;
 } Work;
@@ -8879,6 +8716,7 @@ static int work_end(Work *w, Error *e) {
     ids_free(&w->ids);
     bytes_free(&w->in);
     bytes_free(&w->out);
+    bytes_free(&w->table);
     result_free(&w->besides);
     result_free(&w->row.all);
     return e->status;
@@ -8961,21 +8799,19 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
     if (hash) return tokenizer_same(t, path, s, e);
     return t->data.vocab == vocab ? 0
-         : fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
-                "Try: --ids FILE, --tokens FILE, or --tokenizer FILE", path, vocab, t->data.vocab,
-                s->data.tokenizer);
+         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --tokenizer FILE",
+                path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
     return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
 }
 
-static void eval_print(const Work *w, const Settings *s, int starts, const Ablated *cut) {
+static void eval_print(const Work *w, const Settings *s, int starts) {
     const Sinks *r = &w->o.s;
     const int first = config_column_first(&s->model), swap = s->swap_position;
     const int edited = swap + s->replace_position, there = first + edited - 1;
     const char *how = swap ? "swapped with" : "replaced by";
-    Bytes text = {0};
     printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
@@ -8988,20 +8824,19 @@ static void eval_print(const Work *w, const Settings *s, int starts, const Ablat
                edited, 100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
                sinks_alpha(r, first), edited, sinks_alpha(r, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
-    if (cut) ablated_text(cut, s, &text, &(Error){0});
-    printf("%.*s%.*s", (int)text.size, (const char *)text.at, (int)w->out.size,
-           (const char *)w->out.at);
-    bytes_free(&text);
+    if (s->ablate) printf("\n%s", (const char *)w->table.at);
+    printf("%.*s", (int)w->out.size, (const char *)w->out.at);
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
     Work w = {0};
-    Ablated ablated, *cut = s->ablate ? &ablated : NULL;
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
-    if (s->plain && cut)
+    if (s->plain && s->ablate)
         return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
+    if (s->ablate && !program->ablate)
+        return fail(e, 2, "eval --ablate: it is paper's. Try: make paper, and ./paper eval");
     if (results_ready(s, e)) return e->status;
     if (n > 1 || s->inputs || s->domains[0] || s->lengths[0])
         return program->survey ? program->survey(s, words, n, e)
@@ -9010,25 +8845,23 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     w.o.source = "";
     if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
         || outcome_measure(&w.o, &w.t, s, &starts, e)
-        || (cut && ablate(cut, &w.t.m, &w.t.data, s, s->eval_n, s->eval_T, e))
+        || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
         || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
         return work_end(&w, e);
     w.o.loss = w.o.s.loss;
-    eval_print(&w, s, starts, cut);
-    if (!eval_numbers(&w.row.all, &w.o.s, cut, &w.besides, s, e))
+    eval_print(&w, s, starts);
+    if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
         rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
     if (s->report[0] && program->page)
-        program->page(s->report, "eval", s, &w.o, 1, cut, "", e);
+        program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
     return work_end(&w, e);
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
     (void)s;
-    if (n > 1) return fail(e, 2, "check: expected at most one name. Try: sink check prop2");
     if (n && !strcmp(words[0], "list")) { checks_list(stdout); return 0; }
     if (n && !file_missing(words[0]))
-        return fail(e, 2, "check %s: the statements on a trained model are a verb of hf. Try: make "
-                    "hf, and ./hf check %s", words[0], words[0]);
+        return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
     return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
@@ -9087,11 +8920,10 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
     int B, T;
     if (!train && !encode && strcmp(what, "decode"))
-        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help "
-                    "tokenize", what);
+        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help",
+                    what);
     if (train && ((n < 2 && !s->data.grammar[0]) || !s->out[0]))
-        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize "
-                    "train text.txt --out tokenizer.bin");
+        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink help");
     if (train) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
@@ -9105,8 +8937,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
         ;                                                    /* e says which */
     } else if (encode) {
         if (s->data.bos && t->bos < 0)
-            fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
-                 "Try: without it", s->data.tokenizer);
+            fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
         if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
         tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
         for (size_t i = 0; i < w.ids.size && !e->status; i++)
@@ -9175,12 +9006,11 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
             fwrite(w.out.at, 1, w.out.size, stdout);
         return work_end(&w, e);
     }
-    if (n != 1)
-        return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
-                          "Try: sink generate out/model.ckpt --prompt \"The king\"");
+    if (!n)
+        return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
     if (!open_model(s, words[0], 4e9, &w.t, e)
-        && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e) && !encoder_make(&d->encoder, known, e)
-        && !tokenizer_same(&w.t, words[0], s, e)
+        && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
+        && !encoder_make(&d->encoder, known, e) && !tokenizer_same(&w.t, words[0], s, e)
         && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
@@ -9197,12 +9027,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
     Model *m = &w.t.m;
     int B = 0, T = 0;
-    if (n > 1)
-        return fail(e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out "
-                    "FOLDER");
     if (!s->ids[0] || !s->out[0])
-        return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; "
-                    "sink dump --ids ids --out out/dump");
+        return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
     if (n == 1) {
         if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
         trainer_free(&w.t);                          /* again, with gradients */
@@ -9215,8 +9041,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         || ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e))
         return work_end(&w, e);
     if (T > m->c.context)
-        fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: "
-             "--context %d", s->ids, m->c.context + 1, T + 1, T);
+        fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
+             m->c.context + 1, T + 1, T);
     else if (!file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
         dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
     return work_end(&w, e);
@@ -9273,9 +9099,8 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
                 if (verb_find(program, v->name) == v)        /* but those it has of its own */
                     printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
-               "progress on stderr.\n"
-               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
-               "usage.\n", program->name);
+               "progress on stderr.\nExit status: 0 done, 1 a file, the data, the numbers or a "
+               "check failed, 2 wrong usage.\n", program->name);
         return 0;
     }
     v = verb_find(program, words[0]);
@@ -9284,8 +9109,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
     for (int i = 0; i < 2; i++)
         for (const Option *o = options[i]; o && o->flag; o++) {
             char left[96], value[VALUE_ROOM];
-            const bool said = o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0")
-                              && strcmp(o->fallback, "-1");
+            const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
             if (!strchr(v->groups, o->group)) continue;
             snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
             printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
@@ -9329,16 +9153,16 @@ static int sink_main(const Program *program, int argc, char **argv) {
     s.groups = v ? v->groups : "";
     if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
         if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
-            fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the "
-                            "same\n", s.threads);
+            fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
         if (v->stops) {                                      /* at a step */
             signal(SIGINT, on_interrupt);
             signal(SIGTERM, on_interrupt);
         }
         const bool trains = v->run == verb_run || v->run == verb_train;
         if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
-        if (!n || *v->words) v->run(&s, words, n, &e);
-        else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
+        const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
+        if (n <= most) v->run(&s, words, n, &e);
+        else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
     }
     if (!e.status && (fflush(stdout) || ferror(stdout)))
         fail(&e, 1, "the output cannot be written. Try: free some space");

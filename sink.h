@@ -532,17 +532,6 @@ typedef struct Outcome {
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
-/* The loss with a column ablated, at the same positions of the same n sequences: untouched, the
- * sink's column, and the control's, a token drawn for each sequence. */
-enum { UNTOUCHED, SINK_ABLATED, CONTROL_ABLATED, ABLATED };
-typedef struct Ablated {
-    int what, n, last;           /* ABLATE_*; sequences; the control's token is one of 2 .. last */
-    const char *column;          /* "token 1", "*" or "x*" */
-    /* nats a token: mean over sequences and standard deviation; and of what it is more than the
-     * untouched, sequence by sequence */
-    double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
-} Ablated;
-int  ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T, Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
@@ -685,14 +674,16 @@ typedef struct Program {
     const Option *options;       /* its own, ended by a NULL flag; fields are offsets in own */
     void *own;                   /* its settings */
     const Verb *other;           /* whose word is the first one, when that is no verb */
-    /* the page of a run, a training or an evaluation: n models, and what is said of them */
+    /* the page of a run, a training or an evaluation: n models, a table, what is said of them */
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
-                const Ablated *cut, const char *verdict, Error *e);
+                const char *table, const char *verdict, Error *e);
     int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
     int (*survey)(const Settings *s, const char **words, int n, Error *e);     /* eval of several */
     int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);         /* fills o->map */
-    /* what eval measures besides: numbers with names, and what is said of them in words */
+    /* what eval measures besides: numbers with names, and what is said of them in words; and so
+     * eval --ablate */
     int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+    int (*ablate)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;
 
 #endif

@@ -1,6 +1,6 @@
 /* pages.c - what paper.c and hf.c both have beside sink.c: the page that a run, a training or an
- * evaluation leaves for a browser, with its tables, curves and maps, and an evaluation of several
- * models, inputs, texts or lengths. Both include it behind sink.c.
+ * evaluation leaves for a browser, with its tables, curves and maps; an evaluation of several
+ * models, inputs, texts or lengths; and one with a column ablated. Both include it behind sink.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -598,12 +598,11 @@ static int page_end(Html *h, const char *path) {
     return h->e->status;
 }
 
-/* The page of n models (three have lines of their own style), which `verb` has made; cut and
+/* The page of n models (three have lines of their own style), which `verb` has made; table and
  * verdict may be NULL or "". */
 static int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o,
-                        int n, const Ablated *cut, const char *verdict, Error *e) {
+                        int n, const char *table, const char *verdict, Error *e) {
     Html h = {{0}, e};
-    Bytes ablation = {0};
     int looks = 0, measured = 0;
     for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
     page_head(&h, verb);
@@ -620,12 +619,7 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
         s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
     if (measured) page_table(&h, o, n, s);
     element(&h, "p", verdict ? verdict : "");
-    if (cut) {
-        ablated_text(cut, s, &ablation, e);
-        say(&h, "<pre>");
-        html_bytes(&h, &ablation);
-        say(&h, "</pre>");
-    }
+    if (table) element(&h, "pre", table);
     if (looks) say(&h, "<h2>While it trained</h2>");
     if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
     if (measured) {
@@ -692,7 +686,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
     snprintf(row->label[1], PATH_ROOM, "%s", text);
     snprintf(row->label[2], PATH_ROOM, "%s", INPUTS[s->input]);
     put(&row->all, e, (double)t->m.count, "parameters");
-    eval_numbers(&row->all, &seen, NULL, besides, s, e);
+    eval_numbers(&row->all, &seen, besides, s, e);
     for (int i = 1; i < STEPS; i++)
         put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
             eps[i]);
@@ -782,5 +776,142 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
     for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
     free(v.row);
     bytes_free(&names);
+    return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 5  eval --ablate: cause, beside correlation
+ *
+ * What does the loss do when a column is ablated (14)? The sink's, or as a control that of a token
+ * drawn for each sequence from 2 .. T/2. The loss of all three forwards is read where the control
+ * leaves it to be read: at the positions after the control's token.
+ */
+enum { ABLATED = 3 };            /* untouched, the sink's column, the control's */
+typedef struct Ablated {
+    int what, n, last;           /* ABLATE_*; sequences; the control's token is one of 2 .. last */
+    const char *column;          /* "token 1", "*" or "x*" */
+    /* nats a token: mean over sequences and standard deviation; and of what it is more than the
+     * untouched, sequence by sequence */
+    double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
+} Ablated;
+
+/* Mean and standard deviation of x [n]. */
+static void mean_and_spread(const double *x, int n, double *mean, double *spread) {
+    double sum = 0, square = 0;
+    for (int i = 0; i < n; i++) sum += x[i] / n;
+    for (int i = 0; i < n; i++) square += (x[i] - sum) * (x[i] - sum);
+    *mean = sum;
+    *spread = n > 1 ? sqrt(square / (n - 1)) : 0;
+}
+
+/* Mean loss of sequence b from token t on, counted from 0; a prefix leaves tokens unscored. */
+static double loss_from(const Acts *a, int b, int t, int T) {
+    const double *row = a->loss_row + (idx)b * T;
+    double sum = 0;
+    int scored = 0;
+    for (; t < T; t++)
+        if (row[t] >= 0) { sum += row[t]; scored++; }
+    return scored ? sum / scored : 0;
+}
+
+static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
+    if (s->input != INPUT_NATURAL)
+        return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
+                          "Try: --input natural");
+    if (position_check(s, c, T, e)) return e->status;
+    if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
+    if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
+        return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
+                          "Try: --ablate key1");
+    return 0;
+}
+
+/* Three forwards of each of n held sequences. */
+static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T,
+                  Error *e) {
+    const bool star = s->ablate == ABLATE_KSTAR;
+    const int first = config_rows(&m->c, T) - T, of_star = m->c.extra ? -1 : 0;
+    Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
+    Acts a = {0};
+    PositionEdit room;
+    int starts;
+    *out = (Ablated){.what = s->ablate, .last = T / 2,
+                     .column = !star ? "token 1" : m->c.extra ? "*" : "x*"};
+    if (ablate_check(s, &m->c, T, e)) return e->status;
+    int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+    int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
+    int batch = evaluation_batch(m, n, T, e);
+    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
+    double *more = loss ? loss + ABLATED * (idx)n : NULL;
+    if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
+    a.edit = position_edit(s, &room);
+    int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
+    Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
+    const Ablation *const of[ABLATED] = {NULL, &cut, &control};
+    if (got && m->published)
+        m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
+    for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
+        int B = got - b0 < batch ? got - b0 : batch;
+        for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
+            sink[b] = star ? of_star : first;
+            drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
+        }
+        for (int k = 0; k < ABLATED; k++) {
+            a.ablation = of[k];
+            model_forward(m, &a, ids + (idx)b0 * T, B, T);
+            model_loss(m, &a, targets + (idx)b0 * T, B, T, false, 1);
+            for (int b = 0; b < B; b++) {
+                idx at = (idx)k * n + b0 + b;
+                loss[at] = loss_from(&a, b, drawn[b] - first + 1, T);
+                more[at] = loss[at] - loss[b0 + b];
+            }
+        }
+    }
+    model_fault(m, e);                                       /* of the last batch */
+    if (m->published) m->published->end(m, e);
+    out->n = got;
+    for (int k = 0; k < ABLATED && got; k++) {
+        mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
+        mean_and_spread(more + (idx)k * n, got, &out->more[k], &out->more_spread[k]);
+    }
+    acts_free(&a);
+    free(ids);
+    free(loss);
+    if (!e->status && !got) none_held(T, e);
+    return e->status;
+}
+
+/* The table of an ablation, for a terminal and for the page. */
+static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
+    const char *const names[ABLATED] = {"untouched", a->column, "control"};
+    bytes_print(out, e, "Ablation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
+                a->column, a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
+                : a->what == ABLATE_VALUE1_MEAN
+                ? "its value counts as the mean value to every other row"
+                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
+    for (int k = 0; k < ABLATED; k++) {
+        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
+        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
+        bytes_print(out, e, "\n");
+    }
+    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
+                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
+                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
+                "sequence by sequence.\n", a->last, s->train.seed, a->n);
+    bytes_add(out, "", 1, e);
+}
+
+static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
+    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
+    Ablated x;
+    if (ablate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
+    for (int more = 0; more < 2; more++)
+        for (int k = more; k < ABLATED; k++) {
+            const char *what = of_loss[k], *than = more ? "_more" : "";
+            put(besides, e, more ? x.more[k] : x.loss[k], "ablate_%s%s", what, than);
+            put(besides, e, more ? x.more_spread[k] : x.spread[k], "ablate_%s%s_spread", what,
+                than);
+        }
+    ablated_text(&x, s, said, e);
     return e->status;
 }

@@ -1597,6 +1597,123 @@ static void sink__items(Test *t) {
     free(page); scratch_close();
 }
 
+/* ablate() against the slow model: for every sequence the loss at the positions after the drawn
+ * token, untouched and with each column gone, and means and spreads of these by hand. */
+static void ablate__against_slow(Test *t) {
+    enum { T = 10, N = 21 };
+    static const struct { const char *flags; int what; } ROWS[] = {
+        {"--fix-token 1", ABLATE_KEY1},        {"", ABLATE_VALUE1},
+        {"--heads 1 --seed 4", ABLATE_VALUE1_MEAN},  {"--extra k", ABLATE_KSTAR},
+        {"--sink-token", ABLATE_KSTAR},        {"--sink-token --prefix 7", ABLATE_KEY1}};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int f = 0; f < 6; f++) {
+        Trainer r;
+        Error e = {0};
+        Ablated got;
+        int ids[N * T], targets[N * T], starts, drawn = 0;
+        if (!trainer_made(t, &r, ROWS[f].flags)) return;
+        steps_of(t, &r, 25);
+        r.s.ablate = ROWS[f].what;
+        fact(t, !ablate(&got, &r.m, &r.data, &r.s, N, T, &e), "%s", e.text);
+        data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
+        Rng rng = {hash64((uint64_t)r.s.train.seed, "ablate", 6)};
+        int first = r.m.c.sink_token, V = r.m.c.vocab;
+        int sink = ROWS[f].what != ABLATE_KSTAR ? first : r.m.c.extra ? -1 : 0;
+        double loss[ABLATED][N] = {{0}};
+        for (int b = 0; b < N; b++) {
+            int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
+            drawn |= 1 << p;
+            for (int k = 0; k < ABLATED; k++) {
+                Slow slow = slow_open(&r.m, T);
+                slow.what = k == 0 ? ABLATE_NONE
+                          : ROWS[f].what == ABLATE_KSTAR ? ABLATE_KEY1 : ROWS[f].what;
+                slow.cut = k == 1 ? sink : first + p - 1;
+                slow_forward(&slow, ids + b * T);
+                int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
+                for (int i = from; i <= T; i++) {
+                    const double *y = slow.logits + (i - 1) * V;
+                    double sum = 0;
+                    for (int v = 0; v < V; v++) sum += exp(y[v]);
+                    loss[k][b] += (log(sum) - y[targets[b * T + i - 1]]) / (T - from + 1);
+                }
+                slow_close(&slow);
+            }
+        }
+        for (int k = 0; k < ABLATED; k++) {
+            double mean = 0, more = 0, square = 0, both = 0;
+            for (int b = 0; b < N; b++) {
+                mean += loss[k][b] / N;
+                more += (loss[k][b] - loss[0][b]) / N;
+            }
+            for (int b = 0; b < N; b++) {
+                square += pow(loss[k][b] - mean, 2) / (N - 1);
+                both += pow(loss[k][b] - loss[0][b] - more, 2) / (N - 1);
+            }
+            double bound = 2000 * REAL_EPS;
+            within(t, got.loss[k], mean, bound, "%s: loss %d", ROWS[f].flags, k);
+            within(t, got.spread[k], sqrt(square), bound, "%s: spread %d", ROWS[f].flags, k);
+            within(t, got.more[k], more, bound, "%s: more %d", ROWS[f].flags, k);
+            within(t, got.more_spread[k], sqrt(both), bound, "%s: its spread %d", ROWS[f].flags, k);
+            fact(t, !k || got.more_spread[k] > 1e-5, "%s: ablation %d changes nothing",
+                 ROWS[f].flags, k);
+        }
+        fact(t, got.n == N && got.last == T / 2 && drawn == 0x3c, "%d sequences, drawn %x", got.n,
+             drawn);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* What cannot be ablated, and the shortest sequence that can. */
+static void ablate__refuses(Test *t) {
+    static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
+        {ABLATE_KSTAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
+        {ABLATE_KEY1, INPUT_RANDOM, 10, 2, "", "--input natural"},
+        {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
+        {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
+        {ABLATE_KEY1, INPUT_NATURAL, 4, 0, "", ""}};
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int i = 0; i < 5; i++) {
+        Trainer r;
+        Error e = {0};
+        Ablated got;
+        if (!trainer_made(t, &r, REFUSED[i].flags)) return;
+        r.s.ablate = REFUSED[i].what;
+        r.s.input = REFUSED[i].input;
+        int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
+        fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
+                    (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
+/* With Table 7's flags an ablation is that of a model so written. */
+static void ablate__edits_positions(Test *t) {
+    enum { T = 12, AT_FOLDER = 5 };
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    for (int swap = 0; swap < 2; swap++) {
+        Trainer r;
+        Error e = {0};
+        Ablated cut[2];
+        if (!trainer_made(t, &r, swap ? "--pos learned" : "--pos learned --sink-token")) return;
+        steps_of(t, &r, 10);
+        r.s.ablate = ABLATE_KEY1;
+        Settings asks = r.s;
+        *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
+        ablate(&cut[0], &r.m, &r.data, &asks, 9, T, &e);
+        write_positions(&r.m, AT_FOLDER, swap);
+        ablate(&cut[1], &r.m, &r.data, &r.s, 9, T, &e);
+        fact(t, !e.status && !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss),
+             "another ablation: %s", e.text);
+        trainer_free(&r);
+    }
+    scratch_close();
+}
+
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
  * log's, and the ablation's numbers the JSON's. One that diverges leaves its curves. */
 static void sink__report(Test *t) {
@@ -1738,6 +1855,7 @@ static const TestEntry TESTS[] = {
     RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
     RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
     RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
+    RUNS(ablate__against_slow), RUNS(ablate__refuses), RUNS(ablate__edits_positions),
     RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
     RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
     RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
