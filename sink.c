@@ -122,23 +122,23 @@
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
 #define PROCESSOR_HAS(set) __builtin_cpu_supports(set)
-#define INSTANCES(type, name, parameters, call)                                                    \
-    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
-    __attribute__((target("avx2,fma")))                                                            \
-    static type name##_avx2 parameters { enum { BYTES = 32 }; call; }                          \
-    __attribute__((target("avx512f,avx2,fma")))                                                    \
-    static type name##_avx512 parameters { enum { BYTES = 64 }; call; }                      \
+#define INSTANCES(type, name, parameters, call) \
+    static type name##_base parameters { enum { BYTES = 16 }; call; } \
+    __attribute__((target("avx2,fma"))) \
+    static type name##_avx2 parameters { enum { BYTES = 32 }; call; } \
+    __attribute__((target("avx512f,avx2,fma"))) \
+    static type name##_avx512 parameters { enum { BYTES = 64 }; call; } \
     static type (*const name[]) parameters = {name##_base, name##_avx2, name##_avx512};
 #else
 #define PROCESSOR_HAS(set) false
-#define INSTANCES(type, name, parameters, call)                                                    \
-    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+#define INSTANCES(type, name, parameters, call) \
+    static type name##_base parameters { enum { BYTES = 16 }; call; } \
     static type (*const name[]) parameters = {name##_base};
 #endif
-#define WIDE(name, parameters, arguments)                                                          \
-    INLINE void name##_body parameters;                                                            \
-    INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
-    void name parameters { name##_for[isa_best()] arguments; }                                     \
+#define WIDE(name, parameters, arguments) \
+    INLINE void name##_body parameters; \
+    INSTANCES(void, name##_for, parameters, name##_body arguments) \
+    void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
 /* =================================================================================================
@@ -6626,9 +6626,9 @@ typedef real Lanes16 __attribute__((LANES(16)));
 typedef real Lanes32 __attribute__((LANES(32)));
 typedef real Lanes64 __attribute__((LANES(64)));
 #define VECTOR(p) (*(L *)(p))
-#define WITH_LANES(statement)                                                                      \
-    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
-    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+#define WITH_LANES(statement) \
+    if (bytes == 64) { typedef Lanes64 L; statement; } \
+    else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
@@ -6658,7 +6658,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #else                                                        /* number by number */
 #define VECTOR(p) (p)[lane]
-#define WITH_LANES(statement)                                                                      \
+#define WITH_LANES(statement) \
     for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
 
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
@@ -6722,17 +6722,18 @@ enum {
     GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
+static const real ZEROS[LANES_MAX];
+
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
 /* A tile: a has all `rows` rows and b, row-major, all `cols` vectors; m and n say how much of the
    result has a place in C. */
 INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
-    static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
     const real *a = t.a.at, *b = t.b.at;
     real sum[TILE_MAX], out[TILE_MAX];
-    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, zero);
+    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
 
     /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
        registers. Two steps at once, p and i, would run GCC out of them. */
@@ -6885,8 +6886,6 @@ INLINE double either_double(bool first, double a, double b) {
     return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-INLINE float magnitude(float x) { return float_of(bits_of(x) & 0x7FFFFFFFu); }
-
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
    Range: e^-110 rounds to 0 and e^100 to infinity, so x is clamped between them.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n, its value gives n.
@@ -6909,7 +6908,7 @@ INLINE float exp_of(float x) {
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
    overflows and a tiny result keeps all its digits. */
 INLINE float sigmoid_of(float x) {
-    const float e = exp_of(-magnitude(x));
+    const float e = exp_of(-fabsf(x));
     return either(x < 0, e, 1) / (1 + e);
 }
 
@@ -6936,7 +6935,7 @@ INLINE float sqrt_of(float x) {
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
    [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
-    const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
+    const float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
     const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
     const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
     const float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
@@ -6971,7 +6970,7 @@ INLINE float log_of(float x) {
    more digits than a float has. 2^f has a relative error of 1.9e-9, or 0.03 ulp; beyond +-160 a
    float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
 INLINE float pow_of(float x, float p) {
-    const double shift = 0x1.8p52, L = (double)p * log2_of((double)magnitude(x));
+    const double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
     const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
     const double t = z + shift, f = z - (t - shift);                           /* n in t's bits */
     const double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
@@ -7023,10 +7022,9 @@ INLINE void rest_of(real *rest, const real *end, int n) {
    l + PARTS, ..: a single running sum would have to wait for each addition. Then comes what is left
    at the end, read where it takes no branch. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
-    static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
     real s[PARTS], x_rest[PARTS], y_rest[PARTS];
-    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, zero);
+    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, ZEROS);
     for (idx i = 0; i + PARTS <= n; i += PARTS)
         for (int v = 0; v < vectors; v++)
             if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
@@ -7149,7 +7147,7 @@ WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j+
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
-/* Single numbers, off the hot paths: libm in double, rounded once. */
+/* Single numbers: libm in double, rounded once. */
 real real_exp(real x) { return (real)exp((double)x); }
 real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
@@ -7256,7 +7254,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
     }
 }
 
-/* The same for a block under --plain, whose forward keeps no map: its rows once more. */
+/* The rows of a block under --plain, whose forward keeps no map, are made once more. */
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
@@ -7356,8 +7354,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
 WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
       const real *restrict da, real scale, real delta),
-     (n, dz, deriv, dlogz, da, scale, delta))
-{
+     (n, dz, deriv, dlogz, da, scale, delta)) {
     for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
@@ -7431,12 +7428,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows after them are made, to the same bits. Returns how many they are.
- *
- *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
- *      fk, v         k   k  k  k | k  k          in the cache | made now
- *      q, h, nf                  | o  o          arrays of R rows
- *
+ * the R rows after them are made, to the same bits; q and the like are arrays of R rows. Returns R.
  * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
  * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
@@ -8178,17 +8170,13 @@ static bool wants_colour(FILE *f) {
     return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
- * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
- * with the value, so that the map also reads in grey and to the colour-blind. */
-static void heat_cell(double x, int width, bool colour, FILE *out) {
+/* Text on the colour of a weight 0 .. 1. The colours, of the 256-colour palette, rise in luminance
+ * with the weight, so that the map also reads in grey and to the colour-blind. */
+static void heat_cell(const char *text, double x, bool colour, FILE *out) {
     static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
-    char text[16] = "";
-    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
-    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+    const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
     if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
-    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
+    fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
 /* [FIG19] Maps side by side: alpha of a column by layer and head. Above each stand its title and
@@ -8206,8 +8194,11 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
             const int width = map == maps + n - 1 ? 0 : least;
             fputc(' ', out);
             if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
-            for (int h = 0; line >= 0 && h < s->H; h++)
-                heat_cell(alpha[h * s->S], 6, colour, out);
+            for (int h = 0; line >= 0 && h < s->H; h++) {
+                char text[32];
+                snprintf(text, sizeof text, colour ? "%5.2f " : "%6.2f", alpha[h * s->S]);
+                heat_cell(text, alpha[h * s->S], colour, out);
+            }
             if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
         }
         fputc('\n', out);
@@ -8251,31 +8242,30 @@ void progress_end(Progress *p) {
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                         "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-    int first = config_column_first(c), star = config_column_star(c), S = s->S;
-    int shown = c->place == PLACE_POST ? 10 : 9;
-    double even = sink_uniform(c, s->T);
+    const int first = config_column_first(c), star = config_column_star(c);
+    const int shown = c->place == PLACE_POST ? 10 : 9;
+    const double even = sink_uniform(c, s->T);
+    const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
     fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
             "x even");
-    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
+    for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
+        const double alpha = sinks_alpha(s, j);
         char name[16];
-        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
-                 j - first + 1);
+        snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
         fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
-                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
-                sinks_alpha(s, j) / even);
+                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
     }
     fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
             even, "block");
     for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
     fputc('\n', out);
     for (int l = 0; l < s->L; l++) {
-        idx row = (idx)l * s->N;
+        const idx row = (idx)l * s->N;
         double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
                          norm_ratio(s->vnorm + row, s->N)};
-        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
-            idx at = (idx)l * s->H + h;
-            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+        for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {     /* means over heads */
+            const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
+                                      s->product[2 * at + 1], s->entropy[at], s->mass[at]};
             for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
         }
         if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
@@ -8285,15 +8275,13 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
         fputc('\n', out);
     }
-    fprintf(out,
-            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
-            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
-            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
-            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
-            "beside it %.3g: %.1f times.\n\n",
+    fprintf(out, "|h1|/|h|: norm of the first row over the mean of the others; h is the block's "
+            "output, pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after "
+            "positions with the first key,\nand with another that it sees. entropy: of a row, "
+            "nats. mass: what a row's weights over keys\nsum to. Massive activation: largest |h| "
+            "%.3g, median |h| beside it %.3g: %.1f times.\n\nalpha by layer (down) and head "
+            "(across)\n",
             s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
-    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "alpha by layer (down) and head (across)\n");
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
@@ -8779,9 +8767,8 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
     if (hash) return tokenizer_same(t, path, s, e);
     return t->data.vocab == vocab ? 0
-         : fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
-                "Try: --ids FILE, --tokens FILE, or --tokenizer FILE", path, vocab, t->data.vocab,
-                s->data.tokenizer);
+         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --tokenizer FILE",
+                path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
@@ -8840,11 +8827,9 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
     (void)s;
-    if (n > 1) return fail(e, 2, "check: expected at most one name. Try: sink check prop2");
     if (n && !strcmp(words[0], "list")) { checks_list(stdout); return 0; }
     if (n && !file_missing(words[0]))
-        return fail(e, 2, "check %s: the statements on a trained model are a verb of hf. Try: make "
-                    "hf, and ./hf check %s", words[0], words[0]);
+        return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
     return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
@@ -8903,11 +8888,10 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
     int B, T;
     if (!train && !encode && strcmp(what, "decode"))
-        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help "
-                    "tokenize", what);
+        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help",
+                    what);
     if (train && ((n < 2 && !s->data.grammar[0]) || !s->out[0]))
-        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize "
-                    "train text.txt --out tokenizer.bin");
+        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink help");
     if (train) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
@@ -8921,8 +8905,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
         ;                                                    /* e says which */
     } else if (encode) {
         if (s->data.bos && t->bos < 0)
-            fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
-                 "Try: without it", s->data.tokenizer);
+            fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
         if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
         tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
         for (size_t i = 0; i < w.ids.size && !e->status; i++)
@@ -8991,12 +8974,11 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
             fwrite(w.out.at, 1, w.out.size, stdout);
         return work_end(&w, e);
     }
-    if (n != 1)
-        return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
-                          "Try: sink generate out/model.ckpt --prompt \"The king\"");
+    if (!n)
+        return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
     if (!open_model(s, words[0], 4e9, &w.t, e)
-        && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e) && !encoder_make(&d->encoder, known, e)
-        && !tokenizer_same(&w.t, words[0], s, e)
+        && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
+        && !encoder_make(&d->encoder, known, e) && !tokenizer_same(&w.t, words[0], s, e)
         && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
@@ -9013,12 +8995,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
     Model *m = &w.t.m;
     int B = 0, T = 0;
-    if (n > 1)
-        return fail(e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out "
-                    "FOLDER");
     if (!s->ids[0] || !s->out[0])
-        return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; "
-                    "sink dump --ids ids --out out/dump");
+        return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
     if (n == 1) {
         if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
         trainer_free(&w.t);                          /* again, with gradients */
@@ -9031,8 +9009,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         || ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e))
         return work_end(&w, e);
     if (T > m->c.context)
-        fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: "
-             "--context %d", s->ids, m->c.context + 1, T + 1, T);
+        fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
+             m->c.context + 1, T + 1, T);
     else if (!file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
         dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
     return work_end(&w, e);
@@ -9089,9 +9067,8 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
                 if (verb_find(program, v->name) == v)        /* but those it has of its own */
                     printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
-               "progress on stderr.\n"
-               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
-               "usage.\n", program->name);
+               "progress on stderr.\nExit status: 0 done, 1 a file, the data, the numbers or a "
+               "check failed, 2 wrong usage.\n", program->name);
         return 0;
     }
     v = verb_find(program, words[0]);
@@ -9100,8 +9077,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
     for (int i = 0; i < 2; i++)
         for (const Option *o = options[i]; o && o->flag; o++) {
             char left[96], value[VALUE_ROOM];
-            const bool said = o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0")
-                              && strcmp(o->fallback, "-1");
+            const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
             if (!strchr(v->groups, o->group)) continue;
             snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
             printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
@@ -9145,16 +9121,16 @@ static int sink_main(const Program *program, int argc, char **argv) {
     s.groups = v ? v->groups : "";
     if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
         if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
-            fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the "
-                            "same\n", s.threads);
+            fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
         if (v->stops) {                                      /* at a step */
             signal(SIGINT, on_interrupt);
             signal(SIGTERM, on_interrupt);
         }
         const bool trains = v->run == verb_run || v->run == verb_train;
         if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
-        if (!n || *v->words) v->run(&s, words, n, &e);
-        else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
+        const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
+        if (n <= most) v->run(&s, words, n, &e);
+        else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
     }
     if (!e.status && (fflush(stdout) || ferror(stdout)))
         fail(&e, 1, "the output cannot be written. Try: free some space");
