@@ -6598,8 +6598,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  *
  * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
  * way that do not wait for each other. A tile of C, some rows of two vectors, is that many sums,
- * and stays in registers for the whole sum over p. Their number sets its size: 8 x 32 floats with
- * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ * and stays in registers for the whole sum over p. The number of registers sets its size: 8 x 32
+ * floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  *
  * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
  * while all rows of A pass by. A block is packed into panels one tile wide, so that a tile reads
@@ -6668,10 +6668,8 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 #endif
 
 INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
-
-/* n things in pieces of at most `size` */
+/* How many pieces of at most `size` n things make. */
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
-
 /* The part of a from row i and column j on. */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
     return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
