@@ -122,23 +122,23 @@
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
 #define PROCESSOR_HAS(set) __builtin_cpu_supports(set)
-#define INSTANCES(type, name, parameters, call)                                                    \
-    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
-    __attribute__((target("avx2,fma")))                                                            \
-    static type name##_avx2 parameters { enum { BYTES = 32 }; call; }                          \
-    __attribute__((target("avx512f,avx2,fma")))                                                    \
-    static type name##_avx512 parameters { enum { BYTES = 64 }; call; }                      \
+#define INSTANCES(type, name, parameters, call) \
+    static type name##_base parameters { enum { BYTES = 16 }; call; } \
+    __attribute__((target("avx2,fma"))) \
+    static type name##_avx2 parameters { enum { BYTES = 32 }; call; } \
+    __attribute__((target("avx512f,avx2,fma"))) \
+    static type name##_avx512 parameters { enum { BYTES = 64 }; call; } \
     static type (*const name[]) parameters = {name##_base, name##_avx2, name##_avx512};
 #else
 #define PROCESSOR_HAS(set) false
-#define INSTANCES(type, name, parameters, call)                                                    \
-    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+#define INSTANCES(type, name, parameters, call) \
+    static type name##_base parameters { enum { BYTES = 16 }; call; } \
     static type (*const name[]) parameters = {name##_base};
 #endif
-#define WIDE(name, parameters, arguments)                                                          \
-    INLINE void name##_body parameters;                                                            \
-    INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
-    void name parameters { name##_for[isa_best()] arguments; }                                     \
+#define WIDE(name, parameters, arguments) \
+    INLINE void name##_body parameters; \
+    INSTANCES(void, name##_for, parameters, name##_body arguments) \
+    void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
 /* =================================================================================================
@@ -5329,39 +5329,29 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
     return number_at(at, bytes);
 }
 
-/* A number's bits, and the number of bits: of `width` 4 a float's, of 8 a double's. */
-static uint64_t number_bits(double x, int width) {
-    float narrow = width == 4 ? (float)x : 0;
-    uint64_t wide;
-    uint32_t low;
-    memcpy(&wide, &x, 8);
-    memcpy(&low, &narrow, 4);
-    return width == 4 ? low : wide;
-}
-
-static double bits_number(uint64_t bits, int width) {
-    uint32_t low = (uint32_t)bits;
-    double wide;
-    float narrow;
-    memcpy(&wide, &bits, 8);
-    memcpy(&narrow, &low, 4);
-    return width == 4 ? (double)narrow : wide;
-}
+/* The bits of a number, and back. */
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 static double pass_double(Passage *c, double x) {
-    return bits_number(pass(c, number_bits(x, 8), 8), 8);
+    return double_of(pass(c, bits_of_double(x), 8));
 }
 
-/* Numbers of `width` bytes, a piece at a time. */
+/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
     for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
         some = n < PIECE ? n : PIECE;
         for (idx i = 0; c->out && i < some; i++)
-            number_put(piece + i * width, number_bits((double)x[i], width), width);
+            number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
+                                                     : bits_of((float)x[i]), width);
         pass_bytes(c, piece, (size_t)(some * width));
-        for (idx i = 0; !c->out && i < some; i++)
-            x[i] = (real)bits_number(number_at(piece + i * width, width), width);
+        for (idx i = 0; !c->out && i < some; i++) {
+            uint64_t bits = number_at(piece + i * width, width);
+            x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
+        }
     }
 }
 
@@ -5703,7 +5693,7 @@ void trainer_free(Trainer *t) {
     *t = (Trainer){0};
 }
 
-/* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
+/* Says where a diverging variant (the paper's "-") broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
     idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
     char where[160] = "the loss is not finite, though every block is";
@@ -5940,32 +5930,23 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position and --swap-position (3.1): what an evaluation reads in place of p_1, kept in
- * `room`; NULL for nothing. */
-static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) {
-    if (!s->replace_position && !s->swap_position) return NULL;
-    *room = s->swap_position ? (PositionEdit){s->swap_position, true}
-                             : (PositionEdit){s->replace_position, false};
-    return room;
-}
-
-static int position_check(const Settings *s, const Config *c, int T, Error *e) {
-    PositionEdit room;
-    const PositionEdit *edit = position_edit(s, &room);
+/* --replace-position and --swap-position (3.1): what an evaluation of T tokens reads in place of
+ * p_1; x->t 0 for nothing. */
+static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
+    const char *flag = s->swap_position ? "swap-position" : "replace-position";
+    *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
+                        s->swap_position != 0};
     if (T > c->context && c->pos == POS_LEARNED)
         return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
                     c->context);
-    if (!edit) return 0;
-    const char *flag = edit->swap ? "swap-position" : "replace-position";
     if (s->replace_position && s->swap_position)
-        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one of "
-                    "them");
-    if (c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
+        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
+    if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
         return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
-                    "another. Try: one trained with --pos learned or absolute", flag, edit->t);
-    if (edit->t > T)
+                    "another. Try: one trained with --pos learned or absolute", flag, x->t);
+    if (x->t > T)
         return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
-                    flag, edit->t, T);
+                    flag, x->t, T);
     return 0;
 }
 
@@ -5995,16 +5976,16 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                        int n_eps, int n, int T, int *starts, Error *e) {
     const bool scored = s->input == INPUT_NATURAL;
     Acts a = {0};
-    PositionEdit room;
+    PositionEdit edit;
     *out = (Sinks){0};
-    if (position_check(s, &m->c, T, e)) return e->status;
+    if (position_edit(&edit, s, &m->c, T, e)) return e->status;
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
     int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
     if (!got) none_held(T, e);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = position_edit(s, &room);
+    a.edit = edit.t ? &edit : NULL;
     if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
@@ -6101,9 +6082,6 @@ static void outcome_row(const Outcome *o, double row[ROW]) {
 static const char *cell_text(char text[32], const Column *c, double x) {
     snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
     return text;
-}
-static const char *row_text(char text[32], const double *row, int k) {
-    return cell_text(text, &ROW_COLUMNS[k], row[k]);
 }
 
 /* What is written of one measurement: its numbers, and in a table of several what they are of. */
@@ -6416,10 +6394,9 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
- * and ends with a verdict by the rule that SHOWS and ABSENT fix at the head of this chapter.
+ * and ends with a verdict. Its rule: alpha of a column, divided by what even rows would give it,
+ * shows a sink from SHOWS on, and none below ABSENT.
  */
-/* alpha of a column, divided by what even rows would give it: a sink shows from SHOWS on, and is
- * absent below ABSENT. */
 static const double SHOWS = 2, ABSENT = 1.5;
 
 enum { ARMS = 3, RUN_STEPS = 3000 };
@@ -6430,7 +6407,6 @@ static const Arm RUN_ARMS[ARMS] = {
     {"sigmoid", "--sim sigmoid --normalizer one", "Table 15"},
 };
 
-/* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
@@ -6453,7 +6429,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
         snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
         for (int k = 0; k < ROW; k++) {
-            fprintf(out, " %*s", ROW_COLUMNS[k].width, row_text(text, row, k));
+            fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
             put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
         }
         double times = row[TIMES_EVEN];
@@ -6483,7 +6459,6 @@ static void run_history(const Outcome *o, FILE *out) {
     fprintf(out, "\n");
 }
 
-/* Two sentences, by the rule at the head of this chapter, and the rule. */
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
     double row[ARMS][ROW];
     for (int i = 0; i < ARMS; i++) outcome_row(&o[i], row[i]);
@@ -6548,9 +6523,8 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
     return true;
 }
 
-/* One arm, from the seed or its checkpoint in `folder` to its numbers; there goes its log as well.
- * One that diverges is a result: o->ended says where, and the next arm's turn comes. The first
- * arm's settings become *base. */
+/* One arm, from the seed or its checkpoint in `folder` to its numbers; its log lies there too. One
+ * that diverges is a result: o->ended says where. The first arm's settings become *base. */
 static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
     Settings arm = *base;
     Trainer t;
@@ -6571,9 +6545,8 @@ static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *fo
     trainer_free(&t);
 }
 
-/* The main job. s holds what the command line changed. With --out each arm's training is kept, and
- * --resume goes on with them: an arm that is done is measured again, and one that is not there yet
- * has the first one's settings. */
+/* The main job. With --out each arm's training is kept, and --resume goes on with them: an arm that
+ * is done is measured again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
@@ -6591,8 +6564,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
         run_report(o, &base, out, &verdict, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
-        bool page = s->program && s->program->page;
-        if (!page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+        if (!s->program || !s->program->page)
+            fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
         else if (s->report[0] && !e->status
                  && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
                                       (const char *)verdict.at, e))
@@ -6604,9 +6577,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     bytes_free(&verdict);
     free(o);
     if (interrupted)                             /* between two arms, or while one was measured */
-        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s",
-             s->out[0] ? "the same command with --resume" : "--out FOLDER, which --resume goes on "
-                                                            "with");
+        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
+             ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
     return e->status;
 }
 
@@ -6626,8 +6598,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  *
  * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
  * way that do not wait for each other. A tile of C, some rows of two vectors, is that many sums,
- * and stays in registers for the whole sum over p. Their number sets its size: 8 x 32 floats with
- * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ * and stays in registers for the whole sum over p. The number of registers sets its size: 8 x 32
+ * floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  *
  * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
  * while all rows of A pass by. A block is packed into panels one tile wide, so that a tile reads
@@ -6654,9 +6626,9 @@ typedef real Lanes16 __attribute__((LANES(16)));
 typedef real Lanes32 __attribute__((LANES(32)));
 typedef real Lanes64 __attribute__((LANES(64)));
 #define VECTOR(p) (*(L *)(p))
-#define WITH_LANES(statement)                                                                      \
-    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
-    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+#define WITH_LANES(statement) \
+    if (bytes == 64) { typedef Lanes64 L; statement; } \
+    else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
@@ -6686,7 +6658,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #else                                                        /* number by number */
 #define VECTOR(p) (p)[lane]
-#define WITH_LANES(statement)                                                                      \
+#define WITH_LANES(statement) \
     for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
 
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
@@ -6696,10 +6668,8 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 #endif
 
 INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
-
-/* n things in pieces of at most `size` */
+/* How many pieces of at most `size` n things make. */
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
-
 /* The part of a from row i and column j on. */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
     return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
@@ -6750,17 +6720,18 @@ enum {
     GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
+static const real ZEROS[LANES_MAX];
+
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
 /* A tile: a has all `rows` rows and b, row-major, all `cols` vectors; m and n say how much of the
    result has a place in C. */
 INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
-    static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
     const real *a = t.a.at, *b = t.b.at;
     real sum[TILE_MAX], out[TILE_MAX];
-    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, zero);
+    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
 
     /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
        registers. Two steps at once, p and i, would run GCC out of them. */
@@ -6892,8 +6863,6 @@ enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
-INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
-INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 #ifdef SINK_DOUBLE
 INLINE double exp_of(double x) { return exp(x); }
 INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
@@ -6903,8 +6872,6 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
-INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
@@ -6916,8 +6883,6 @@ INLINE double either_double(bool first, double a, double b) {
     const uint64_t mask = (uint64_t)0 - (uint64_t)first;
     return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
-
-INLINE float magnitude(float x) { return float_of(bits_of(x) & 0x7FFFFFFFu); }
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
    Range: e^-110 rounds to 0 and e^100 to infinity, so x is clamped between them.
@@ -6941,7 +6906,7 @@ INLINE float exp_of(float x) {
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
    overflows and a tiny result keeps all its digits. */
 INLINE float sigmoid_of(float x) {
-    const float e = exp_of(-magnitude(x));
+    const float e = exp_of(-fabsf(x));
     return either(x < 0, e, 1) / (1 + e);
 }
 
@@ -6968,7 +6933,7 @@ INLINE float sqrt_of(float x) {
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
    [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
-    const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
+    const float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
     const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
     const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
     const float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
@@ -7003,7 +6968,7 @@ INLINE float log_of(float x) {
    more digits than a float has. 2^f has a relative error of 1.9e-9, or 0.03 ulp; beyond +-160 a
    float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
 INLINE float pow_of(float x, float p) {
-    const double shift = 0x1.8p52, L = (double)p * log2_of((double)magnitude(x));
+    const double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
     const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
     const double t = z + shift, f = z - (t - shift);                           /* n in t's bits */
     const double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
@@ -7055,10 +7020,9 @@ INLINE void rest_of(real *rest, const real *end, int n) {
    l + PARTS, ..: a single running sum would have to wait for each addition. Then comes what is left
    at the end, read where it takes no branch. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
-    static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
     real s[PARTS], x_rest[PARTS], y_rest[PARTS];
-    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, zero);
+    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, ZEROS);
     for (idx i = 0; i + PARTS <= n; i += PARTS)
         for (int v = 0; v < vectors; v++)
             if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
@@ -7181,7 +7145,7 @@ WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j+
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
-/* Single numbers, off the hot paths: libm in double, rounded once. */
+/* Single numbers: libm in double, rounded once. */
 real real_exp(real x) { return (real)exp((double)x); }
 real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
@@ -7288,7 +7252,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
     }
 }
 
-/* The same for a block under --plain, whose forward keeps no map: its rows once more. */
+/* The rows of a block under --plain, whose forward keeps no map, are made once more. */
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
@@ -7388,8 +7352,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
 WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
       const real *restrict da, real scale, real delta),
-     (n, dz, deriv, dlogz, da, scale, delta))
-{
+     (n, dz, deriv, dlogz, da, scale, delta)) {
     for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
@@ -7463,12 +7426,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows after them are made, to the same bits. Returns how many they are.
- *
- *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
- *      fk, v         k   k  k  k | k  k          in the cache | made now
- *      q, h, nf                  | o  o          arrays of R rows
- *
+ * the R rows after them are made, to the same bits; q and the like are arrays of R rows. Returns R.
  * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
  * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {

@@ -6228,9 +6228,8 @@ static void trainer_step__one_step(Test *t) {
         within(t, sqrt(moved) / 0.5 / (ROWS[row].clip > 0 ? ROWS[row].clip : r.norm), 1, 2e-4,
                "%s: norm of the step", ROWS[row].flags);
         fact(t, r.norm > 0.02, "%s: norm %g", ROWS[row].flags, r.norm);
-        fact(t,
-             decayed == (ROWS[row].wd > 0 ? ROWS[row].all ? r.m.n_tensors : decayed : 0) &&
-                 decayed <= r.m.n_tensors && (ROWS[row].all || decayed < r.m.n_tensors),
+        fact(t, decayed == (ROWS[row].wd > 0 ? ROWS[row].all ? r.m.n_tensors : decayed : 0) &&
+             decayed <= r.m.n_tensors && (ROWS[row].all || decayed < r.m.n_tensors),
              "%s: %d decayed", ROWS[row].flags, decayed);
         within(t, r.lr, 0.5, 0, "%s: rate", ROWS[row].flags);
         free(before);
@@ -6296,11 +6295,9 @@ static void trainer_step__diverges(Test *t) {
         if (!trainer_made(t, &r, ROWS[row].flags)) return;
         r.m.params[model_tensor(&r.m, ROWS[row].tensor)->at] = (real)ROWS[row].value;
         trainer_step(&r, &e);
-        fact(t,
-             e.status == 1 && strstr(e.text, ROWS[row].said) &&
-                 strstr(e.text, "Try: a smaller --lr") && r.step == 0 &&
-                 !strncmp(e.text, "step 0: ", 8),
-             "%s: %s", ROWS[row].tensor, e.text);
+        fact(t, e.status == 1 && strstr(e.text, ROWS[row].said) &&
+             strstr(e.text, "Try: a smaller --lr") && r.step == 0 &&
+             !strncmp(e.text, "step 0: ", 8), "%s: %s", ROWS[row].tensor, e.text);
         trainer_free(&r);
     }
     Trainer r;
@@ -6319,10 +6316,8 @@ static void trainer_step__diverges(Test *t) {
         while (r.step < 300 && !trainer_step(&r, &wild)) continue;
         char step[40];
         snprintf(step, sizeof step, "step %ld: the ", r.step);
-        fact(t,
-             wild.status == 1 && !strncmp(wild.text, step, strlen(step)) &&
-                 strstr(wild.text, "not finite"),
-             "%s: step %ld %s", WILD[f], r.step, wild.text);
+        fact(t, wild.status == 1 && !strncmp(wild.text, step, strlen(step)) &&
+             strstr(wild.text, "not finite"), "%s: step %ld %s", WILD[f], r.step, wild.text);
         note(t, "%.60s  ", wild.text);
         trainer_free(&r);
     }
@@ -6399,15 +6394,10 @@ static void checkpoint__round_trip(Test *t) {
         }
         fact(t, !back.s.data.text[0] && !back.s.out[0], "a path of the machine is kept");
         fact(t, same_numbers(r.m.count, r.m.params, back.m.params), "parameters");
-        fact(t,
-             moments ? back.m1 && back.m2 && same_numbers(r.m.count, r.m1, back.m1) &&
-                           same_numbers(r.m.count, r.m2, back.m2)
-                     : !back.m1 && !back.m2,
-             "moments");
-        fact(t,
-             back.step == r.step && back.tokenizer_hash == r.tokenizer_hash &&
-                 back.data.sample == r.data.sample && back.data.document == 77 &&
-                 back.data.offset == 5,
+        fact(t, moments ? back.m1 && back.m2 && same_numbers(r.m.count, r.m1, back.m1) &&
+             same_numbers(r.m.count, r.m2, back.m2) : !back.m1 && !back.m2, "moments");
+        fact(t, back.step == r.step && back.tokenizer_hash == r.tokenizer_hash &&
+             back.data.sample == r.data.sample && back.data.document == 77 && back.data.offset == 5,
              "places: step %ld", back.step);
         if (moments)
             fact(t, back.loss == r.loss && back.loss_sum == r.loss_sum && back.loss_steps == 9 &&
@@ -7160,10 +7150,8 @@ static void evaluate__refuses(Test *t) {
         int starts;
         if (!trainer_made(t, &r, ROWS[i].flags)) return;
         int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, &e);
-        fact(t,
-             status == ROWS[i].status && strstr(e.text, ROWS[i].said) &&
-                 (!status || strstr(e.text, "Try: ")),
-             "%s T %d: %s", ROWS[i].flags, ROWS[i].T, e.text);
+        fact(t, status == ROWS[i].status && strstr(e.text, ROWS[i].said) &&
+             (!status || strstr(e.text, "Try: ")), "%s T %d: %s", ROWS[i].flags, ROWS[i].T, e.text);
         if (!status) {
             double alpha = sinks_alpha(&found, 0);
             fact(t, found.n == 3 && found.T == ROWS[i].T && alpha > 0 && alpha < 1,
@@ -7384,10 +7372,8 @@ static void heat_maps__print_alpha(Test *t) {
     fact(t, strstr(text, "token 3") && !strchr(text, '\x1b'), "no title, or colour in a file");
     free(text);
     text = sinks_page(&s, &c, 2, NULL);
-    fact(t,
-         strstr(text, "\n* ") && strstr(text, "\n1 ") && strstr(text, "\n2 ") &&
-             !strstr(text, "\n3 "),
-         "%s", text);
+    fact(t, strstr(text, "\n* ") && strstr(text, "\n1 ") && strstr(text, "\n2 ") &&
+         !strstr(text, "\n3 "), "%s", text);
     within(t, number_after(text, "\n1 ", 0), 100, 0, "Sink_1 at 0.2");
     within(t, number_after(text, "\n1 ", 1), 25, 0, "Sink_1 at 0.3");
     within(t, number_after(text, "\n1 ", 2), 0, 0, "Sink_1 at 0.4");
