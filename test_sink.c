@@ -7962,6 +7962,17 @@ static void option__choices(Test *t) {
     fact(t, rows == 0, "%d words more than rows", rows);
 }
 
+/* settings_parse of up to `most` words, and the defaults of the rest. */
+static int parsed(Settings *s, const char *const *given, int most, const char *groups, int *n_words,
+                  Error *e) {
+    const char *words[8];
+    int argc = 0;
+    while (argc < most && given[argc]) argc++;
+    *n_words = 0;
+    settings_default(s);
+    return settings_parse(s, argc, (char **)given, groups, words, n_words, e);
+}
+
 /* Numbers: whole or not, bounded, and read to the bit. */
 static void option__numbers(Test *t) {
     static const char *const WRONG[][2] = {
@@ -7982,28 +7993,17 @@ static void option__numbers(Test *t) {
     };
     for (int i = 0; i < 46; i++) {
         const char *const *pair = i < 31 ? WRONG[i] : RIGHT[i - 31];
-        char flag[40], value[40], *argv[] = {flag, value};
-        const char *words[8];
-        int n = 0;
-        Error e = {0};
+        int n, status;
         Settings s;
-        settings_default(&s);
-        snprintf(flag, sizeof flag, "%s", pair[0]);
-        snprintf(value, sizeof value, "%s", pair[1]);
-        int status = settings_parse(&s, 2, argv, "mtde" "o", words, &n, &e);
-        fact(t, status == (i < 31 ? 2 : 0), "%s \"%s\": status %d, %s", flag, value, status,
-             e.text);
-        fact(t, !status || (strstr(e.text, flag) && strstr(e.text, "Try: ")), "%s \"%s\": %s", flag,
-             value, e.text);
+        status = parsed(&s, pair, 2, "mtdeo", &n, fresh(t));
+        fact(t, status == (i < 31 ? 2 : 0)
+             && (!status || (strstr(t->e.text, pair[0]) && strstr(t->e.text, "Try: "))),
+             "%s \"%s\": status %d, %s", pair[0], pair[1], status, t->e.text);
     }
     static const char *const DOUBLES[] = {"0.1", "3.3333333333333335", "1e-300",
                                           "-0.30000000000000004", "123456.789"};
-    for (int i = 0; i < 5; i++) {
-        Config c;
-        Error e = {0};
-        char flags[60];
-        snprintf(flags, sizeof flags, "--scale %s", DOUBLES[i]);
-        config_from_flags(&c, flags, &e);
+    EACH(i, DOUBLES) {
+        Config c = config_of(t, "--scale %s", DOUBLES[i]);
         within(t, c.scale, strtod(DOUBLES[i], NULL), 0, "--scale %s", DOUBLES[i]);
     }
 }
@@ -8067,34 +8067,21 @@ static void settings_parse__words(Test *t) {
         {"m", {""}, 0, 1},
         {"", {"--layers", "3"}, 2, 0},
     };
-    for (int r = 0; r < (int)(sizeof ROWS / sizeof ROWS[0]); r++) {
-        char text[8][20], *argv[8];
-        const char *words[8];
-        int argc = 0, n = 0;
-        for (; argc < 8 && ROWS[r].words[argc]; argc++) {
-            snprintf(text[argc], sizeof text[argc], "%s", ROWS[r].words[argc]);
-            argv[argc] = text[argc];
-        }
-        Error e = {0};
-        Settings s;
-        settings_default(&s);
-        int status = settings_parse(&s, argc, argv, ROWS[r].groups, words, &n, &e);
-        fact(t, status == ROWS[r].status && (status || n == ROWS[r].n_words),
-             "row %d: status %d, %d words, %s", r, status, n, e.text);
-        fact(t, !status || strstr(e.text, "Try: "), "row %d: %s", r, e.text);
+    Settings s;
+    int n;
+    EACH(r, ROWS) {
+        int status = parsed(&s, ROWS[r].words, 8, ROWS[r].groups, &n, fresh(t));
+        fact(t, status == ROWS[r].status && (status ? strstr(t->e.text, "Try: ") != NULL
+                                                    : n == ROWS[r].n_words),
+             "row %d: status %d, %d words, %s", r, status, n, t->e.text);
     }
-    char path[PATH_ROOM + 1], flag[] = "--out", *argv[] = {flag, path};
-    const char *words[8];
-    for (int room_left = 1; room_left >= 0; room_left--) {
-        int n = 0;
-        Error e = {0};
-        Settings s;
-        settings_default(&s);
-        memset(path, 'p', sizeof path);
+    char path[PATH_ROOM + 1];
+    memset(path, 'p', sizeof path);
+    for (int room_left = 0; room_left < 2; room_left++) {
         path[PATH_ROOM - room_left] = 0;
-        fact(t, settings_parse(&s, 2, argv, "u", words, &n, &e) == (room_left ? 0 : 2),
-             "a path of %zu: %s", strlen(path), e.text);
-        if (room_left) fact(t, !strcmp(s.out, path), "the path is changed");
+        int status = parsed(&s, (const char *const[]){"--out", path}, 2, "u", &n, fresh(t));
+        fact(t, status == (room_left ? 0 : 2) && (status || !strcmp(s.out, path)),
+             "a path of %zu: %s", strlen(path), t->e.text);
     }
 }
 
@@ -8116,26 +8103,20 @@ static void settings_parse__order(Test *t) {
     config_from_flags(&last, many, &too_many);
     fact(t, too_many.status == 2 || last.sim == SIM_SIGMOID,
          "the last of 61 flags is dropped in silence");
-    for (int r = 0; r < 4; r++) {
-        Config c;
-        Error e = {0};
-        config_from_flags(&c, ROWS[r].flags, &e);
-        fact(t, !e.status && c.sim == ROWS[r].sim && c.scale == ROWS[r].scale,
-             "%s: sim %d, scale %g %s", ROWS[r].flags, c.sim, c.scale, e.text);
+    EACH(r, ROWS) {
+        Config c = config_of(t, "%s", ROWS[r].flags);
+        fact(t, c.sim == ROWS[r].sim && c.scale == ROWS[r].scale, "%s: sim %d, scale %g",
+             ROWS[r].flags, c.sim, c.scale);
     }
+    static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
     Settings s;
-    Error e = {0};
-    const char *words[8];
-    int n = 0;
-    char lr[] = "--lr", value[] = "0.5", least[] = "--min-lr", zero_lr[] = "0",
-         *argv[] = {lr, value, least, zero_lr};
-    settings_default(&s);
-    within(t, s.train.lr, 4e-3, 0, "default lr");
-    fact(t, !settings_parse(&s, 2, argv, "t", words, &n, &e), "%s", e.text);
-    within(t, s.train.min_lr, 0.05, 1e-17, "min-lr of lr 0.5");
-    settings_default(&s);
-    fact(t, !settings_parse(&s, 4, argv, "t", words, &n, &e), "%s", e.text);
-    within(t, s.train.min_lr, 0, 0, "min-lr when it is 0");
+    int n;
+    for (int words = 0; words < 5; words += 2) {
+        fact(t, !parsed(&s, LR, words, "t", &n, fresh(t)), "%s", t->e.text);
+        if (!words) within(t, s.train.lr, 4e-3, 0, "default lr");
+        within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "min-lr, %d words",
+               words);
+    }
     const double defaults[][2] = {{s.train.beta1, 0.9}, {s.train.beta2, 0.95},    {s.train.wd, 0.1},
                                   {s.train.clip, 1},    {s.train.adam_eps, 1e-8}, {s.eps, 0.3},
                                   {s.eval_T, 64},       {s.eval_n, 100}};
