@@ -122,23 +122,23 @@
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__TINYC__)
 #define PROCESSOR_HAS(set) __builtin_cpu_supports(set)
-#define INSTANCES(type, name, parameters, call)                                                    \
-    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
-    __attribute__((target("avx2,fma")))                                                            \
-    static type name##_avx2 parameters { enum { BYTES = 32 }; call; }                          \
-    __attribute__((target("avx512f,avx2,fma")))                                                    \
-    static type name##_avx512 parameters { enum { BYTES = 64 }; call; }                      \
+#define INSTANCES(type, name, parameters, call) \
+    static type name##_base parameters { enum { BYTES = 16 }; call; } \
+    __attribute__((target("avx2,fma"))) \
+    static type name##_avx2 parameters { enum { BYTES = 32 }; call; } \
+    __attribute__((target("avx512f,avx2,fma"))) \
+    static type name##_avx512 parameters { enum { BYTES = 64 }; call; } \
     static type (*const name[]) parameters = {name##_base, name##_avx2, name##_avx512};
 #else
 #define PROCESSOR_HAS(set) false
-#define INSTANCES(type, name, parameters, call)                                                    \
-    static type name##_base parameters { enum { BYTES = 16 }; call; }                          \
+#define INSTANCES(type, name, parameters, call) \
+    static type name##_base parameters { enum { BYTES = 16 }; call; } \
     static type (*const name[]) parameters = {name##_base};
 #endif
-#define WIDE(name, parameters, arguments)                                                          \
-    INLINE void name##_body parameters;                                                            \
-    INSTANCES(void, name##_for, parameters, name##_body arguments)                                 \
-    void name parameters { name##_for[isa_best()] arguments; }                                     \
+#define WIDE(name, parameters, arguments) \
+    INLINE void name##_body parameters; \
+    INSTANCES(void, name##_for, parameters, name##_body arguments) \
+    void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
 /* =================================================================================================
@@ -5329,39 +5329,29 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
     return number_at(at, bytes);
 }
 
-/* A number's bits, and the number of bits: of `width` 4 a float's, of 8 a double's. */
-static uint64_t number_bits(double x, int width) {
-    float narrow = width == 4 ? (float)x : 0;
-    uint64_t wide;
-    uint32_t low;
-    memcpy(&wide, &x, 8);
-    memcpy(&low, &narrow, 4);
-    return width == 4 ? low : wide;
-}
-
-static double bits_number(uint64_t bits, int width) {
-    uint32_t low = (uint32_t)bits;
-    double wide;
-    float narrow;
-    memcpy(&wide, &bits, 8);
-    memcpy(&narrow, &low, 4);
-    return width == 4 ? (double)narrow : wide;
-}
+/* The bits of a number, and back. */
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 static double pass_double(Passage *c, double x) {
-    return bits_number(pass(c, number_bits(x, 8), 8), 8);
+    return double_of(pass(c, bits_of_double(x), 8));
 }
 
-/* Numbers of `width` bytes, a piece at a time. */
+/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
     for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
         some = n < PIECE ? n : PIECE;
         for (idx i = 0; c->out && i < some; i++)
-            number_put(piece + i * width, number_bits((double)x[i], width), width);
+            number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
+                                                     : bits_of((float)x[i]), width);
         pass_bytes(c, piece, (size_t)(some * width));
-        for (idx i = 0; !c->out && i < some; i++)
-            x[i] = (real)bits_number(number_at(piece + i * width, width), width);
+        for (idx i = 0; !c->out && i < some; i++) {
+            uint64_t bits = number_at(piece + i * width, width);
+            x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
+        }
     }
 }
 
@@ -5557,8 +5547,7 @@ static bool option_free(const Option *o) {
 }
 
 /* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
- * `file`; all else from s. The command line may repeat what was kept, but not contradict it: `rule`
- * says so. */
+ * `file`; all else from s. The command line must not contradict what was kept, as `rule` says. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
     const char *words[WORDS_MOST];
@@ -5644,10 +5633,9 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
     return e->status;
 }
 
-/* Fine-tuning ([FIG30], appendix D): the model of t, its parameters as they are, and everything
- * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
- * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
- * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
+/* Fine-tuning ([FIG30], appendix D): the model of t with its parameters, and everything else from s
+ * as trainer_create has it. The tokenizer, unless ids come alone, must be t's own, or for a model
+ * that had none, one of as many ids. Nothing is held on failure. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     Trainer was = *t;                            /* put aside: t is made anew in its place */
     Settings now = *s;
@@ -5703,7 +5691,7 @@ void trainer_free(Trainer *t) {
     *t = (Trainer){0};
 }
 
-/* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
+/* Says where a diverging variant (the paper's "-") broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
     idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
     char where[160] = "the loss is not finite, though every block is";
@@ -5869,8 +5857,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
-/* The loss of what a training leaves, on held documents. The last update may be the one too many,
- * and no step comes after it that would tell. */
+/* The loss of what a training leaves, on held documents: no later step tells of a last update that
+ * was the one too many. */
 static int trained_loss(double *loss, Trainer *t, Error *e) {
     *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
     if (e->status || isfinite(*loss)) return e->status;
@@ -5940,38 +5928,29 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position and --swap-position (3.1): what an evaluation reads in place of p_1, kept in
- * `room`; NULL for nothing. */
-static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) {
-    if (!s->replace_position && !s->swap_position) return NULL;
-    *room = s->swap_position ? (PositionEdit){s->swap_position, true}
-                             : (PositionEdit){s->replace_position, false};
-    return room;
-}
-
-static int position_check(const Settings *s, const Config *c, int T, Error *e) {
-    PositionEdit room;
-    const PositionEdit *edit = position_edit(s, &room);
+/* --replace-position and --swap-position (3.1): what an evaluation of T tokens reads in place of
+ * p_1; x->t 0 for nothing. */
+static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
+    const char *flag = s->swap_position ? "swap-position" : "replace-position";
+    *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
+                        s->swap_position != 0};
     if (T > c->context && c->pos == POS_LEARNED)
         return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
                     c->context);
-    if (!edit) return 0;
-    const char *flag = edit->swap ? "swap-position" : "replace-position";
     if (s->replace_position && s->swap_position)
-        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one of "
-                    "them");
-    if (c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
+        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
+    if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
         return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
-                    "another. Try: one trained with --pos learned or absolute", flag, edit->t);
-    if (edit->t > T)
+                    "another. Try: one trained with --pos learned or absolute", flag, x->t);
+    if (x->t > T)
         return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
-                    flag, edit->t, T);
+                    flag, x->t, T);
     return 0;
 }
 
-/* How many sequences go through a block together: 16, so that their activations are small; of a
- * model that is still in its file all n, since each batch reads the file once more; of either as
- * large a part as has room, down to one: two maps of H T^2 numbers each are there at a time. */
+/* How many sequences go through a block together: 16, so that their activations are small. Of a
+ * model that is still in its file all n, since each batch reads the file once more. Fewer where
+ * these have no room: two maps of H T^2 numbers each are there at a time. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
     const Config *c = &m->c;
     const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
@@ -5995,16 +5974,16 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                        int n_eps, int n, int T, int *starts, Error *e) {
     const bool scored = s->input == INPUT_NATURAL;
     Acts a = {0};
-    PositionEdit room;
+    PositionEdit edit;
     *out = (Sinks){0};
-    if (position_check(s, &m->c, T, e)) return e->status;
+    if (position_edit(&edit, s, &m->c, T, e)) return e->status;
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
     int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
     if (!got) none_held(T, e);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = position_edit(s, &room);
+    a.edit = edit.t ? &edit : NULL;
     if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
@@ -6067,8 +6046,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
 
-/* What every table has of a model; NAN where there is none. The even value of token 1 serves for *
- * as well: every row sees both columns. */
+/* What every table has of a model; NAN where there is none. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
 static const Column ROW_COLUMNS[ROW] = {
     {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
@@ -6101,9 +6079,6 @@ static void outcome_row(const Outcome *o, double row[ROW]) {
 static const char *cell_text(char text[32], const Column *c, double x) {
     snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
     return text;
-}
-static const char *row_text(char text[32], const double *row, int k) {
-    return cell_text(text, &ROW_COLUMNS[k], row[k]);
 }
 
 /* What is written of one measurement: its numbers, and in a table of several what they are of. */
@@ -6194,8 +6169,7 @@ typedef struct Dump {
     Error *e;
 } Dump;
 
-/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
- * little-endian, which follow in as many pieces as the caller likes. */
+/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, numbers. */
 static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
     char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
     for (int i = 0, to = 0; i < rank; i++)
@@ -6326,14 +6300,13 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
         npy_end(d);
     }
     for (int key = 0; all && key < 2; key++) {
-        const idx own = key ? c->kv_heads : H;
+        const idx own = key ? c->kv_heads : H, group = H / own;
         npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
-        for (idx l = 0; l < L; l++)
-            for (idx row = 0; row < B * H * N; row++) {      /* (b, h, i), in that order */
-                const idx b = row / N / H, h = row / N % H, i = row % N;
-                npy_add(d, (key ? a->layer[l].k : a->layer[l].q) +
-                           ((b * N + i) * own + h / (H / own)) * D, D);
-            }
+        for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
+            const idx n = i % N, h = i / N % H, b = i / N / H % B;
+            const LayerActs *x = &a->layer[i / N / H / B];
+            npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
+        }
         npy_end(d);
     }
 }
@@ -6416,10 +6389,9 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
- * and ends with a verdict by the rule that SHOWS and ABSENT fix at the head of this chapter.
+ * and ends with a verdict. Its rule: alpha of a column, divided by what even rows would give it,
+ * shows a sink from SHOWS on, and none below ABSENT.
  */
-/* alpha of a column, divided by what even rows would give it: a sink shows from SHOWS on, and is
- * absent below ABSENT. */
 static const double SHOWS = 2, ABSENT = 1.5;
 
 enum { ARMS = 3, RUN_STEPS = 3000 };
@@ -6430,7 +6402,6 @@ static const Arm RUN_ARMS[ARMS] = {
     {"sigmoid", "--sim sigmoid --normalizer one", "Table 15"},
 };
 
-/* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
@@ -6453,7 +6424,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
         snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
         for (int k = 0; k < ROW; k++) {
-            fprintf(out, " %*s", ROW_COLUMNS[k].width, row_text(text, row, k));
+            fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
             put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
         }
         double times = row[TIMES_EVEN];
@@ -6483,7 +6454,6 @@ static void run_history(const Outcome *o, FILE *out) {
     fprintf(out, "\n");
 }
 
-/* Two sentences, by the rule at the head of this chapter, and the rule. */
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
     double row[ARMS][ROW];
     for (int i = 0; i < ARMS; i++) outcome_row(&o[i], row[i]);
@@ -6548,9 +6518,8 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
     return true;
 }
 
-/* One arm, from the seed or its checkpoint in `folder` to its numbers; there goes its log as well.
- * One that diverges is a result: o->ended says where, and the next arm's turn comes. The first
- * arm's settings become *base. */
+/* One arm, from the seed or its checkpoint in `folder` to its numbers; its log lies there too. One
+ * that diverges is a result: o->ended says where. The first arm's settings become *base. */
 static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
     Settings arm = *base;
     Trainer t;
@@ -6571,9 +6540,8 @@ static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *fo
     trainer_free(&t);
 }
 
-/* The main job. s holds what the command line changed. With --out each arm's training is kept, and
- * --resume goes on with them: an arm that is done is measured again, and one that is not there yet
- * has the first one's settings. */
+/* The main job. With --out each arm's training is kept, and --resume goes on with them: an arm that
+ * is done is measured again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
@@ -6591,8 +6559,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
         run_report(o, &base, out, &verdict, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
-        bool page = s->program && s->program->page;
-        if (!page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+        if (!s->program || !s->program->page)
+            fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
         else if (s->report[0] && !e->status
                  && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
                                       (const char *)verdict.at, e))
@@ -6604,9 +6572,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     bytes_free(&verdict);
     free(o);
     if (interrupted)                             /* between two arms, or while one was measured */
-        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s",
-             s->out[0] ? "the same command with --resume" : "--out FOLDER, which --resume goes on "
-                                                            "with");
+        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
+             ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
     return e->status;
 }
 
@@ -6626,8 +6593,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  *
  * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
  * way that do not wait for each other. A tile of C, some rows of two vectors, is that many sums,
- * and stays in registers for the whole sum over p. Their number sets its size: 8 x 32 floats with
- * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ * and stays in registers for the whole sum over p. The number of registers sets its size: 8 x 32
+ * floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  *
  * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
  * while all rows of A pass by. A block is packed into panels one tile wide, so that a tile reads
@@ -6654,9 +6621,9 @@ typedef real Lanes16 __attribute__((LANES(16)));
 typedef real Lanes32 __attribute__((LANES(32)));
 typedef real Lanes64 __attribute__((LANES(64)));
 #define VECTOR(p) (*(L *)(p))
-#define WITH_LANES(statement)                                                                      \
-    if (bytes == 64) { typedef Lanes64 L; statement; }                                             \
-    else if (bytes == 32) { typedef Lanes32 L; statement; }                                        \
+#define WITH_LANES(statement) \
+    if (bytes == 64) { typedef Lanes64 L; statement; } \
+    else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
@@ -6686,7 +6653,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #else                                                        /* number by number */
 #define VECTOR(p) (p)[lane]
-#define WITH_LANES(statement)                                                                      \
+#define WITH_LANES(statement) \
     for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
 
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
@@ -6696,10 +6663,8 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 #endif
 
 INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
-
-/* n things in pieces of at most `size` */
+/* How many pieces of at most `size` n things make. */
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
-
 /* The part of a from row i and column j on. */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
     return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
@@ -6750,17 +6715,18 @@ enum {
     GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
+static const real ZEROS[LANES_MAX];
+
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
 /* A tile: a has all `rows` rows and b, row-major, all `cols` vectors; m and n say how much of the
    result has a place in C. */
 INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
-    static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
     const real *a = t.a.at, *b = t.b.at;
     real sum[TILE_MAX], out[TILE_MAX];
-    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, zero);
+    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
 
     /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
        registers. Two steps at once, p and i, would run GCC out of them. */
@@ -6892,8 +6858,6 @@ enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
-INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
-INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 #ifdef SINK_DOUBLE
 INLINE double exp_of(double x) { return exp(x); }
 INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
@@ -6903,8 +6867,6 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
-INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
@@ -6916,8 +6878,6 @@ INLINE double either_double(bool first, double a, double b) {
     const uint64_t mask = (uint64_t)0 - (uint64_t)first;
     return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
-
-INLINE float magnitude(float x) { return float_of(bits_of(x) & 0x7FFFFFFFu); }
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
    Range: e^-110 rounds to 0 and e^100 to infinity, so x is clamped between them.
@@ -6941,7 +6901,7 @@ INLINE float exp_of(float x) {
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
    overflows and a tiny result keeps all its digits. */
 INLINE float sigmoid_of(float x) {
-    const float e = exp_of(-magnitude(x));
+    const float e = exp_of(-fabsf(x));
     return either(x < 0, e, 1) / (1 + e);
 }
 
@@ -6968,7 +6928,7 @@ INLINE float sqrt_of(float x) {
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
    [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
-    const float size = magnitude(x), y = either(size > 15.0f, 15.0f, size);
+    const float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
     const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
     const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
     const float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
@@ -7003,7 +6963,7 @@ INLINE float log_of(float x) {
    more digits than a float has. 2^f has a relative error of 1.9e-9, or 0.03 ulp; beyond +-160 a
    float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
 INLINE float pow_of(float x, float p) {
-    const double shift = 0x1.8p52, L = (double)p * log2_of((double)magnitude(x));
+    const double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
     const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
     const double t = z + shift, f = z - (t - shift);                           /* n in t's bits */
     const double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
@@ -7055,10 +7015,9 @@ INLINE void rest_of(real *rest, const real *end, int n) {
    l + PARTS, ..: a single running sum would have to wait for each addition. Then comes what is left
    at the end, read where it takes no branch. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
-    static const real zero[LANES_MAX] = {0};
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
     real s[PARTS], x_rest[PARTS], y_rest[PARTS];
-    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, zero);
+    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, ZEROS);
     for (idx i = 0; i + PARTS <= n; i += PARTS)
         for (int v = 0; v < vectors; v++)
             if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
@@ -7181,7 +7140,7 @@ WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j+
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
-/* Single numbers, off the hot paths: libm in double, rounded once. */
+/* Single numbers: libm in double, rounded once. */
 real real_exp(real x) { return (real)exp((double)x); }
 real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
@@ -7288,7 +7247,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
     }
 }
 
-/* The same for a block under --plain, whose forward keeps no map: its rows once more. */
+/* The rows of a block under --plain, whose forward keeps no map, are made once more. */
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     const Config *c = &m->c;
     const LayerActs *la = &a->layer[l];
@@ -7388,8 +7347,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
 WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
       const real *restrict da, real scale, real delta),
-     (n, dz, deriv, dlogz, da, scale, delta))
-{
+     (n, dz, deriv, dlogz, da, scale, delta)) {
     for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
@@ -7463,12 +7421,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
  * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the rows after them are made, to the same bits. Returns how many they are.
- *
- *      token         x*  1  2  3 | 4  5          T = 5, from = 3: past = 4 rows, R = 2
- *      fk, v         k   k  k  k | k  k          in the cache | made now
- *      q, h, nf                  | o  o          arrays of R rows
- *
+ * the R rows after them are made, to the same bits; q and the like are arrays of R rows. Returns R.
  * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
  * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
@@ -8210,17 +8163,13 @@ static bool wants_colour(FILE *f) {
     return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-/* A weight 0 .. 1 as `width` characters. Six hold its number; fewer its colour, or without one its
- * tenths: . below 0.05, # from 0.95 on. The colours, of the 256-colour palette, rise in luminance
- * with the value, so that the map also reads in grey and to the colour-blind. */
-static void heat_cell(double x, int width, bool colour, FILE *out) {
+/* Text on the colour of a weight 0 .. 1. The colours, of the 256-colour palette, rise in luminance
+ * with the weight, so that the map also reads in grey and to the colour-blind. */
+static void heat_cell(const char *text, double x, bool colour, FILE *out) {
     static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-    int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
-    char text[16] = "";
-    if (width == 6) snprintf(text, sizeof text, colour ? "%.2f " : "%.2f", x);
-    else if (!colour) text[0] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+    const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
     if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
-    fprintf(out, colour ? "%*s\x1b[0m" : "%*s", width, text);
+    fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
 /* [FIG19] Maps side by side: alpha of a column by layer and head. Above each stand its title and
@@ -8238,8 +8187,11 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
             const int width = map == maps + n - 1 ? 0 : least;
             fputc(' ', out);
             if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
-            for (int h = 0; line >= 0 && h < s->H; h++)
-                heat_cell(alpha[h * s->S], 6, colour, out);
+            for (int h = 0; line >= 0 && h < s->H; h++) {
+                char text[32];
+                snprintf(text, sizeof text, colour ? "%5.2f " : "%6.2f", alpha[h * s->S]);
+                heat_cell(text, alpha[h * s->S], colour, out);
+            }
             if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
         }
         fputc('\n', out);
@@ -8283,31 +8235,30 @@ void progress_end(Progress *p) {
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                         "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-    int first = config_column_first(c), star = config_column_star(c), S = s->S;
-    int shown = c->place == PLACE_POST ? 10 : 9;
-    double even = sink_uniform(c, s->T);
+    const int first = config_column_first(c), star = config_column_star(c);
+    const int shown = c->place == PLACE_POST ? 10 : 9;
+    const double even = sink_uniform(c, s->T);
+    const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
     fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
             "x even");
-    for (int j = star >= 0 ? star : first; j < S && j < first + kmax; j++) {
+    for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
+        const double alpha = sinks_alpha(s, j);
         char name[16];
-        snprintf(name, sizeof name, j < first ? c->extra && j == 0 ? "*" : "x*" : "%d",
-                 j - first + 1);
+        snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
         fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
-                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), sinks_alpha(s, j),
-                sinks_alpha(s, j) / even);
+                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
     }
     fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
             even, "block");
     for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
     fputc('\n', out);
     for (int l = 0; l < s->L; l++) {
-        idx row = (idx)l * s->N;
+        const idx row = (idx)l * s->N;
         double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
                          norm_ratio(s->vnorm + row, s->N)};
-        for (int h = 0; h < s->H; h++) {         /* means over heads: angles, products, rows */
-            idx at = (idx)l * s->H + h;
-            const double of_head[6] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                       s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+        for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {     /* means over heads */
+            const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
+                                      s->product[2 * at + 1], s->entropy[at], s->mass[at]};
             for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
         }
         if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
@@ -8317,15 +8268,13 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
         fputc('\n', out);
     }
-    fprintf(out,
-            "|h1|/|h|: norm of the first row over the mean of the others; h is the block's output, "
-            "pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after positions with "
-            "the first key,\nand with another that it sees. entropy: of a row, nats. mass: what a "
-            "row's weights over keys\nsum to. Massive activation: largest |h| %.3g, median |h| "
-            "beside it %.3g: %.1f times.\n\n",
+    fprintf(out, "|h1|/|h|: norm of the first row over the mean of the others; h is the block's "
+            "output, pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after "
+            "positions with the first key,\nand with another that it sees. entropy: of a row, "
+            "nats. mass: what a row's weights over keys\nsum to. Massive activation: largest |h| "
+            "%.3g, median |h| beside it %.3g: %.1f times.\n\nalpha by layer (down) and head "
+            "(across)\n",
             s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
-    HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "alpha by layer (down) and head (across)\n");
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
@@ -8811,9 +8760,8 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
     if (hash) return tokenizer_same(t, path, s, e);
     return t->data.vocab == vocab ? 0
-         : fail(e, 1, "%s: expected a vocabulary of %d, as it was trained with, found %d in %s. "
-                "Try: --ids FILE, --tokens FILE, or --tokenizer FILE", path, vocab, t->data.vocab,
-                s->data.tokenizer);
+         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --tokenizer FILE",
+                path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
@@ -8872,11 +8820,9 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
     (void)s;
-    if (n > 1) return fail(e, 2, "check: expected at most one name. Try: sink check prop2");
     if (n && !strcmp(words[0], "list")) { checks_list(stdout); return 0; }
     if (n && !file_missing(words[0]))
-        return fail(e, 2, "check %s: the statements on a trained model are a verb of hf. Try: make "
-                    "hf, and ./hf check %s", words[0], words[0]);
+        return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
     return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
@@ -8935,11 +8881,10 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
     int B, T;
     if (!train && !encode && strcmp(what, "decode"))
-        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help "
-                    "tokenize", what);
+        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help",
+                    what);
     if (train && ((n < 2 && !s->data.grammar[0]) || !s->out[0]))
-        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink tokenize "
-                    "train text.txt --out tokenizer.bin");
+        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink help");
     if (train) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
@@ -8953,8 +8898,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
         ;                                                    /* e says which */
     } else if (encode) {
         if (s->data.bos && t->bos < 0)
-            fail(e, 2, "--bos: expected a tokenizer with an id for it, found none in %s. "
-                 "Try: without it", s->data.tokenizer);
+            fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
         if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
         tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
         for (size_t i = 0; i < w.ids.size && !e->status; i++)
@@ -9023,12 +8967,11 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
             fwrite(w.out.at, 1, w.out.size, stdout);
         return work_end(&w, e);
     }
-    if (n != 1)
-        return fail(e, 2, "generate: expected one model file, or --grammar FILE. "
-                          "Try: sink generate out/model.ckpt --prompt \"The king\"");
+    if (!n)
+        return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
     if (!open_model(s, words[0], 4e9, &w.t, e)
-        && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e) && !encoder_make(&d->encoder, known, e)
-        && !tokenizer_same(&w.t, words[0], s, e)
+        && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
+        && !encoder_make(&d->encoder, known, e) && !tokenizer_same(&w.t, words[0], s, e)
         && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
@@ -9045,12 +8988,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
     Model *m = &w.t.m;
     int B = 0, T = 0;
-    if (n > 1)
-        return fail(e, 2, "dump: expected at most one model file. Try: sink dump --ids FILE --out "
-                    "FOLDER");
     if (!s->ids[0] || !s->out[0])
-        return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: echo 1 2 3 4 > ids; "
-                    "sink dump --ids ids --out out/dump");
+        return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
     if (n == 1) {
         if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
         trainer_free(&w.t);                          /* again, with gradients */
@@ -9063,8 +9002,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         || ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e))
         return work_end(&w, e);
     if (T > m->c.context)
-        fail(e, 1, "%s: expected at most %d ids a line (--context and one), found %d. Try: "
-             "--context %d", s->ids, m->c.context + 1, T + 1, T);
+        fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
+             m->c.context + 1, T + 1, T);
     else if (!file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
         dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
     return work_end(&w, e);
@@ -9121,9 +9060,8 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
                 if (verb_find(program, v->name) == v)        /* but those it has of its own */
                     printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
         printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
-               "progress on stderr.\n"
-               "Exit status: 0 done, 1 a file, the data, the numbers or a check failed, 2 wrong "
-               "usage.\n", program->name);
+               "progress on stderr.\nExit status: 0 done, 1 a file, the data, the numbers or a "
+               "check failed, 2 wrong usage.\n", program->name);
         return 0;
     }
     v = verb_find(program, words[0]);
@@ -9132,8 +9070,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
     for (int i = 0; i < 2; i++)
         for (const Option *o = options[i]; o && o->flag; o++) {
             char left[96], value[VALUE_ROOM];
-            const bool said = o->kind != 'b' && *o->fallback && strcmp(o->fallback, "0")
-                              && strcmp(o->fallback, "-1");
+            const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
             if (!strchr(v->groups, o->group)) continue;
             snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
             printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
@@ -9177,16 +9114,16 @@ static int sink_main(const Program *program, int argc, char **argv) {
     s.groups = v ? v->groups : "";
     if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
         if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
-            fprintf(stderr, "sink: built without OpenMP, so 1 thread and not %d; the bits are the "
-                            "same\n", s.threads);
+            fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
         if (v->stops) {                                      /* at a step */
             signal(SIGINT, on_interrupt);
             signal(SIGTERM, on_interrupt);
         }
         const bool trains = v->run == verb_run || v->run == verb_train;
         if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
-        if (!n || *v->words) v->run(&s, words, n, &e);
-        else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[0], v->name);
+        const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
+        if (n <= most) v->run(&s, words, n, &e);
+        else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
     }
     if (!e.status && (fflush(stdout) || ferror(stdout)))
         fail(&e, 1, "the output cannot be written. Try: free some space");

@@ -1219,7 +1219,11 @@ static void toy_print(const Result *r, FILE *out) {
             fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
                     letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
                     letter ? '\'' : ' ');
-            for (int j = 0; j < columns; j++) heat_cell(map[i * columns + j], 2, colour, out);
+            for (int j = 0; j < columns; j++) {          /* tenths: . below 0.05, # from 0.95 on */
+                double x = map[i * columns + j];
+                char tenth = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+                heat_cell(colour ? "  " : (char[]){' ', tenth, 0}, x, colour, out);
+            }
             fputc('\n', out);
         }
     }
