@@ -5577,15 +5577,19 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     return 0;
 }
 
+static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
+    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
+         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
+                "Try: --tokenizer FILE", path, d->tokenizer);
+}
+
 /* Opens the data again and goes to where the run was in it. */
 static int resume_data(Trainer *t, Error *e) {
     Data was = t->data;
     Source *d = &t->s.data;
     d->vocab = t->m.c.vocab;
-    if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)) return e->status;
-    if (t->tokenizer_hash != t->data.tokenizer.hash)
-        return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
-                    "Try: --tokenizer FILE", t->s.out, d->tokenizer);
+    if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
+        || tokenizer_same(t, t->s.out, d, e)) return e->status;
     if (was.source && was.source != t->data.source)
         return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
                     "Try: the same --text, --grammar or --tokens as before", t->s.out,
@@ -8744,12 +8748,6 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     return 0;
 }
 
-static int tokenizer_same(const Trainer *t, const char *path, const Settings *s, Error *e) {
-    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
-         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
-                "Try: --tokenizer FILE", path, s->data.tokenizer);
-}
-
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     const uint64_t hash = t->tokenizer_hash;
     const int vocab = s->data.vocab = t->m.c.vocab;
@@ -8763,9 +8761,9 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     }
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
-    if (hash) return tokenizer_same(t, path, s, e);
-    return t->data.vocab == vocab ? 0
-         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --tokenizer FILE",
+    if (hash) return tokenizer_same(t, path, &s->data, e);
+    if (t->data.vocab == vocab) return 0;
+    return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --tokenizer FILE",
                 path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
@@ -8976,7 +8974,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
     if (!open_model(s, words[0], 4e9, &w.t, e)
         && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
-        && !encoder_make(&d->encoder, known, e) && !tokenizer_same(&w.t, words[0], s, e)
+        && !encoder_make(&d->encoder, known, e)
+        && !tokenizer_same(&w.t, words[0], &s->data, e)
         && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
@@ -9023,9 +9022,9 @@ static const Verb VERBS[] = {
      "text in, checkpoint out", verb_train, true},
     {"eval",     "MODEL ..",       "dseoapiyjl",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
-    {"check",    "[NAME]",   "",
-     "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
-     false},
+    {"check",    "[NAME]",         "",
+     "the paper's propositions, on toys or a model: holds, fails as it must, refuted",
+     verb_check, false},
     {"list", "", "", "the paper's variants by name", verb_list, false},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
      "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
