@@ -5547,8 +5547,7 @@ static bool option_free(const Option *o) {
 }
 
 /* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
- * `file`; all else from s. The command line may repeat what was kept, but not contradict it: `rule`
- * says so. */
+ * `file`; all else from s. The command line must not contradict what was kept, as `rule` says. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
     const char *words[WORDS_MOST];
@@ -5638,10 +5637,9 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
     return e->status;
 }
 
-/* Fine-tuning ([FIG30], appendix D): the model of t, its parameters as they are, and everything
- * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
- * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
- * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
+/* Fine-tuning ([FIG30], appendix D): the model of t with its parameters, and everything else from s
+ * as trainer_create has it. The tokenizer, unless ids come alone, must be t's own, or for a model
+ * that had none, one of as many ids. Nothing is held on failure. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     Trainer was = *t;                            /* put aside: t is made anew in its place */
     Settings now = *s;
@@ -5863,8 +5861,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
-/* The loss of what a training leaves, on held documents. The last update may be the one too many,
- * and no step comes after it that would tell. */
+/* The loss of what a training leaves, on held documents: no later step tells of a last update that
+ * was the one too many. */
 static int trained_loss(double *loss, Trainer *t, Error *e) {
     *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
     if (e->status || isfinite(*loss)) return e->status;
@@ -5954,9 +5952,9 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
     return 0;
 }
 
-/* How many sequences go through a block together: 16, so that their activations are small; of a
- * model that is still in its file all n, since each batch reads the file once more; of either as
- * large a part as has room, down to one: two maps of H T^2 numbers each are there at a time. */
+/* How many sequences go through a block together: 16, so that their activations are small. Of a
+ * model that is still in its file all n, since each batch reads the file once more. Fewer where
+ * these have no room: two maps of H T^2 numbers each are there at a time. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
     const Config *c = &m->c;
     const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
@@ -6052,8 +6050,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
 
-/* What every table has of a model; NAN where there is none. The even value of token 1 serves for *
- * as well: every row sees both columns. */
+/* What every table has of a model; NAN where there is none. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
 static const Column ROW_COLUMNS[ROW] = {
     {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
@@ -6176,8 +6173,7 @@ typedef struct Dump {
     Error *e;
 } Dump;
 
-/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
- * little-endian, which follow in as many pieces as the caller likes. */
+/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, numbers. */
 static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
     char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
     for (int i = 0, to = 0; i < rank; i++)
@@ -6308,14 +6304,13 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
         npy_end(d);
     }
     for (int key = 0; all && key < 2; key++) {
-        const idx own = key ? c->kv_heads : H;
+        const idx own = key ? c->kv_heads : H, group = H / own;
         npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
-        for (idx l = 0; l < L; l++)
-            for (idx row = 0; row < B * H * N; row++) {      /* (b, h, i), in that order */
-                const idx b = row / N / H, h = row / N % H, i = row % N;
-                npy_add(d, (key ? a->layer[l].k : a->layer[l].q) +
-                           ((b * N + i) * own + h / (H / own)) * D, D);
-            }
+        for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
+            const idx n = i % N, h = i / N % H, b = i / N / H % B;
+            const LayerActs *x = &a->layer[i / N / H / B];
+            npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
+        }
         npy_end(d);
     }
 }
