@@ -587,7 +587,7 @@ static void hf__refuses(Test *t) {
     static const char *const WORDS[][3] = {
         {"import", "2", "expected a folder and --out"},
         {"export", "2", "export: expected a model file and a folder"},
-        {"export a", "2", "export: expected"}, {"import a b", "2", "expected a folder and --out"},
+        {"export a", "2", "export: expected"}, {"import a b", "2", "b: a word too many"},
         {"a", "2", "import: expected --out FILE"}, {"a b --out c", "2", "expected a folder"},
         {"a --link", "2", "expected --out FILE"}, {"a --out", "2", "--out: expected a value"},
         {"export a b --out c", "2", "--out: no such flag"}, {"export a b --link", "2", "no such"},
