@@ -3473,7 +3473,8 @@ static const Verb PAPER_VERBS[] = {
 int main(int argc, char **argv) {
     Own own;
     const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
-                           .own = &own, .other = PAPER_VERBS, .page = report_write,
+                           .own = &own, .checks = MORE_CHECKS, .other = PAPER_VERBS,
+                           .page = report_write,
                            .survey = survey, .heads = outcome_heads, .ablate = eval_ablate,
                            .open = toys_open};
     calm_threads(argv);
