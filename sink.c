@@ -5301,39 +5301,29 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
     return number_at(at, bytes);
 }
 
-/* A number's bits, and the number of bits: of `width` 4 a float's, of 8 a double's. */
-static uint64_t number_bits(double x, int width) {
-    float narrow = width == 4 ? (float)x : 0;
-    uint64_t wide;
-    uint32_t low;
-    memcpy(&wide, &x, 8);
-    memcpy(&low, &narrow, 4);
-    return width == 4 ? low : wide;
-}
-
-static double bits_number(uint64_t bits, int width) {
-    uint32_t low = (uint32_t)bits;
-    double wide;
-    float narrow;
-    memcpy(&wide, &bits, 8);
-    memcpy(&narrow, &low, 4);
-    return width == 4 ? (double)narrow : wide;
-}
+/* The bits of a number, and back. */
+INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
+INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
+INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 static double pass_double(Passage *c, double x) {
-    return bits_number(pass(c, number_bits(x, 8), 8), 8);
+    return double_of(pass(c, bits_of_double(x), 8));
 }
 
-/* Numbers of `width` bytes, a piece at a time. */
+/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
     unsigned char piece[8 * PIECE];
     for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
         some = n < PIECE ? n : PIECE;
         for (idx i = 0; c->out && i < some; i++)
-            number_put(piece + i * width, number_bits((double)x[i], width), width);
+            number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
+                                                     : bits_of((float)x[i]), width);
         pass_bytes(c, piece, (size_t)(some * width));
-        for (idx i = 0; !c->out && i < some; i++)
-            x[i] = (real)bits_number(number_at(piece + i * width, width), width);
+        for (idx i = 0; !c->out && i < some; i++) {
+            uint64_t bits = number_at(piece + i * width, width);
+            x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
+        }
     }
 }
 
@@ -5675,7 +5665,7 @@ void trainer_free(Trainer *t) {
     *t = (Trainer){0};
 }
 
-/* Names what is not finite, so that a diverging variant (the paper's "-") says where it broke. */
+/* Says where a diverging variant (the paper's "-") broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
     idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
     char where[160] = "the loss is not finite, though every block is";
@@ -5912,32 +5902,23 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position and --swap-position (3.1): what an evaluation reads in place of p_1, kept in
- * `room`; NULL for nothing. */
-static const PositionEdit *position_edit(const Settings *s, PositionEdit *room) {
-    if (!s->replace_position && !s->swap_position) return NULL;
-    *room = s->swap_position ? (PositionEdit){s->swap_position, true}
-                             : (PositionEdit){s->replace_position, false};
-    return room;
-}
-
-static int position_check(const Settings *s, const Config *c, int T, Error *e) {
-    PositionEdit room;
-    const PositionEdit *edit = position_edit(s, &room);
+/* --replace-position and --swap-position (3.1): what an evaluation of T tokens reads in place of
+ * p_1; x->t 0 for nothing. */
+static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
+    const char *flag = s->swap_position ? "swap-position" : "replace-position";
+    *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
+                        s->swap_position != 0};
     if (T > c->context && c->pos == POS_LEARNED)
         return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
                     c->context);
-    if (!edit) return 0;
-    const char *flag = edit->swap ? "swap-position" : "replace-position";
     if (s->replace_position && s->swap_position)
-        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one of "
-                    "them");
-    if (c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
+        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
+    if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
         return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
-                    "another. Try: one trained with --pos learned or absolute", flag, edit->t);
-    if (edit->t > T)
+                    "another. Try: one trained with --pos learned or absolute", flag, x->t);
+    if (x->t > T)
         return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
-                    flag, edit->t, T);
+                    flag, x->t, T);
     return 0;
 }
 
@@ -5967,16 +5948,16 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                        int n_eps, int n, int T, int *starts, Error *e) {
     const bool scored = s->input == INPUT_NATURAL;
     Acts a = {0};
-    PositionEdit room;
+    PositionEdit edit;
     *out = (Sinks){0};
-    if (position_check(s, &m->c, T, e)) return e->status;
+    if (position_edit(&edit, s, &m->c, T, e)) return e->status;
     int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
     int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
     if (!got) none_held(T, e);
     if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
         acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = position_edit(s, &room);
+    a.edit = edit.t ? &edit : NULL;
     if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
     for (int b = 0; b < got && !e->status; b += batch)
         sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
@@ -6073,9 +6054,6 @@ static void outcome_row(const Outcome *o, double row[ROW]) {
 static const char *cell_text(char text[32], const Column *c, double x) {
     snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
     return text;
-}
-static const char *row_text(char text[32], const double *row, int k) {
-    return cell_text(text, &ROW_COLUMNS[k], row[k]);
 }
 
 /* What is written of one measurement: its numbers, and in a table of several what they are of. */
@@ -6388,10 +6366,9 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
- * and ends with a verdict by the rule that SHOWS and ABSENT fix at the head of this chapter.
+ * and ends with a verdict. Its rule: alpha of a column, divided by what even rows would give it,
+ * shows a sink from SHOWS on, and none below ABSENT.
  */
-/* alpha of a column, divided by what even rows would give it: a sink shows from SHOWS on, and is
- * absent below ABSENT. */
 static const double SHOWS = 2, ABSENT = 1.5;
 
 enum { ARMS = 3, RUN_STEPS = 3000 };
@@ -6402,7 +6379,6 @@ static const Arm RUN_ARMS[ARMS] = {
     {"sigmoid", "--sim sigmoid --normalizer one", "Table 15"},
 };
 
-/* The recipe: --fix-token 1, heads of 32 dims, a rate that a model of this size trains well at. */
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
@@ -6425,7 +6401,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
         snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
         for (int k = 0; k < ROW; k++) {
-            fprintf(out, " %*s", ROW_COLUMNS[k].width, row_text(text, row, k));
+            fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
             put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
         }
         double times = row[TIMES_EVEN];
@@ -6455,7 +6431,6 @@ static void run_history(const Outcome *o, FILE *out) {
     fprintf(out, "\n");
 }
 
-/* Two sentences, by the rule at the head of this chapter, and the rule. */
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
     double row[ARMS][ROW];
     for (int i = 0; i < ARMS; i++) outcome_row(&o[i], row[i]);
@@ -6520,9 +6495,8 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
     return true;
 }
 
-/* One arm, from the seed or its checkpoint in `folder` to its numbers; there goes its log as well.
- * One that diverges is a result: o->ended says where, and the next arm's turn comes. The first
- * arm's settings become *base. */
+/* One arm, from the seed or its checkpoint in `folder` to its numbers; its log lies there too. One
+ * that diverges is a result: o->ended says where. The first arm's settings become *base. */
 static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
     Settings arm = *base;
     Trainer t;
@@ -6543,9 +6517,8 @@ static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *fo
     trainer_free(&t);
 }
 
-/* The main job. s holds what the command line changed. With --out each arm's training is kept, and
- * --resume goes on with them: an arm that is done is measured again, and one that is not there yet
- * has the first one's settings. */
+/* The main job. With --out each arm's training is kept, and --resume goes on with them: an arm that
+ * is done is measured again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
     if (s->log[0])
         return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
@@ -6563,8 +6536,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
         run_report(o, &base, out, &verdict, e);
         fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
                 workers() > 1 ? "s" : "");
-        bool page = s->program && s->program->page;
-        if (!page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+        if (!s->program || !s->program->page)
+            fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
         else if (s->report[0] && !e->status
                  && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
                                       (const char *)verdict.at, e))
@@ -6576,9 +6549,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     bytes_free(&verdict);
     free(o);
     if (interrupted)                             /* between two arms, or while one was measured */
-        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s",
-             s->out[0] ? "the same command with --resume" : "--out FOLDER, which --resume goes on "
-                                                            "with");
+        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
+             ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
     return e->status;
 }
 
@@ -6863,8 +6835,6 @@ enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
-INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
-INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 #ifdef SINK_DOUBLE
 INLINE double exp_of(double x) { return exp(x); }
 INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
@@ -6874,8 +6844,6 @@ INLINE double log_of(double x) { return log(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
-INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {

@@ -1188,6 +1188,31 @@ static bool sink_does(Test *t, const char *words, Ran *r) {
     return r->status == 0;
 }
 
+/* What it printed, "" where it did not end well; the last four of these stay. */
+static const char *said(Test *t, const char *format, ...) {
+    static Ran kept[4];
+    static int turn;
+    Ran *r = &kept[turn++ % 4];
+    char words[1000];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(words, sizeof words, format, list);
+    va_end(list);
+    ran_free(r);
+    return sink_does(t, words, r) ? (const char *)r->out.at : "";
+}
+
+/* Two files of the same bytes, and not empty. */
+static bool files_same(const char *path, const char *other) {
+    Bytes a = {0}, b = {0};
+    Error e = {0};
+    bool same = !file_read(path, &a, &e) && !file_read(other, &b, &e) && a.size > 0
+                && a.size == b.size && !memcmp(a.at, b.at, a.size);
+    bytes_free(&a);
+    bytes_free(&b);
+    return same;
+}
+
 /* A CSV file's number in `row`, counted from 1, of the column so named; NaN if there is none. */
 static double csv_number(Test *t, const char *path, int row, const char *name) {
     Bytes b = {0};
@@ -6209,9 +6234,8 @@ static void trainer_step__one_step(Test *t) {
         within(t, sqrt(moved) / 0.5 / (ROWS[row].clip > 0 ? ROWS[row].clip : r.norm), 1, 2e-4,
                "%s: norm of the step", ROWS[row].flags);
         fact(t, r.norm > 0.02, "%s: norm %g", ROWS[row].flags, r.norm);
-        fact(t,
-             decayed == (ROWS[row].wd > 0 ? ROWS[row].all ? r.m.n_tensors : decayed : 0) &&
-                 decayed <= r.m.n_tensors && (ROWS[row].all || decayed < r.m.n_tensors),
+        fact(t, decayed == (ROWS[row].wd > 0 ? ROWS[row].all ? r.m.n_tensors : decayed : 0) &&
+             decayed <= r.m.n_tensors && (ROWS[row].all || decayed < r.m.n_tensors),
              "%s: %d decayed", ROWS[row].flags, decayed);
         within(t, r.lr, 0.5, 0, "%s: rate", ROWS[row].flags);
         free(before);
@@ -6277,11 +6301,9 @@ static void trainer_step__diverges(Test *t) {
         if (!trainer_made(t, &r, ROWS[row].flags)) return;
         r.m.params[model_tensor(&r.m, ROWS[row].tensor)->at] = (real)ROWS[row].value;
         trainer_step(&r, &e);
-        fact(t,
-             e.status == 1 && strstr(e.text, ROWS[row].said) &&
-                 strstr(e.text, "Try: a smaller --lr") && r.step == 0 &&
-                 !strncmp(e.text, "step 0: ", 8),
-             "%s: %s", ROWS[row].tensor, e.text);
+        fact(t, e.status == 1 && strstr(e.text, ROWS[row].said) &&
+             strstr(e.text, "Try: a smaller --lr") && r.step == 0 &&
+             !strncmp(e.text, "step 0: ", 8), "%s: %s", ROWS[row].tensor, e.text);
         trainer_free(&r);
     }
     Trainer r;
@@ -6300,10 +6322,8 @@ static void trainer_step__diverges(Test *t) {
         while (r.step < 300 && !trainer_step(&r, &wild)) continue;
         char step[40];
         snprintf(step, sizeof step, "step %ld: the ", r.step);
-        fact(t,
-             wild.status == 1 && !strncmp(wild.text, step, strlen(step)) &&
-                 strstr(wild.text, "not finite"),
-             "%s: step %ld %s", WILD[f], r.step, wild.text);
+        fact(t, wild.status == 1 && !strncmp(wild.text, step, strlen(step)) &&
+             strstr(wild.text, "not finite"), "%s: step %ld %s", WILD[f], r.step, wild.text);
         note(t, "%.60s  ", wild.text);
         trainer_free(&r);
     }
@@ -6380,15 +6400,10 @@ static void checkpoint__round_trip(Test *t) {
         }
         fact(t, !back.s.data.text[0] && !back.s.out[0], "a path of the machine is kept");
         fact(t, same_numbers(r.m.count, r.m.params, back.m.params), "parameters");
-        fact(t,
-             moments ? back.m1 && back.m2 && same_numbers(r.m.count, r.m1, back.m1) &&
-                           same_numbers(r.m.count, r.m2, back.m2)
-                     : !back.m1 && !back.m2,
-             "moments");
-        fact(t,
-             back.step == r.step && back.tokenizer_hash == r.tokenizer_hash &&
-                 back.data.sample == r.data.sample && back.data.document == 77 &&
-                 back.data.offset == 5,
+        fact(t, moments ? back.m1 && back.m2 && same_numbers(r.m.count, r.m1, back.m1) &&
+             same_numbers(r.m.count, r.m2, back.m2) : !back.m1 && !back.m2, "moments");
+        fact(t, back.step == r.step && back.tokenizer_hash == r.tokenizer_hash &&
+             back.data.sample == r.data.sample && back.data.document == 77 && back.data.offset == 5,
              "places: step %ld", back.step);
         if (moments)
             fact(t, back.loss == r.loss && back.loss_sum == r.loss_sum && back.loss_steps == 9 &&
@@ -7141,10 +7156,8 @@ static void evaluate__refuses(Test *t) {
         int starts;
         if (!trainer_made(t, &r, ROWS[i].flags)) return;
         int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, &e);
-        fact(t,
-             status == ROWS[i].status && strstr(e.text, ROWS[i].said) &&
-                 (!status || strstr(e.text, "Try: ")),
-             "%s T %d: %s", ROWS[i].flags, ROWS[i].T, e.text);
+        fact(t, status == ROWS[i].status && strstr(e.text, ROWS[i].said) &&
+             (!status || strstr(e.text, "Try: ")), "%s T %d: %s", ROWS[i].flags, ROWS[i].T, e.text);
         if (!status) {
             double alpha = sinks_alpha(&found, 0);
             fact(t, found.n == 3 && found.T == ROWS[i].T && alpha > 0 && alpha < 1,
@@ -7365,10 +7378,8 @@ static void heat_maps__print_alpha(Test *t) {
     fact(t, strstr(text, "token 3") && !strchr(text, '\x1b'), "no title, or colour in a file");
     free(text);
     text = sinks_page(&s, &c, 2, NULL);
-    fact(t,
-         strstr(text, "\n* ") && strstr(text, "\n1 ") && strstr(text, "\n2 ") &&
-             !strstr(text, "\n3 "),
-         "%s", text);
+    fact(t, strstr(text, "\n* ") && strstr(text, "\n1 ") && strstr(text, "\n2 ") &&
+         !strstr(text, "\n3 "), "%s", text);
     within(t, number_after(text, "\n1 ", 0), 100, 0, "Sink_1 at 0.2");
     within(t, number_after(text, "\n1 ", 1), 25, 0, "Sink_1 at 0.3");
     within(t, number_after(text, "\n1 ", 2), 0, 0, "Sink_1 at 0.4");
@@ -7957,6 +7968,17 @@ static void option__choices(Test *t) {
     fact(t, rows == 0, "%d words more than rows", rows);
 }
 
+/* settings_parse of up to `most` words, and the defaults of the rest. */
+static int parsed(Settings *s, const char *const *given, int most, const char *groups, int *n_words,
+                  Error *e) {
+    const char *words[8];
+    int argc = 0;
+    while (argc < most && given[argc]) argc++;
+    *n_words = 0;
+    settings_default(s);
+    return settings_parse(s, argc, (char **)given, groups, words, n_words, e);
+}
+
 /* Numbers: whole or not, bounded, and read to the bit. */
 static void option__numbers(Test *t) {
     static const char *const WRONG[][2] = {
@@ -7977,28 +7999,17 @@ static void option__numbers(Test *t) {
     };
     for (int i = 0; i < 46; i++) {
         const char *const *pair = i < 31 ? WRONG[i] : RIGHT[i - 31];
-        char flag[40], value[40], *argv[] = {flag, value};
-        const char *words[8];
-        int n = 0;
-        Error e = {0};
+        int n, status;
         Settings s;
-        settings_default(&s);
-        snprintf(flag, sizeof flag, "%s", pair[0]);
-        snprintf(value, sizeof value, "%s", pair[1]);
-        int status = settings_parse(&s, 2, argv, "mtde" "o", words, &n, &e);
-        fact(t, status == (i < 31 ? 2 : 0), "%s \"%s\": status %d, %s", flag, value, status,
-             e.text);
-        fact(t, !status || (strstr(e.text, flag) && strstr(e.text, "Try: ")), "%s \"%s\": %s", flag,
-             value, e.text);
+        status = parsed(&s, pair, 2, "mtdeo", &n, fresh(t));
+        fact(t, status == (i < 31 ? 2 : 0)
+             && (!status || (strstr(t->e.text, pair[0]) && strstr(t->e.text, "Try: "))),
+             "%s \"%s\": status %d, %s", pair[0], pair[1], status, t->e.text);
     }
     static const char *const DOUBLES[] = {"0.1", "3.3333333333333335", "1e-300",
                                           "-0.30000000000000004", "123456.789"};
-    for (int i = 0; i < 5; i++) {
-        Config c;
-        Error e = {0};
-        char flags[60];
-        snprintf(flags, sizeof flags, "--scale %s", DOUBLES[i]);
-        config_from_flags(&c, flags, &e);
+    EACH(i, DOUBLES) {
+        Config c = config_of(t, "--scale %s", DOUBLES[i]);
         within(t, c.scale, strtod(DOUBLES[i], NULL), 0, "--scale %s", DOUBLES[i]);
     }
 }
@@ -8062,34 +8073,21 @@ static void settings_parse__words(Test *t) {
         {"m", {""}, 0, 1},
         {"", {"--layers", "3"}, 2, 0},
     };
-    for (int r = 0; r < (int)(sizeof ROWS / sizeof ROWS[0]); r++) {
-        char text[8][20], *argv[8];
-        const char *words[8];
-        int argc = 0, n = 0;
-        for (; argc < 8 && ROWS[r].words[argc]; argc++) {
-            snprintf(text[argc], sizeof text[argc], "%s", ROWS[r].words[argc]);
-            argv[argc] = text[argc];
-        }
-        Error e = {0};
-        Settings s;
-        settings_default(&s);
-        int status = settings_parse(&s, argc, argv, ROWS[r].groups, words, &n, &e);
-        fact(t, status == ROWS[r].status && (status || n == ROWS[r].n_words),
-             "row %d: status %d, %d words, %s", r, status, n, e.text);
-        fact(t, !status || strstr(e.text, "Try: "), "row %d: %s", r, e.text);
+    Settings s;
+    int n;
+    EACH(r, ROWS) {
+        int status = parsed(&s, ROWS[r].words, 8, ROWS[r].groups, &n, fresh(t));
+        fact(t, status == ROWS[r].status && (status ? strstr(t->e.text, "Try: ") != NULL
+                                                    : n == ROWS[r].n_words),
+             "row %d: status %d, %d words, %s", r, status, n, t->e.text);
     }
-    char path[PATH_ROOM + 1], flag[] = "--out", *argv[] = {flag, path};
-    const char *words[8];
-    for (int room_left = 1; room_left >= 0; room_left--) {
-        int n = 0;
-        Error e = {0};
-        Settings s;
-        settings_default(&s);
-        memset(path, 'p', sizeof path);
+    char path[PATH_ROOM + 1];
+    memset(path, 'p', sizeof path);
+    for (int room_left = 0; room_left < 2; room_left++) {
         path[PATH_ROOM - room_left] = 0;
-        fact(t, settings_parse(&s, 2, argv, "u", words, &n, &e) == (room_left ? 0 : 2),
-             "a path of %zu: %s", strlen(path), e.text);
-        if (room_left) fact(t, !strcmp(s.out, path), "the path is changed");
+        int status = parsed(&s, (const char *const[]){"--out", path}, 2, "u", &n, fresh(t));
+        fact(t, status == (room_left ? 0 : 2) && (status || !strcmp(s.out, path)),
+             "a path of %zu: %s", strlen(path), t->e.text);
     }
 }
 
@@ -8111,26 +8109,20 @@ static void settings_parse__order(Test *t) {
     config_from_flags(&last, many, &too_many);
     fact(t, too_many.status == 2 || last.sim == SIM_SIGMOID,
          "the last of 61 flags is dropped in silence");
-    for (int r = 0; r < 4; r++) {
-        Config c;
-        Error e = {0};
-        config_from_flags(&c, ROWS[r].flags, &e);
-        fact(t, !e.status && c.sim == ROWS[r].sim && c.scale == ROWS[r].scale,
-             "%s: sim %d, scale %g %s", ROWS[r].flags, c.sim, c.scale, e.text);
+    EACH(r, ROWS) {
+        Config c = config_of(t, "%s", ROWS[r].flags);
+        fact(t, c.sim == ROWS[r].sim && c.scale == ROWS[r].scale, "%s: sim %d, scale %g",
+             ROWS[r].flags, c.sim, c.scale);
     }
+    static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
     Settings s;
-    Error e = {0};
-    const char *words[8];
-    int n = 0;
-    char lr[] = "--lr", value[] = "0.5", least[] = "--min-lr", zero_lr[] = "0",
-         *argv[] = {lr, value, least, zero_lr};
-    settings_default(&s);
-    within(t, s.train.lr, 4e-3, 0, "default lr");
-    fact(t, !settings_parse(&s, 2, argv, "t", words, &n, &e), "%s", e.text);
-    within(t, s.train.min_lr, 0.05, 1e-17, "min-lr of lr 0.5");
-    settings_default(&s);
-    fact(t, !settings_parse(&s, 4, argv, "t", words, &n, &e), "%s", e.text);
-    within(t, s.train.min_lr, 0, 0, "min-lr when it is 0");
+    int n;
+    for (int words = 0; words < 5; words += 2) {
+        fact(t, !parsed(&s, LR, words, "t", &n, fresh(t)), "%s", t->e.text);
+        if (!words) within(t, s.train.lr, 4e-3, 0, "default lr");
+        within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "min-lr, %d words",
+               words);
+    }
     const double defaults[][2] = {{s.train.beta1, 0.9}, {s.train.beta2, 0.95},    {s.train.wd, 0.1},
                                   {s.train.clip, 1},    {s.train.adam_eps, 1e-8}, {s.eps, 0.3},
                                   {s.eval_T, 64},       {s.eval_n, 100}};
@@ -8144,48 +8136,38 @@ static void settings_parse__order(Test *t) {
 /* Every variant is listed with its flags; every verb, and every flag of a verb, has its help. A verb
  * of a companion is named with the program that has it. */
 static void sink__pages(Test *t) {
-    Ran r, again;
+    /* what only a training has */
+    static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
+                                              "data-tokens"};
+    char line[400];
     if (no_binary(t)) return;
     scratch_open();
-    if (!sink_does(t, "list", &r)) return;
+    const char *list = said(t, "list"), *help = said(t, "help");
     for (const Variant *v = VARIANTS; v->name; v++) {
-        char line[400];
         snprintf(line, sizeof line, "\n%s ", v->name);
-        const char *at = strstr((const char *)r.out.at, line),
-                   *end = at ? strchr(at + 1, '\n') : NULL,
+        const char *at = strstr(list, line), *end = at ? strchr(at + 1, '\n') : NULL,
                    *flags = at ? strstr(at, v->flags) : NULL;
         fact(t, end && flags && flags < end, "sink list has no %s with %s", v->name, v->flags);
     }
-    fact(t, strstr((const char *)r.out.at, "\n  data/story.grammar ") &&
-            strstr((const char *)r.out.at, "\n  data/log.grammar "), "sink list has no grammars");
-    ran_free(&r);
-    if (!sink_does(t, "help", &r) || !sink_does(t, "", &again)) return;
-    fact(t, again.out.size == r.out.size && !memcmp(again.out.at, r.out.at, r.out.size),
-         "sink alone says something else");
+    fact(t, strstr(list, "\n  data/story.grammar ") && strstr(list, "\n  data/log.grammar "),
+         "sink list has no grammars");
+    fact(t, !strcmp(said(t, "%s", ""), help), "sink alone says something else");
     for (const Verb *v = VERBS; v->name; v++) {
-        char line[60], words[40];
-        Ran of;
         snprintf(line, sizeof line, "\n  %s ", v->name);
-        snprintf(words, sizeof words, "help %s", v->name);
-        fact(t, strstr((const char *)r.out.at, line) != NULL, "sink help has no %s", v->name);
-        if (!sink_does(t, words, &of)) return;
+        fact(t, strstr(help, line) != NULL, "sink help has no %s", v->name);
+    }
+    for (const Verb *v = VERBS; v->name; v++) {
+        const char *of = said(t, "help %s", v->name);
         for (const Option *o = OPTIONS; o->flag; o++) {
             snprintf(line, sizeof line, "\n  --%s ", o->flag);
-            bool here = strstr((const char *)of.out.at, line) != NULL,
-                 mine = option_find(o->flag, v->groups) != NULL;
-            fact(t, here == mine, "sink %s: --%s is %s", words, o->flag,
+            bool here = strstr(of, line) != NULL, mine = option_find(o->flag, v->groups) != NULL;
+            fact(t, here == mine, "sink help %s: --%s is %s", v->name, o->flag,
                  here ? "there" : "missing");
         }
-        ran_free(&of);
     }
-    ran_free(&r);
-    ran_free(&again);
-    for (int i = 0; i < 7; i++) {            /* what only a training has */
-        static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
-                                                  "data-tokens"};
+    EACH(i, OF_TRAINING)
         fact(t, !option_find(OF_TRAINING[i], verb_among(VERBS, "eval")->groups),
              "sink eval takes --%s", OF_TRAINING[i]);
-    }
     sink_fails(t, "report", 2, "report is a verb of paper. Try: cc -O3 data/paper.c -o paper -lm");
     sink_fails(t, "export", 2, "export is a verb of hf. Try: cc -O3 data/hf.c -o hf -lm");
     sink_fails(t, "gemm", 2, "gemm is a verb of bench. Try: cc -O3 data/bench.c -o bench -lm");
@@ -8233,8 +8215,7 @@ static void sink__wrong_usage(Test *t) {
     };
     if (no_binary(t)) return;
     scratch_open();
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
-        sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
+    EACH(i, ROWS) sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
     scratch_close();
 }
 
@@ -8267,20 +8248,17 @@ static void sink__wrong_files(Test *t) {
     };
     Settings s;
     Error e = {0};
-    Ran r;
     Bytes b = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     file_write(SCRATCH "/empty", "", 0, &e);
     file_write(SCRATCH "/bad.grammar", "s = a\nt = }\n", 12, &e);
     file_write(SCRATCH "/ids", "1 2 3\n7 8 9\n4 5\n", 16, &e);
     file_write(SCRATCH "/long", "1 2 3 4\n", 8, &e);
-    if (!sink_does(t, "train --quiet --steps 1 --out " SCRATCH "/m.ckpt" SMALL_RUN, &r)) return;
-    ran_free(&r);
+    said(t, "train --quiet --steps 1 --out " SCRATCH "/m.ckpt" SMALL_RUN);
     file_read(SCRATCH "/m.ckpt", &b, &e);
     file_write(SCRATCH "/short.ckpt", b.at, b.size - b.size / 3, &e);
     fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++)
-        sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
+    EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
     bytes_free(&b);
     scratch_close();
 }
@@ -8291,72 +8269,50 @@ static void sink__sources(Test *t) {
     static const char MODEL[] =
         " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
         "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --out ";
-    static const char *const FROM[] = {"--text " SCRATCH "/tale.txt --tokenizer " SCRATCH
-                                       "/tale.tok",
-                                       "--tokens " SCRATCH "/tale.bin --vocab 400 --end-token 3"};
+    static const struct { const char *kind, *file, *more; } FROM[] = {
+        {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
+        {"tokens", SCRATCH "/tale.bin", "--vocab 400 --end-token 3"}};
     Settings s;
     Error e = {0};
-    Ran r;
-    Bytes text = {0}, shard = {0}, one = {0}, other = {0};
-    char command[900];
+    Bytes text = {0}, shard = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     file_read(SCRATCH "/tale.txt", &text, &e);
     for (size_t i = 0; i < text.size; i++)
         bytes_number(&shard, text.at[i] == '<' ? 3 : text.at[i], 2, &e);
     file_write(SCRATCH "/tale.bin", shard.at, shard.size, &e);
-    for (int k = 0; k < 2; k++) {
-        snprintf(command, sizeof command, "train %s%s" SCRATCH "/m.ckpt", FROM[k], MODEL);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        snprintf(command, sizeof command,
-                 "train --%s - %s%s" SCRATCH "/again.ckpt < " SCRATCH "/tale.%s",
-                 k ? "tokens" : "text", strstr(FROM[k], k ? "--vocab" : "--tokenizer"), MODEL,
-                 k ? "bin" : "txt");
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        one.size = other.size = 0;
-        file_read(SCRATCH "/m.ckpt", &one, &e);
-        file_read(SCRATCH "/again.ckpt", &other, &e);
-        fact(t, one.size == other.size && !memcmp(one.at, other.at, one.size),
+    EACH(k, FROM) {
+        const char *kind = FROM[k].kind, *file = FROM[k].file, *more = FROM[k].more;
+        said(t, "train --%s %s %s%s" SCRATCH "/m.ckpt", kind, file, more, MODEL);
+        said(t, "train --%s - %s%s" SCRATCH "/again.ckpt < %s", kind, more, MODEL, file);
+        fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/again.ckpt"),
              "standard input gives another model than the file (%d)", k);
         Trainer back;
         if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) break;
         const Source *d = &back.s.data;
-        fact(t,
-             d->fix_token == 1 && d->bos && d->data_tokens == 900 &&
-                 !strcmp(d->random_tokens, "3") && d->end_token == (k ? 3 : 50256) &&
-                 back.m.c.vocab == (k ? 400 : 320) && (back.tokenizer_hash == 0) == (k == 1),
+        fact(t, d->fix_token == 1 && d->bos && d->data_tokens == 900
+             && !strcmp(d->random_tokens, "3") && d->end_token == (k ? 3 : 50256)
+             && back.m.c.vocab == (k ? 400 : 320) && (back.tokenizer_hash == 0) == (k == 1),
              "%d: the checkpoint keeps %d %d %g %s %d, %d ids", k, d->fix_token, d->bos,
              d->data_tokens, d->random_tokens, d->end_token, back.m.c.vocab);
         trainer_free(&back);
-        snprintf(command, sizeof command, "eval " SCRATCH "/m.ckpt --T 8 --n 5 %.*s",
-                 (int)strcspn(FROM[k], k ? "=" : "="),
-                 k ? "--tokens " SCRATCH "/tale.bin" : FROM[k]);
-        if (!sink_does(t, command, &r)) return;
-        fact(t, strstr((const char *)r.out.at, "token 1 fixed as in its training") &&
-                strstr((const char *)r.out.at, "random tokens not drawn"), "%.200s",
-             (const char *)r.out.at);
-        ran_free(&r);
+        const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --%s %s %s", kind, file,
+                               k ? "" : more);
+        fact(t, strstr(out, "token 1 fixed as in its training")
+             && strstr(out, "random tokens not drawn"), "%.200s", out);
     }
-    fact(t, !e.status, "%s", e.text);
-    sink_fails(t,
-               "eval " SCRATCH "/m.ckpt --T 8 --n 5 " FROM_TEXT "--tokenizer " SCRATCH "/tale.tok",
-               1, "expected a vocabulary of 400");
+    sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 " FROM_TEXT "--tokenizer " SCRATCH
+               "/tale.tok", 1, "expected a vocabulary of 400");
     sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --tokens tokenizer.bin", 1,
                "expected ids below 398");      /* --bos and --fix-token have the last two */
     for (int n = 1; n < 4; n += 2) { /* documents of a grammar, as many as are asked for */
-        snprintf(command, sizeof command, "generate --grammar " SCRATCH "/tale.grammar --n %d", n);
-        if (!sink_does(t, command, &r)) return;
+        const char *at = said(t, "generate --grammar " SCRATCH "/tale.grammar --n %d", n);
         int found = 0;
-        for (const char *at = (const char *)r.out.at; (at = strstr(at, DOCUMENT_END)); at++)
-            found++;
+        for (; (at = strstr(at, DOCUMENT_END)); at++) found++;
         fact(t, found == n, "%d documents, expected %d", found, n);
-        ran_free(&r);
     }
+    fact(t, !e.status, "%s", e.text);
     bytes_free(&text);
     bytes_free(&shard);
-    bytes_free(&one);
-    bytes_free(&other);
     scratch_close();
 }
 
@@ -8364,43 +8320,29 @@ static void sink__sources(Test *t) {
 static void sink__tokenize(Test *t) {
     Settings s;
     Error e = {0};
-    Ran r;
     Tokenizer k, mine;
     Bytes text = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     bytes_add(&text, SAMPLE, strlen(SAMPLE), &e);
     for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &e);
     file_write(SCRATCH "/text", text.at, text.size, &e);
-    for (int k2 = 0; k2 < 2; k2++) {
-        if (!sink_does(t,
-                       k2 ? "tokenize encode <" SCRATCH "/text"
-                          : "tokenize encode " SCRATCH "/text",
-                       &r))
-            return;
-        file_write(SCRATCH "/ids", r.out.at, r.out.size - 1, &e);
-        fact(t, r.out.size > 400 && r.out.at[r.out.size - 2] == '\n', "%zu bytes of ids",
-             r.out.size);
-        ran_free(&r);
-        if (!sink_does(t,
-                       k2 ? "tokenize decode <" SCRATCH "/ids" : "tokenize decode " SCRATCH "/ids",
-                       &r))
-            return;
-        fact(t, r.out.size == text.size + 1 && !memcmp(r.out.at, text.at, text.size),
-             "another text comes back");
-        ran_free(&r);
+    for (int input = 0; input < 2; input++) {
+        const char *from = input ? "<" : "";
+        const char *ids = said(t, "tokenize encode %s" SCRATCH "/text", from);
+        size_t n = strlen(ids);
+        fact(t, n >= 400 && ids[n - 1] == '\n', "%zu bytes of ids", n);
+        file_write(SCRATCH "/ids", ids, n, &e);
+        said(t, "tokenize decode %s" SCRATCH "/ids", from);
+        fact(t, files_same(SCRATCH "/out", SCRATCH "/text"), "another text comes back");
     }
-    if (!sink_does(t,
-                   "tokenize train " SCRATCH "/tale.txt " SCRATCH
-                   "/tale.grammar --vocab 300 --out " SCRATCH "/new.tok",
-                   &r))
-        return;
-    ran_free(&r);
+    said(t, "tokenize train " SCRATCH "/tale.txt " SCRATCH "/tale.grammar --vocab 300 --out "
+         SCRATCH "/new.tok");
     text.size = 0;
     file_read(SCRATCH "/tale.txt", &text, &e);
     bytes_add(&text, DOCUMENT_END, 13, &e);
     file_read(SCRATCH "/tale.grammar", &text, &e);
-    if (!tokenizer_load(SCRATCH "/new.tok", &k, &e) &&
-        !tokenizer_train(&mine, text.at, text.size, 300, &e)) {
+    if (!tokenizer_load(SCRATCH "/new.tok", &k, &e)
+        && !tokenizer_train(&mine, text.at, text.size, 300, &e)) {
         fact(t, k.hash == mine.hash && k.vocab == 300, "another vocabulary");
         tokenizer_free(&k);
         tokenizer_free(&mine);
@@ -8505,9 +8447,8 @@ static void sink__dump(Test *t) {
     Model m;
     Acts a;
     Error e = {0};
-    Ran r;
     int ids[2 * B * T];
-    char text[300] = "", command[600];
+    char text[300] = "";
     if (no_binary(t)) return;
     scratch_open();
     if (config_from_flags(&c, FLAGS, &e) || model_create(&m, &c, true, &e) ||
@@ -8515,11 +8456,7 @@ static void sink__dump(Test *t) {
         exit(1);
     ids_drawn(ids, text, sizeof text, B, T, V);
     file_write(SCRATCH "/ids", text, strlen(text), &e);
-    snprintf(command, sizeof command,
-             "dump --all --seed 3 --init gpt2 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s",
-             FLAGS);
-    if (!sink_does(t, command, &r)) return;
-    ran_free(&r);
+    said(t, "dump --all --seed 3 --init gpt2 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s", FLAGS);
     real *maps = calloc(2 * L * B * H * T * S, sizeof *maps),
          *logits = calloc(B * T * V, sizeof *logits);
     Probe probe[L];
@@ -8576,19 +8513,13 @@ static void sink__dump(Test *t) {
 
 /* The same text from the same seed, drawn and the likeliest. */
 static void sink_tells_alike(Test *t) {
-    Ran r, again;
-    char command[300];
     for (int cold = 0; cold < 2; cold++) {
-        snprintf(command, sizeof command,
-                 "generate " SCRATCH "/m.ckpt --prompt Ann --n 30 --seed 4 --temperature %d "
-                 "--tokenizer " SCRATCH "/tale.tok", !cold);
-        if (!sink_does(t, command, &r) || !sink_does(t, command, &again)) return;
-        fact(t,
-             !strncmp((const char *)r.out.at, "Ann", 3) && r.out.size > 5 &&
-                 r.out.size == again.out.size && !memcmp(r.out.at, again.out.at, r.out.size),
-             "%s and %s", (const char *)r.out.at, (const char *)again.out.at);
-        ran_free(&r);
-        ran_free(&again);
+        const char *told[2];
+        for (int i = 0; i < 2; i++)
+            told[i] = said(t, "generate " SCRATCH "/m.ckpt --prompt Ann --n 30 --seed 4 "
+                           "--temperature %d --tokenizer " SCRATCH "/tale.tok", !cold);
+        fact(t, !strncmp(told[0], "Ann", 3) && strlen(told[0]) > 4 && !strcmp(told[0], told[1]),
+             "%s and %s", told[0], told[1]);
     }
 }
 
@@ -8597,69 +8528,51 @@ static void sink_tells_alike(Test *t) {
 static void sink__train_and_eval(Test *t) {
     Settings s;
     Error e = {0};
-    Ran r, again;
-    Bytes one = {0}, other = {0}, json = {0};
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    r = sink("train --steps 4 --fix-token 1 --extra k --threads 1 --log '" SCRATCH
-             "/a log.csv' --out " SCRATCH "/m.ckpt" SMALL_RUN);
-    fact(t, r.status == 0 && !strncmp((const char *)r.out.at, "steps=4 loss=", 13), "%s",
-         (const char *)r.err.at);
-    fact(t, !strncmp((const char *)r.err.at, "sink train ", 11), "no command is echoed: %s",
-         (const char *)r.err.at);
-    file_read(SCRATCH "/m.ckpt", &one, &e);
-    strtok((char *)r.err.at, "\n"); /* its first line, on three threads */
-    char command[800];
-    snprintf(command, sizeof command, "%s --threads 3", (const char *)r.err.at + 5);
-    again = sink(command);
-    file_read(SCRATCH "/m.ckpt", &other, &e);
-    fact(t, again.status == 0 && one.size == other.size && !memcmp(one.at, other.at, one.size),
-         "sink %s: another model", command);
-    fact(t, !strcmp((const char *)r.out.at, (const char *)again.out.at), "another line: %s",
-         (const char *)again.out.at);
-    ran_free(&r);
-    ran_free(&again);
-    static const char SOURCE[] = "--grammar " SCRATCH "/tale.grammar --tokenizer " SCRATCH
-                                 "/tale.tok";
-    snprintf(command, sizeof command,
-             "eval " SCRATCH "/m.ckpt --T 12 --n 9 --json " SCRATCH "/r.json --csv " SCRATCH
-             "/r.csv %s",
-             SOURCE);
-    if (!sink_does(t, command, &r)) return;
-    fact(t,
-         strstr((const char *)r.out.at, "9 sequences of 12 tokens, natural") &&
-             strstr((const char *)r.out.at, "token 1 fixed"),
-         "%s", (const char *)r.out.at);
-    ran_free(&r);
-    Trainer back;
+    Bytes json = {0};
+    Trainer back = {0};
     Sinks found;
     int starts;
+    char command[800];
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    Ran r = sink("train --steps 4 --fix-token 1 --extra k --threads 1 --log '" SCRATCH
+                 "/a log.csv' --out " SCRATCH "/m.ckpt" SMALL_RUN), again;
+    char *line = (char *)r.out.at, *echoed = (char *)r.err.at;
+    fact(t, r.status == 0 && !strncmp(line, "steps=4 loss=", 13), "%s", echoed);
+    fact(t, !strncmp(echoed, "sink train ", 11), "no command is echoed: %s", echoed);
+    fact(t, !rename(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"), "no checkpoint");
+    strtok(echoed, "\n"); /* its first line, on three threads */
+    snprintf(command, sizeof command, "%s --threads 3", echoed + 5);
+    again = sink(command);
+    fact(t, again.status == 0 && files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"),
+         "sink %s: another model", command);
+    fact(t, !strcmp(line, (char *)again.out.at), "another line: %s", (char *)again.out.at);
+    ran_free(&r);
+    ran_free(&again);
+    const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --json " SCRATCH "/r.json "
+                           "--csv " SCRATCH "/r.csv --grammar " SCRATCH "/tale.grammar "
+                           "--tokenizer " SCRATCH "/tale.tok");
+    fact(t, strstr(out, "9 sequences of 12 tokens, natural") && strstr(out, "token 1 fixed"), "%s",
+         out);
     file_read(SCRATCH "/r.json", &json, &e);
     bytes_add(&json, "\n", 1, &e);
     file_read(SCRATCH "/r.csv", &json, &e);
     bytes_add(&json, "", 1, &e);
-    if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
+    if (!checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) {
+        s.data.fix_token = back.s.data.fix_token;
+        data_open(&back.data, &s.data, 0, 0, &e);
     }
-    s.data.fix_token = back.s.data.fix_token;
-    if (data_open(&back.data, &s.data, 0, 0, &e) ||
-        evaluate(&found, &back.m, &back.data, &s, 9, 12, &starts, &e)) {
-        fact(t, false, "%s", e.text);
-        return;
+    if (!e.status && !evaluate(&found, &back.m, &back.data, &s, 9, 12, &starts, &e)) {
+        const char *at = (const char *)json.at;
+        const double alpha_1 = sinks_alpha(&found, 1), alpha_star = sinks_alpha(&found, 0);
+        within(t, number_after(at, "\"alpha_1\": ", 0), alpha_1, 1e-5, "alpha_1 in JSON");
+        within(t, number_after(at, "\"alpha_star\": ", 0), alpha_star, 1e-5, "alpha_* in JSON");
+        within(t, number_after(at, "\"loss\": ", 0), found.loss, 1e-4, "loss in JSON");
+        within(t, number_after(at, "median\n", 9), found.loss, 1e-4, "loss in CSV");
+        sinks_free(&found);
     }
-    const char *at = (const char *)json.at;
-    within(t, number_after(at, "\"alpha_1\": ", 0), sinks_alpha(&found, 1), 1e-5,
-           "alpha_1 in JSON");
-    within(t, number_after(at, "\"alpha_star\": ", 0), sinks_alpha(&found, 0), 1e-5,
-           "alpha_* in JSON");
-    within(t, number_after(at, "\"loss\": ", 0), found.loss, 1e-4, "loss in JSON");
-    within(t, number_after(at, "median\n", 9), found.loss, 1e-4, "loss in CSV");
-    sinks_free(&found);
     trainer_free(&back);
     sink_tells_alike(t);
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&one);
-    bytes_free(&other);
     bytes_free(&json);
     scratch_close();
 }
@@ -8667,113 +8580,81 @@ static void sink__train_and_eval(Test *t) {
 /* --plain from the command line: a training, an evaluation, a text and a dump by 3.7's loops print
  * what the tiles print, on any number of threads. */
 static void sink__plain(Test *t) {
-    Settings s;
-    Error e = {0};
-    Bytes model[2] = {{0}};
-    Ran r[2];
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
     static const char *const WORDS[] = {
         "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt" SMALL_RUN,
         "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "
         SCRATCH "/tale.tok",
         "generate " SCRATCH "/m.ckpt --n 9 --temperature 0 --tokenizer " SCRATCH "/tale.tok"};
-    char command[800];
-    for (int i = 0; i < 3; i++) {
-        for (int plain = 0; plain < 2; plain++) {
-            snprintf(command, sizeof command, "%s%s", WORDS[i], plain ? " --plain" : "");
-            if (!sink_does(t, command, &r[plain])) return;
-        }
-        fact(t, r[0].out.size > 1 && !strcmp((char *)r[0].out.at, (char *)r[1].out.at),
-             "%s: %s, and without it %s", command, (char *)r[1].out.at, (char *)r[0].out.at);
-        ran_free(&r[0]);
-        ran_free(&r[1]);
+    Settings s;
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    EACH(i, WORDS) {
+        const char *tiled = said(t, "%s", WORDS[i]), *plain = said(t, "%s --plain", WORDS[i]);
+        fact(t, *tiled && !strcmp(tiled, plain), "%s --plain: %s, and without it %s", WORDS[i],
+             plain, tiled);
     }
-    for (int threads = 1; threads < 4; threads += 2) {
-        snprintf(command, sizeof command, "%s --plain --threads %d", WORDS[0], threads);
-        if (!sink_does(t, command, &r[0])) return;
-        file_read(SCRATCH "/m.ckpt", &model[threads / 2], &e);
-        ran_free(&r[0]);
-    }
-    fact(t, model[0].size > 0 && model[0].size == model[1].size &&
-             !memcmp(model[0].at, model[1].at, model[0].size), "another model on three threads");
+    said(t, "%s --plain --threads 1", WORDS[0]);
+    fact(t, !rename(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"), "no checkpoint");
+    said(t, "%s --plain --threads 3", WORDS[0]);
+    fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"), "another model on three threads");
     sink_fails(t, "eval " SCRATCH "/m.ckpt --plain --ablate key1", 2, "without --plain");
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&model[0]);
-    bytes_free(&model[1]);
     scratch_close();
 }
 
 /* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
  * model trained further by --start, in one go and in two. */
 static void sink__edits_and_starts(Test *t) {
+    static const char EVAL[] = "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH
+                               "/tale.grammar --tokenizer " SCRATCH "/tale.tok";
+    static const struct { const char *out; int steps; const char *more, *said; } RUNS_OF[] = {
+        {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, which has done 9 steps"},
+        {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, which has done 9 steps"},
+        {"/parts.ckpt", 6, "--resume", "goes on from step 2 of 6"}};
     Settings s;
     Error e = {0};
-    Ran r;
     Trainer back;
     Sinks found;
-    Bytes files = {0}, whole = {0}, parts = {0};
     char command[900];
     int starts;
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    if (!sink_does(t, "train --pos learned --steps 9 --quiet --out " SCRATCH "/m.ckpt" SMALL_RUN,
-                   &r)) return;
-    ran_free(&r);
+    said(t, "train --pos learned --steps 9 --quiet --out " SCRATCH "/m.ckpt" SMALL_RUN);
     for (int swap = 0; swap < 2; swap++) {
-        snprintf(command, sizeof command,
-                 "eval " SCRATCH "/m.ckpt --T 12 --n 9 --input repeat --%s 5 --json " SCRATCH
-                 "/r.json --csv " SCRATCH "/r.csv --grammar " SCRATCH "/tale.grammar --tokenizer "
-                 SCRATCH "/tale.tok",
-                 swap ? "swap-position" : "replace-position");
-        if (!sink_does(t, command, &r)) return;
-        files.size = 0;
-        file_read(SCRATCH "/r.json", &files, &e);
-        bytes_add(&files, "", 1, &e);
+        Bytes json = {0};
+        const char *out = said(t, "%s --input repeat --%s 5 --json " SCRATCH "/r.json --csv "
+                               SCRATCH "/r.csv", EVAL, swap ? "swap-position" : "replace-position");
+        file_read(SCRATCH "/r.json", &json, &e);
+        bytes_add(&json, "", 1, &e);
         if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) break;
         s.input = INPUT_REPEAT;
         s.replace_position = 5 * !swap;
         s.swap_position = 5 * swap;
-        if (data_open(&back.data, &s.data, 0, 0, &e) ||
-            evaluate(&found, &back.m, &back.data, &s, 9, 12, &starts, &e)) break;
-        const char *at = (const char *)files.at, *words = swap ? "swapped with p_5: Sink_1"
-                                                               : "replaced by p_5: Sink_1";
-        const char *line = strstr((const char *)r.out.at, words);
+        if (data_open(&back.data, &s.data, 0, 0, &e)
+            || evaluate(&found, &back.m, &back.data, &s, 9, 12, &starts, &e)) break;
+        const char *words = swap ? "swapped with p_5: Sink_1" : "replaced by p_5: Sink_1";
+        const char *line = strstr(out, words), *at = (const char *)json.at;
+        const double alpha_1 = sinks_alpha(&found, 0), alpha_5 = sinks_alpha(&found, 4);
         fact(t, line, "no line with %s", words);
-        if (line)
-            within(t, number_after(line, "alpha_5 ", 0), sinks_alpha(&found, 4), 6e-5, "alpha_5");
-        within(t, number_after(at, "\"alpha_1\": ", 0), sinks_alpha(&found, 0), 1e-6, "in JSON");
-        within(t, number_after(at, "\"alpha_t\": ", 0), sinks_alpha(&found, 4), 1e-6, "in JSON");
-        within(t, csv_number(t, SCRATCH "/r.csv", 1, "alpha_t"), sinks_alpha(&found, 4), 1e-6,
-               "in CSV");
+        if (line) within(t, number_after(line, "alpha_5 ", 0), alpha_5, 6e-5, "alpha_5");
+        within(t, number_after(at, "\"alpha_1\": ", 0), alpha_1, 1e-6, "in JSON");
+        within(t, number_after(at, "\"alpha_t\": ", 0), alpha_5, 1e-6, "in JSON");
+        within(t, csv_number(t, SCRATCH "/r.csv", 1, "alpha_t"), alpha_5, 1e-6, "in CSV");
         sinks_free(&found);
         trainer_free(&back);
-        ran_free(&r);
+        bytes_free(&json);
     }
-    static const struct { const char *out; int steps; const char *more; } RUNS[] = {
-        {"/whole.ckpt", 6, ""}, {"/parts.ckpt", 2, ""}, {"/parts.ckpt", 6, "--resume"}};
-    for (int i = 0; i < 3; i++) {
+    EACH(i, RUNS_OF) {
         snprintf(command, sizeof command, "train --start " SCRATCH "/m.ckpt --text " SCRATCH
                  "/tale.txt --tokenizer " SCRATCH "/tale.tok --batch 2 --lr 1e-3 --warmup 0 "
                  "--T 8 --steps %d --out " SCRATCH "%s %s",
-                 RUNS[i].steps, RUNS[i].out, RUNS[i].more);
-        r = sink(command);
-        const char *said = (const char *)r.err.at;
-        fact(t, strstr(said, i < 2 ? "begins from " SCRATCH "/m.ckpt, which has done 9 steps"
-                                   : "goes on from step 2 of 6"), "%s", said);
+                 RUNS_OF[i].steps, RUNS_OF[i].out, RUNS_OF[i].more);
+        Ran r = sink(command);
+        fact(t, strstr((const char *)r.err.at, RUNS_OF[i].said), "%s", (const char *)r.err.at);
         ran_free(&r);
     }
-    file_read(SCRATCH "/whole.ckpt", &whole, &e);
-    file_read(SCRATCH "/parts.ckpt", &parts, &e);
-    fact(t, whole.size && whole.size == parts.size && !memcmp(whole.at, parts.at, whole.size),
+    fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
          "a fine-tuning that went on has other bytes");
-    r = sink("eval " SCRATCH "/m.ckpt --swap-position 99 --T 12 --grammar " SCRATCH
-             "/tale.grammar --tokenizer " SCRATCH "/tale.tok");
-    fact(t, r.status == 2 && strstr((const char *)r.err.at, "--swap-position 99: expected a token"),
-         "%s", (const char *)r.err.at);
-    ran_free(&r);
+    snprintf(command, sizeof command, "%s --swap-position 99", EVAL);
+    sink_fails(t, command, 2, "--swap-position 99: expected a token");
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&files);
-    bytes_free(&whole);
-    bytes_free(&parts);
     scratch_close();
 }
 
@@ -8784,17 +8665,13 @@ static void sink__generate(Test *t) {
     enum { CONTEXT = 16, TOKENS_OF_TEST = 30 };                      /* the first of SMALL_RUN */
     Settings s;
     Error e = {0};
-    Ran r;
     Trainer back;
     Bytes text = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    if (!sink_does(t, "train --quiet --steps 4 --window 11 --sink-token --out " SCRATCH
-                      "/m.ckpt" SMALL_RUN, &r))
-        return;
-    ran_free(&r);
-    if (!sink_does(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --prompt "
-                      "\"Ann told Bob a story\" --tokenizer " SCRATCH "/tale.tok", &r))
-        return;
+    said(t, "train --quiet --steps 4 --window 11 --sink-token --out " SCRATCH "/m.ckpt" SMALL_RUN);
+    const char *prompt = "Ann told Bob a story";
+    const char *out = said(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --prompt \"%s\" "
+                           "--tokenizer " SCRATCH "/tale.tok", prompt);
     if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e) ||
         tokenizer_load(SCRATCH "/tale.tok", &back.data.tokenizer, &e) ||
         encoder_make(&back.data.encoder, &back.data.tokenizer, &e) ||
@@ -8803,7 +8680,6 @@ static void sink__generate(Test *t) {
         return;
     }
     Ids ids = {0};
-    const char *prompt = "Ann told Bob a story";
     const int32_t start = TOKEN_END;
     ids_add(&ids, &start, 1, &e);
     tokenizer_encode(&back.data.encoder, (const unsigned char *)prompt, strlen(prompt), &ids, &e);
@@ -8823,14 +8699,13 @@ static void sink__generate(Test *t) {
         tokenizer_decode(&back.data.tokenizer, &best, 1, &text, &e);
     }
     bytes_add(&text, "\n", 2, &e);
-    fact(t, !e.status && r.out.size == text.size && !memcmp(r.out.at, text.at, text.size),
-         "%s and not %s", (const char *)r.out.at, (const char *)text.at);
+    fact(t, !e.status && !strcmp(out, (const char *)text.at), "%s and not %s", out,
+         (const char *)text.at);
     fact(t, prompted < CONTEXT && ids.size > CONTEXT + 5, "%d tokens, %zu in the end", prompted,
          ids.size);
     free(y);
     ids_free(&ids);
     bytes_free(&text);
-    ran_free(&r);
     trainer_free(&back);
     scratch_close();
 }

@@ -377,7 +377,7 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
     enum { BATCH = 16 };
     const Config *c = &m->c;
     Acts a = {0};
-    PositionEdit room;
+    PositionEdit edit;
     int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
     if (T > HEAD_MAP) T = HEAD_MAP;
     int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
@@ -387,7 +387,8 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
     if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
         probe[out->layer].metric = maps;
         a.probe = probe;
-        a.edit = position_edit(s, &room);
+        position_edit(&edit, s, c, s->eval_T, e);            /* of the evaluation's T */
+        a.edit = edit.t ? &edit : NULL;
         model_forward(m, &a, ids, B, T);
         model_fault(m, e);
         out->T = T;
@@ -541,7 +542,7 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
         say(h, "<tr>");
         element(h, "td", o[i].name);
         element(h, "td", o[i].source[0] ? o[i].source : "-");
-        for (int k = 0; k < ROW; k++) element(h, "td", row_text(text, row, k));
+        for (int k = 0; k < ROW; k++) element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
         say(h, "</tr>\n");
     }
     say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
@@ -812,7 +813,6 @@ static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
     if (s->input != INPUT_NATURAL)
         return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
                           "Try: --input natural");
-    if (position_check(s, c, T, e)) return e->status;
     if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
     if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
         return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
@@ -827,18 +827,18 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
     const int first = config_rows(&m->c, T) - T, of_star = m->c.extra ? -1 : 0;
     Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
     Acts a = {0};
-    PositionEdit room;
+    PositionEdit edit;
     int starts;
     *out = (Ablated){.what = s->ablate, .last = T / 2,
                      .column = !star ? "token 1" : m->c.extra ? "*" : "x*"};
-    if (ablate_check(s, &m->c, T, e)) return e->status;
+    if (ablate_check(s, &m->c, T, e) || position_edit(&edit, s, &m->c, T, e)) return e->status;
     int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
     int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
     int batch = evaluation_batch(m, n, T, e);
     double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
     double *more = loss ? loss + ABLATED * (idx)n : NULL;
     if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = position_edit(s, &room);
+    a.edit = edit.t ? &edit : NULL;
     int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
     Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
     const Ablation *const of[ABLATED] = {NULL, &cut, &control};
