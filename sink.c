@@ -5519,8 +5519,7 @@ static bool option_free(const Option *o) {
 }
 
 /* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
- * `file`; all else from s. The command line may repeat what was kept, but not contradict it: `rule`
- * says so. */
+ * `file`; all else from s. The command line must not contradict what was kept, as `rule` says. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
     const char *words[WORDS_MOST];
@@ -5549,15 +5548,19 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     return 0;
 }
 
+static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
+    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
+         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
+                "Try: --tokenizer FILE", path, d->tokenizer);
+}
+
 /* Opens the data again and goes to where the run was in it. */
 static int resume_data(Trainer *t, Error *e) {
     Data was = t->data;
     Source *d = &t->s.data;
     d->vocab = t->m.c.vocab;
-    if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)) return e->status;
-    if (t->tokenizer_hash != t->data.tokenizer.hash)
-        return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
-                    "Try: --tokenizer FILE", t->s.out, d->tokenizer);
+    if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
+        || tokenizer_same(t, t->s.out, d, e)) return e->status;
     if (was.source && was.source != t->data.source)
         return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
                     "Try: the same --text, --grammar or --tokens as before", t->s.out,
@@ -5606,10 +5609,9 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
     return e->status;
 }
 
-/* Fine-tuning ([FIG30], appendix D): the model of t, its parameters as they are, and everything
- * else from s as trainer_create has it: step 0, moments of 0, its own data and schedule. The
- * tokenizer, unless ids come alone, must be the one that t was trained with, or for a model that
- * had none, one of as many ids. As after trainer_create, nothing is held on failure. */
+/* Fine-tuning ([FIG30], appendix D): the model of t with its parameters, and everything else from s
+ * as trainer_create has it. The tokenizer, unless ids come alone, must be t's own, or for a model
+ * that had none, one of as many ids. Nothing is held on failure. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     Trainer was = *t;                            /* put aside: t is made anew in its place */
     Settings now = *s;
@@ -5831,8 +5833,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
-/* The loss of what a training leaves, on held documents. The last update may be the one too many,
- * and no step comes after it that would tell. */
+/* The loss of what a training leaves, on held documents: no later step tells of a last update that
+ * was the one too many. */
 static int trained_loss(double *loss, Trainer *t, Error *e) {
     *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
     if (e->status || isfinite(*loss)) return e->status;
@@ -5922,9 +5924,9 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
     return 0;
 }
 
-/* How many sequences go through a block together: 16, so that their activations are small; of a
- * model that is still in its file all n, since each batch reads the file once more; of either as
- * large a part as has room, down to one: two maps of H T^2 numbers each are there at a time. */
+/* How many sequences go through a block together: 16, so that their activations are small. Of a
+ * model that is still in its file all n, since each batch reads the file once more. Fewer where
+ * these have no room: two maps of H T^2 numbers each are there at a time. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
     const Config *c = &m->c;
     const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
@@ -6020,8 +6022,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
 
-/* What every table has of a model; NAN where there is none. The even value of token 1 serves for *
- * as well: every row sees both columns. */
+/* What every table has of a model; NAN where there is none. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
 static const Column ROW_COLUMNS[ROW] = {
     {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
@@ -6144,8 +6145,7 @@ typedef struct Dump {
     Error *e;
 } Dump;
 
-/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, the numbers,
- * little-endian, which follow in as many pieces as the caller likes. */
+/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, numbers. */
 static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
     char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
     for (int i = 0, to = 0; i < rank; i++)
@@ -6276,14 +6276,13 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
         npy_end(d);
     }
     for (int key = 0; all && key < 2; key++) {
-        const idx own = key ? c->kv_heads : H;
+        const idx own = key ? c->kv_heads : H, group = H / own;
         npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
-        for (idx l = 0; l < L; l++)
-            for (idx row = 0; row < B * H * N; row++) {      /* (b, h, i), in that order */
-                const idx b = row / N / H, h = row / N % H, i = row % N;
-                npy_add(d, (key ? a->layer[l].k : a->layer[l].q) +
-                           ((b * N + i) * own + h / (H / own)) * D, D);
-            }
+        for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
+            const idx n = i % N, h = i / N % H, b = i / N / H % B;
+            const LayerActs *x = &a->layer[i / N / H / B];
+            npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
+        }
         npy_end(d);
     }
 }
@@ -8607,12 +8606,6 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     return 0;
 }
 
-static int tokenizer_same(const Trainer *t, const char *path, const Settings *s, Error *e) {
-    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
-         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
-                "Try: --tokenizer FILE", path, s->data.tokenizer);
-}
-
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     const uint64_t hash = t->tokenizer_hash;
     const int vocab = s->data.vocab = t->m.c.vocab;
@@ -8626,9 +8619,9 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     }
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
-    if (hash) return tokenizer_same(t, path, s, e);
-    return t->data.vocab == vocab ? 0
-         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --tokenizer FILE",
+    if (hash) return tokenizer_same(t, path, &s->data, e);
+    if (t->data.vocab == vocab) return 0;
+    return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --tokenizer FILE",
                 path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
@@ -8839,7 +8832,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
     if (!open_model(s, words[0], 4e9, &w.t, e)
         && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
-        && !encoder_make(&d->encoder, known, e) && !tokenizer_same(&w.t, words[0], s, e)
+        && !encoder_make(&d->encoder, known, e)
+        && !tokenizer_same(&w.t, words[0], &s->data, e)
         && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
@@ -8886,9 +8880,9 @@ static const Verb VERBS[] = {
      "text in, checkpoint out", verb_train, true},
     {"eval",     "MODEL ..",       "dseoapiyjl",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
-    {"check",    "[NAME]",   "",
-     "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
-     false},
+    {"check",    "[NAME]",         "",
+     "the paper's propositions, on toys or a model: holds, fails as it must, refuted",
+     verb_check, false},
     {"list", "", "", "the paper's variants by name", verb_list, false},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
      "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
