@@ -588,7 +588,7 @@ static void hf__refuses(Test *t) {
         {"import", "2", "expected a folder and --out"},
         {"export", "2", "export: expected a model file and a folder"},
         {"export a", "2", "export: expected"}, {"import a b", "2", "b: a word too many"},
-        {"a", "2", "import: expected --out FILE"}, {"a b --out c", "2", "expected a folder"},
+        {"a", "2", "import: expected --out FILE"}, {"a b --out c", "2", "b: a word too many"},
         {"a --link", "2", "expected --out FILE"}, {"a --out", "2", "--out: expected a value"},
         {"export a b --out c", "2", "--out: no such flag"}, {"export a b --link", "2", "no such"},
         {"a --out c --tokenizer d", "1", "a/config.json: "},
