@@ -58,8 +58,8 @@ SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined 
 out/test-asan: test_sink.c sink.c sink.h | out
 	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
-out/sink-double: sink.c sink.h | out
-	$(CC) $(CFLAGS) -DSINK_DOUBLE sink.c -o $@ $(LDLIBS)
+out/paper-double: data/paper.c data/pages.c sink.c sink.h | out
+	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper.c -o $@ $(LDLIBS)
 
 test: sink paper hf bench out/test-double out/test out/test-paper out/test-hf
 	./out/test-double
@@ -93,8 +93,8 @@ tables: paper
 readme: paper
 	./paper readme
 
-check: out/sink-double
-	./out/sink-double check
+check: out/paper-double
+	./out/paper-double check
 
 # The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 8 MB of the grammar.
 tokenizer: sink

@@ -75,12 +75,12 @@
  * compile, or a test fails.
  *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
  *                 chapter 2; its operator, both ways: 3.2 norm, 3.4 positions, 3.5 activation and
- *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 heads, 4 block; STATE_ROWS and closed
- *                 forms, 7.2; premises() in data/hf.c; the slow model, test_sink.c 0.3
+ *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 heads, 4 block; STATE_ROWS, 7.2;
+ *                 closed_row() in data/pages.c, premises() in data/hf.c; test_sink.c 0.3
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and its line in the table of a section of chapter 7; where the
- *                 table is new, CHECKS, 16.5
+ *                 table is new, CHECKS, 16.4
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.
@@ -1539,7 +1539,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward and
  * five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
- * 16.4 has [E4] [T4] in closed form.
+ * data/pages.c has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -2908,7 +2908,7 @@ typedef struct StateRow {
     const char *name, *flags;
     bool agree;                         /* where the positions act inside the score */
     double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-    int closed; const char *reference;  /* 16.4: in the first blocks, or 0; where it stands */
+    int closed; const char *reference;  /* pages.c: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
@@ -2950,34 +2950,6 @@ static const StateRow STATE_ROWS[] = {
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
                "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
-
-/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
-static double closed_similarity(int sim, double z) {
-    return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
-         : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : sim == SIM_IDENTITY ? z : NAN;
-}
-static double closed_normalizer(const Config *c, double sum, double e, double power) {
-    int row = c->normalizer;
-    return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
-         : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
-}
-
-/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN where
- * it does not see. */
-static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
-    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    for (int j = 0; j < n; j++) {
-        a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
-        sum += a[j];
-        size += fabs(a[j]);
-        power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int j = 0; j < n; j++) {
-        m[j] = fabs(a[j]) / (size + e);
-        a[j] *= c->scale / Z;
-    }
-}
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
@@ -5576,15 +5548,19 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     return 0;
 }
 
+static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
+    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
+         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
+                "Try: --tokenizer FILE", path, d->tokenizer);
+}
+
 /* Opens the data again and goes to where the run was in it. */
 static int resume_data(Trainer *t, Error *e) {
     Data was = t->data;
     Source *d = &t->s.data;
     d->vocab = t->m.c.vocab;
-    if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)) return e->status;
-    if (t->tokenizer_hash != t->data.tokenizer.hash)
-        return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
-                    "Try: --tokenizer FILE", t->s.out, d->tokenizer);
+    if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
+        || tokenizer_same(t, t->s.out, d, e)) return e->status;
     if (was.source && was.source != t->data.source)
         return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
                     "Try: the same --text, --grammar or --tokens as before", t->s.out,
@@ -8479,148 +8455,39 @@ static void page_measure(Page *p, const Line *l) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.4  [E4] [T4] [T15] What else `check` states: closed forms, neutral elements, causality
- *
- * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
- * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
- * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
- * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
-
-/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
-static double rotated(const Config *c, const double *q, const double *k, int n) {
-    int half = c->head_dim / 2;
-    double dot = 0;
-    for (int a = 0, b = half; a < half; a++, b++) {
-        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
-        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
-    }
-    return dot;
-}
-
-static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
-
-/* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
- * `from`'s, z[T-from] token T's, NaN one that is not visible. */
-static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
-    const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
-    const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
-    double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
-    int n = y->T + 1 - from;
-    closed_row(&y->m.c, n, z, a, m);
-    for (int j = 0; j < n; j++)
-        worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
-    return worst;
-}
-
-static double row_closed(const Toy *y, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    const Layer *w = &y->m.w.layer[l];
-    const real *row = toy_row(y, MAP_Z, l, h, t);
-    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-    double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
-    for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
-        n1[ch] = (double)y->a.layer[l].n1[ch];
-    times(q, n1, NULL, w->wq, c->dim, Q);
-    times(k, n1, NULL, w->wk, c->dim, Q);
-    for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
-    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
-        int n = i ? t - i : t - 1;
-        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
-        double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
-        if (i) s += closed_bias(y, h, n > 0 ? n : 0);
-        else if (w->logit) s = (double)w->logit[h];
-        z[i - from] = seen ? s : NAN;
-        worst = larger(worst, off(row[i - 1], seen ? s : 0));
-    }
-    return larger(worst, closed_off(y, l, h, t, from, z));
-}
-
-/* The first x blocks. */
-static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
-
-static void check_closed(Page *p) {
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-        char flags[100];
-        if (!r->closed) continue;
-        snprintf(flags, sizeof flags, "* %s", r->flags);
-        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        page_measure(p, &l);
-    }
-}
-
-/* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
-static const Line NEUTRAL[] = {
-    {"neutral", "Neutral elements", "", NULL, 1, 0, 0},
-    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
-    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
-    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
-    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
-    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
-
-/* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
- * and must. Changes tokens 1 .. T in turn and counts what x says. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
-static double causality(Toy *y) {
-    const Toy line = *y;
-    int count[3] = {0};
-    for (const Variant *v = VARIANTS; v->name; v++) {
-        real was[LOGITS], now[LOGITS];
-        if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
-        toy_feed(y, 1);
-        for (int t = 1; t <= y->T; t++) {
-            idx own = (t - 1) * TOY_VOCAB;
-            toy_logits(y, was);
-            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
-            toy_forward(y);
-            toy_logits(y, now);
-            int early = differing(own, was, now);
-            if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
-            else count[MOVES_BACK] += early > 0;
-            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-        }
-    }
-    return count[(int)line.x];
-}
-
-static const Line CAUSAL[] = {
-    {"causal", "Equation 1: causality", "", NULL, 1, 0, 0},
-    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
-    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
-
-/* -------------------------------------------------------------------------------------------------
- * 16.5  The table of checks */
+ * 16.4  The table of checks */
 
 static const Line STATES_OF[] = {
-    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}}, CLOSED[] = {
-    {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
+    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
-static const struct { const Line *line; int lines; void (*more)(Page *p); } CHECKS[] = {
+struct Check { const Line *line; int lines; void (*more)(Page *p); };
+static const Check CHECKS[] = {
     {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
     {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
-    {LINES(CLOSED), check_closed}, {LINES(SCALE), check_twins}, {LINES(PNORMS), NULL},
-    {LINES(GATE), NULL}, {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {LINES(METRIC), NULL}};
-enum { N_CHECKS = (int)(sizeof CHECKS / sizeof *CHECKS) };
+    {LINES(SCALE), check_twins}, {LINES(PNORMS), NULL}, {LINES(GATE), NULL},
+    {LINES(METRIC), NULL}, {NULL, 0, NULL}};
 
-void checks_list(FILE *out) {
-    for (int n = 0; n < N_CHECKS; n++)
-        fprintf(out, "  %-9s %s\n", CHECKS[n].line->reference, CHECKS[n].line->text);
+/* The check after c: sink's, then the program's own; NULL after the last. */
+static const Check *check_after(const Check *c, const Program *program) {
+    bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
+    c++;
+    if (!c->line) c = core && program ? program->checks : NULL;
+    return c;
 }
 
-int checks_run(const char *name, FILE *out, bool colour, Error *e) {
+static void checks_list(const Program *program, FILE *out) {
+    for (const Check *c = CHECKS; c; c = check_after(c, program))
+        fprintf(out, "  %-9s %s\n", c->line->reference, c->line->text);
+}
+
+static int checks_run(const Program *program, const char *name, FILE *out, bool colour,
+                      Error *e) {
     Page p = {.out = out, .colour = colour, .e = e};
     int ran = 0, threads = workers();
     set_workers(1);                                          /* toys are too small to share */
-    for (int i = 0; i < N_CHECKS && !e->status; i++) {
-        const Line *l = p.heading = CHECKS[i].line;
-        bool lines = CHECKS[i].more != check_states;
+    for (const Check *c = CHECKS; c && !e->status; c = check_after(c, program)) {
+        const Line *l = p.heading = c->line;
+        bool lines = c->more != check_states;
         if (name && strncmp(l->reference, name, strlen(name))) continue;
         if (!ran++)
             fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
@@ -8629,8 +8496,8 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
                     sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
         fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", l->reference, lines ? 51 : 0,
                 l->text, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
-        for (int n = 1; n < CHECKS[i].lines && !e->status; n++) page_measure(&p, &l[n]);
-        if (CHECKS[i].more && !e->status) CHECKS[i].more(&p);
+        for (int n = 1; n < c->lines && !e->status; n++) page_measure(&p, &l[n]);
+        if (c->more && !e->status) c->more(&p);
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
     set_workers(threads);
@@ -8640,7 +8507,7 @@ int checks_run(const char *name, FILE *out, bool colour, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.6  Verbs
+ * 16.5  Verbs
  */
 
 /* The command that repeats the run: every flag that differs from its default. */
@@ -8739,12 +8606,6 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     return 0;
 }
 
-static int tokenizer_same(const Trainer *t, const char *path, const Settings *s, Error *e) {
-    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
-         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
-                "Try: --tokenizer FILE", path, s->data.tokenizer);
-}
-
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     const uint64_t hash = t->tokenizer_hash;
     const int vocab = s->data.vocab = t->m.c.vocab;
@@ -8758,10 +8619,10 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     }
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
-    if (hash) return tokenizer_same(t, path, s, e);
-    return t->data.vocab == vocab ? 0
-         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --tokenizer FILE",
-                path, vocab, t->data.vocab, s->data.tokenizer);
+    if (hash) return tokenizer_same(t, path, &s->data, e);
+    if (t->data.vocab == vocab) return 0;
+    return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE, or "
+                "--tokenizer FILE", path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
@@ -8820,10 +8681,10 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
     (void)s;
-    if (n && !strcmp(words[0], "list")) { checks_list(stdout); return 0; }
+    if (n && !strcmp(words[0], "list")) { checks_list(s->program, stdout); return 0; }
     if (n && !file_missing(words[0]))
         return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
-    return checks_run(n ? words[0] : NULL, stdout, wants_colour(stdout), e);
+    return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
 /* The variants; and the grammars in data/, each with the first line that it says of itself. */
@@ -8971,7 +8832,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
     if (!open_model(s, words[0], 4e9, &w.t, e)
         && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
-        && !encoder_make(&d->encoder, known, e) && !tokenizer_same(&w.t, words[0], s, e)
+        && !encoder_make(&d->encoder, known, e)
+        && !tokenizer_same(&w.t, words[0], &s->data, e)
         && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
@@ -9018,9 +8880,9 @@ static const Verb VERBS[] = {
      "text in, checkpoint out", verb_train, true},
     {"eval",     "MODEL ..",       "dseoapiyjl",
      "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
-    {"check",    "[NAME]",   "",
-     "the paper's propositions, on toys or a model: holds, fails as it must, refuted", verb_check,
-     false},
+    {"check",    "[NAME]",         "",
+     "the paper's propositions, on toys or a model: holds, fails as it must, refuted",
+     verb_check, false},
     {"list", "", "", "the paper's variants by name", verb_list, false},
     {"tokenize", "train|encode|decode [FILE]", "mdou",
      "make a tokenizer; text to ids; ids to text", verb_tokenize, false},

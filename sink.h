@@ -666,6 +666,7 @@ typedef struct Verb {
     bool stops;                  /* Ctrl-C asks it to end early */
 } Verb;
 
+typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
 /* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the
  * name is NULL in ./sink. */
 typedef struct Program {
@@ -673,6 +674,7 @@ typedef struct Program {
     const Verb *verbs;           /* its own, ended by a NULL name */
     const Option *options;       /* its own, ended by a NULL flag; fields are offsets in own */
     void *own;                   /* its settings */
+    const Check *checks;         /* more of them, ended by one without lines */
     const Verb *other;           /* whose word is the first one, when that is no verb */
     /* the page of a run, a training or an evaluation: n models, a table, what is said of them */
     int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,

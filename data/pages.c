@@ -1,6 +1,7 @@
 /* pages.c - what paper.c and hf.c both have beside sink.c: the page that a run, a training or an
  * evaluation leaves for a browser, with its tables, curves and maps; an evaluation of several
- * models, inputs, texts or lengths; and one with a column ablated. Both include it behind sink.c.
+ * models, inputs, texts or lengths; one with a column ablated; and what `check` states besides.
+ * Both include it behind sink.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,13 +24,6 @@ static void html_text(Html *h, const char *s) {
     for (; *s; s++)
         say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
                : "%c", *s);
-}
-
-/* The same of bytes without a 0 at their end, which are freed. */
-static void html_bytes(Html *h, Bytes *b) {
-    bytes_add(b, "", 1, h->e);
-    if (!h->e->status) html_text(h, (const char *)b->at);
-    bytes_free(b);
 }
 
 /* <tag>text</name>: the name of an element, attributes behind it. */
@@ -915,3 +909,153 @@ static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer 
     ablated_text(&x, s, said, e);
     return e->status;
 }
+
+/* -------------------------------------------------------------------------------------------------
+ * 6  [E4] [T4] [T15] What `check` states besides: closed forms, neutral elements, causality
+ *
+ * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
+ * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+static double closed_similarity(int sim, double z) {
+    return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
+         : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : sim == SIM_IDENTITY ? z : NAN;
+}
+static double closed_normalizer(const Config *c, double sum, double e, double power) {
+    int row = c->normalizer;
+    return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
+         : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
+}
+
+/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN where
+ * it does not see. */
+static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
+    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+    for (int j = 0; j < n; j++) {
+        a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+        sum += a[j];
+        size += fabs(a[j]);
+        power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
+    }
+    double Z = closed_normalizer(c, sum, e, power);
+    for (int j = 0; j < n; j++) {
+        m[j] = fabs(a[j]) / (size + e);
+        a[j] *= c->scale / Z;
+    }
+}
+
+/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
+static double rotated(const Config *c, const double *q, const double *k, int n) {
+    int half = c->head_dim / 2;
+    double dot = 0;
+    for (int a = 0, b = half; a < half; a++, b++) {
+        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
+    }
+    return dot;
+}
+
+static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
+
+/* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
+ * `from`'s, z[T-from] token T's, NaN one that is not visible. */
+static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
+    const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
+    const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
+    double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
+    int n = y->T + 1 - from;
+    closed_row(&y->m.c, n, z, a, m);
+    for (int j = 0; j < n; j++)
+        worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
+    return worst;
+}
+
+static double row_closed(const Toy *y, int l, int h, int t) {
+    const Config *c = &y->m.c;
+    const Layer *w = &y->m.w.layer[l];
+    const real *row = toy_row(y, MAP_Z, l, h, t);
+    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
+    double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
+    for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
+        n1[ch] = (double)y->a.layer[l].n1[ch];
+    times(q, n1, NULL, w->wq, c->dim, Q);
+    times(k, n1, NULL, w->wk, c->dim, Q);
+    for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
+    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
+        int n = i ? t - i : t - 1;
+        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
+        double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
+        if (i) s += closed_bias(y, h, n > 0 ? n : 0);
+        else if (w->logit) s = (double)w->logit[h];
+        z[i - from] = seen ? s : NAN;
+        worst = larger(worst, off(row[i - 1], seen ? s : 0));
+    }
+    return larger(worst, closed_off(y, l, h, t, from, z));
+}
+
+/* The first x blocks. */
+static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
+
+static void check_closed(Page *p) {
+    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+        char flags[100];
+        if (!r->closed) continue;
+        snprintf(flags, sizeof flags, "* %s", r->flags);
+        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
+        page_measure(p, &l);
+    }
+}
+
+/* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
+static const Line NEUTRAL[] = {
+    {"neutral", "Neutral elements", "", NULL, 1, 0, 0},
+    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
+    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
+    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
+    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
+    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
+    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
+    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
+    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
+
+/* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
+ * and must. Changes tokens 1 .. T in turn and counts what x says. */
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
+static double causality(Toy *y) {
+    const Toy line = *y;
+    int count[3] = {0};
+    for (const Variant *v = VARIANTS; v->name; v++) {
+        real was[LOGITS], now[LOGITS];
+        if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
+        toy_feed(y, 1);
+        for (int t = 1; t <= y->T; t++) {
+            idx own = (t - 1) * TOY_VOCAB;
+            toy_logits(y, was);
+            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
+            toy_forward(y);
+            toy_logits(y, now);
+            int early = differing(own, was, now);
+            if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
+            else count[MOVES_BACK] += early > 0;
+            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
+        }
+    }
+    return count[(int)line.x];
+}
+
+static const Line CAUSAL[] = {
+    {"causal", "Equation 1: causality", "", NULL, 1, 0, 0},
+    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
+    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
+    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
+
+static const Line CLOSED[] = {
+    {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
+static const Check MORE_CHECKS[] = {
+    {LINES(CLOSED), check_closed}, {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};

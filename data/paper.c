@@ -2911,6 +2911,13 @@ static void item_table(Paper *p) {
     free(g.cell);
 }
 
+/* Text of bytes without a 0 at their end, which are freed. */
+static void html_bytes(Html *h, Bytes *b) {
+    bytes_add(b, "", 1, h->e);
+    if (!h->e->status) html_text(h, (const char *)b->at);
+    bytes_free(b);
+}
+
 /* A verdict's sign, and the class of its bar. */
 static const char *const SIGNS_OF[VERDICT_KINDS] = {
     [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
@@ -3473,7 +3480,8 @@ static const Verb PAPER_VERBS[] = {
 int main(int argc, char **argv) {
     Own own;
     const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
-                           .own = &own, .other = PAPER_VERBS, .page = report_write,
+                           .own = &own, .checks = MORE_CHECKS, .other = PAPER_VERBS,
+                           .page = report_write,
                            .survey = survey, .heads = outcome_heads, .ablate = eval_ablate,
                            .open = toys_open};
     calm_threads(argv);

@@ -575,8 +575,8 @@ static void hf__refuses(Test *t) {
     static const char *const WORDS[][3] = {
         {"import", "2", "expected a folder and --out"},
         {"export", "2", "export: expected a model file and a folder"},
-        {"export a", "2", "export: expected"}, {"import a b", "2", "expected a folder and --out"},
-        {"a", "2", "import: expected --out FILE"}, {"a b --out c", "2", "expected a folder"},
+        {"export a", "2", "export: expected"}, {"import a b", "2", "b: a word too many"},
+        {"a", "2", "import: expected --out FILE"}, {"a b --out c", "2", "b: a word too many"},
         {"a --link", "2", "expected --out FILE"}, {"a --out", "2", "--out: expected a value"},
         {"export a b --out c", "2", "--out: no such flag"}, {"export a b --link", "2", "no such"},
         {"a --out c --tokenizer d", "1", "a/config.json: "},
@@ -954,11 +954,10 @@ static void published_compare(Test *t, const Model *m, const char *family) {
 /* [FIG10] */
 static void hf__choices(Test *t) {
     static const char LINES[] =
-        "{`ind`: 1, `activity_label`: `Roof work`, "
-        "`ctx_a`: `A man is  there [step] now.`, `ctx_b`: `he Sits`, "
-        "`endings`: [`is [title] up [a\\nb] x`, ` b\\tc \\u00e9 `, "
-        "`c\\\\d`, `d   e`], `label`: 3}\n\n{`activity_label`: `A`, `ctx_a`: `x`, "
-        "`ctx_b`: ``, `endings`: [`p`, `[q] r`], `label`: `0`}";
+        "{`ind`: 1, `activity_label`: `Roof work`, `ctx_a`: `A man is  there [step] now.`, "
+        "`ctx_b`: `he Sits`, `endings`: [`is [title] up [a\\nb] x`, ` b\\tc \\u00e9 `, `c\\\\d`, "
+        "`d   e`], `label`: 3}\n\n{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: "
+        "[`p`, `[q] r`], `label`: `0`}";
     static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
                                "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
     static const char *const BAD[][2] = {

@@ -1560,6 +1560,12 @@ static void sink__items(Test *t) {
     free(page); scratch_close();
 }
 
+/* [E4] [T15]  Every statement of `check`: sink.c's, and those of pages.c. */
+static void checks__all(Test *t) {
+    static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
+    checks_hold(t, &ALL, 203, 206);
+}
+
 /* ablate() against the slow model: for every sequence the loss at the positions after the drawn
  * token, untouched and with each column gone, and means and spreads of these by hand. */
 static void ablate__against_slow(Test *t) {
@@ -1783,14 +1789,11 @@ static void head_map__edited(Test *t) {
     scratch_close();
 }
 
-/* =================================================================================================
- * The list */
-
 static const TestEntry TESTS[] = {
     RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
     RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
     RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
-    RUNS(ablate__against_slow), RUNS(ablate__refuses),
+    RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses),
     RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
     RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
     RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
