@@ -4603,7 +4603,7 @@ static void checks__every_row(Test *t) {
 /* [E10] [P1] [P2] [P3] [P4] [E32] [E44]  The statements of ./sink; data/test_paper.c has all. A name
  * that no check has is a usage error. */
 static void checks__hold(Test *t) {
-    checks_hold(t, NULL, 176, 201);
+    checks_hold(t, NULL, 164, 192);
     int status = checks_run(NULL, "no such check", stdout, false, fresh(t));
     fact(t, status == 2, "status %d", status);
 }
