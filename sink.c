@@ -472,9 +472,8 @@ static int config_resolve(Config *c, Error *e) {
  * where only the last matrix of a SwiGLU shrinks with depth. gpt2 shrinks both matrices that write
  * into the residual stream, whose 2L terms then have the variance of one.
  *
- * The paper does not say which. In its authors' code, training on several GPUs builds the model
- * without memory. The framework that fills it in calls PyTorch's defaults, not their function. So
- * torch is the default here.
+ * The paper does not say which. Its authors' training on several GPUs builds the model without
+ * memory, and the framework that fills it in calls PyTorch's defaults: so torch is the default.
  *
  * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model. The residual stream
  * starts from it, and so it enters the norm ratios of Figure 7. Absolute positions have length 19.6
@@ -491,8 +490,6 @@ static int config_resolve(Config *c, Error *e) {
  *   V biases       L H D           7,680          sink token  C        768
  *   added heads    W_O is [D,C]: 73,728 a block instead of 589,824
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864
- *
- * So what moves the sink away from the first token costs next to nothing.
  */
 enum {
     INITIAL_ZERO, INITIAL_ONE, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
@@ -646,8 +643,7 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     }
 }
 
-/* The list of tensors alone, and w.layer, d.layer without memory behind them. 2 with one line for
- * blocks that only data/hf.c has. */
+/* The list of tensors alone, and w.layer, d.layer without memory behind them. */
 static int model_list(Model *m, const Config *c, Error *e) {
     const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
     *m = (Model){.c = *c, .published = p};
@@ -680,8 +676,7 @@ static void model_point(Model *m, Weights *w, real *base) {
 }
 
 /* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
- * failure nothing is left to free. Params and gradients take sizeof(real) bytes a number each: in
- * float 546 MB each for the paper's model, and AdamW's two moments (chapter 10) as much again. */
+ * failure nothing is left to free. In float each takes 546 MB for the paper's model. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
     *m = (Model){0};
     if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
@@ -711,8 +706,7 @@ const Tensor *model_tensor(const Model *m, const char *name) {
     return NULL;
 }
 
-/* The table of starts above: a standard deviation, or minus the half-width of a uniform start. Not
- * used of INITIAL_ZERO and INITIAL_ONE. */
+/* The table of starts above: a standard deviation, or minus the half-width of a uniform start. */
 static double init_spread(const Config *c, int kind, int fan_in, int init) {
     double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
     if (kind == INITIAL_SMALL) return 0.02;
@@ -724,10 +718,9 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
     return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
 }
 
-/* Every tensor draws from a stream of its own, seeded by its name. Two variants of one seed then
- * start from the same weights wherever both have the tensor, so that a difference between their
- * trainings is not one between their starts (test model_init__streams). A bias has the fan-in of
- * its matrix, as in PyTorch. */
+/* Every tensor draws from a stream of its own, seeded by its name. So two variants of one seed
+ * start from the same weights wherever both have the tensor (test model_init__streams). A bias has
+ * the fan-in of its matrix, as in PyTorch. */
 static void model_init(Model *m, int init, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
@@ -968,8 +961,7 @@ WIDE(norm_gains,
     if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
-/* dx [rows,C], dg [C] and db [C] (NULL for RMSNorm) are added to, from dy [rows,C] and the
- * forward's x, stat and g. */
+/* dx [rows,C], dg [C] and db [C] (or NULL) are added to, from dy [rows,C] and the input x. */
 static void norm_backward(const Config *c, real *dx, real *dg, real *db, const real *dy,
                           const real *x, const real *stat, const real *g, idx rows) {
     idx C = c->dim;
@@ -994,18 +986,15 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * matrices these are the two products above, and their shapes leave no other way to write them:
  *   [rows,in] = [rows,out] [out,in]        [in,out] = [in,rows] [rows,out]
  *
- * All of the paper's projections have this form: W_Q, W_K, W_V, W_O, W_1, W_2, W_3, phi's two. No
- * linear map of its models has a bias; --linear-bias is for published ones. W stands as the paper
- * writes it, [in, out], so the forward reads both factors along rows; transpose_of moves nothing
- * and swaps two strides (13).
+ * All of the paper's projections have this form, without a bias; --linear-bias is for published
+ * models. The forward reads both factors along rows; transpose_of only swaps two strides (13).
  *
  * Cost: rows in out multiplications forward, twice that backward: the 1 : 2 of every training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
  *
- * A published model may be larger than the memory: its matrices stay in their file, and data/hf.c
- * multiplies by them piece by piece.
+ * Matrices of a published model larger than the memory stay in their file (data/hf.c).
  */
 
 /* b [out], or NULL. y may not overlap x. */
@@ -1019,8 +1008,7 @@ static void linear_forward(const Model *m, real *y, const real *x, const real *w
         for (int o = 0; o < out; o++) y[n * out + o] += b[o];
 }
 
-/* dx [rows,in] is overwritten, or added to when `add`; dw [in,out] and db [out] (or NULL) are added
- * to. dx may overlap neither dy, which both products read, nor x. */
+/* dx [rows,in] is overwritten, or added to when `add`. dx may overlap neither dy nor x. */
 static void linear_backward(real *dx, bool add, real *dw, real *db, const real *dy, const real *x,
                             const real *w, idx rows, idx in, idx out) {
     /* y = x W + b:  dx = dy W^T */
@@ -1101,8 +1089,7 @@ static double distance_bias(const Model *m, int h, idx distance) {
     return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
-/* Tables that depend on the position alone: cosine and sine [N,r/2], and the sinusoids [N,C] of
- * [E5]. A NULL table is one that the model does not have. */
+/* Tables by the position alone, where the model has them: cosine, sine [N,r/2], sinusoid [N,C]. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
     int half = c->rotary_dims / 2, C = c->dim;
     for (int p = 0; a->cosine && p < half; p++)
@@ -1501,8 +1488,8 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j) + v+
  *
  * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
- * and j. `--plain` runs everything by it. By default chapter 14 computes the same numbers, several
- * times as fast, in tiles of queries; a test holds one to the other in every variant, both ways.
+ * and j, for `--plain`. By default chapter 14 computes the same numbers, several times as fast, in
+ * tiles of queries; a test holds one to the other in every variant, both ways.
  *
  * THE EXTRA COLUMN. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
  *
@@ -1533,13 +1520,10 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0, and so is
  * all of dk*.
  *
- * A row of scores is gone when its query is done. row_stat [B,H,N] is all that the forward leaves
- * of it, and the backward makes the scores again, with the same bits.
- *
- * Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward and
- * five times backward (scores again, da, dq, dk, dv).
- * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
- * data/pages.c has [E4] [T4] in closed form.
+ * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes them again, with the
+ * same bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
+ * forward and five times backward (scores again, da, dq, dk, dv).
+ * Tests: 3.7 of test_sink.c; data/pages.c has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -1657,8 +1641,7 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
             head_forward(m, a, l, task / K, h, N);
 }
 
-/* Head h of sequence b backward: dq is overwritten, the others are added to. Above each step stands
- * the forward line that it differentiates, last line first. */
+/* Head h of sequence b backward: dq is overwritten, the others are added to. */
 static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1676,8 +1659,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     for (idx i = 0; i < N; i++) {
         const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
         real *dq_i = a->dq + q0 + i * Qw;
-        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z. All
-         * three are 0 where a key is not visible, and so is dz */
+        /* the scores again, then a = s/Z, s'/Z and dlogz: 0 where a key is not visible, as is dz */
         row_scores(m, a, l, h, N, i, q_i, k, z);
         row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
@@ -1817,8 +1799,7 @@ static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, 
     linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
-/* dx [rows,C] is overwritten, from dy [rows,C] and the input x [rows,C]; a->df1 and a->df2 [rows,F]
- * are overwritten; df1 holds dfa first. */
+/* dx [rows,C] is overwritten, from dy and x [rows,C]; a->df1 [rows,F] holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
     idx C = c->dim, F = c->ffn, n = rows * F;
@@ -6424,35 +6405,29 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 /* =================================================================================================
  * 13  Matrix multiply and vector maths
  *
- * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops starve a
- * processor: they reach a few percent of what it can do. How to feed it:
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
+ * percent of what a processor can do. How to feed it:
  *
- * Lanes. One instruction works on a vector: 4 floats in the 16 bytes that every x86-64 and ARM
- * machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill the lanes.
- *
+ * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
+ * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
  * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
- * way that do not wait for each other. A tile of C, some rows of two vectors, is that many sums,
- * and stays in registers for the whole sum over p. The number of registers sets its size: 8 x 32
+ * way. A tile of C is that many sums, and stays in registers for the whole sum over p: 8 x 32
  * floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- *
- * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
- * while all rows of A pass by. A block is packed into panels one tile wide, so that a tile reads
- * consecutive bytes. Last rows and columns are filled up with zeros, whose products are not stored.
- *
+ * Panels. A block of B, DEPTH rows by SPREAD columns, stays in the L2 cache (128 KiB) while all
+ * rows of A pass by. It is packed into panels one tile wide, so that a tile reads consecutive
+ * bytes. Zeros fill up last rows and columns; their products are not stored.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
- * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
+ * tile or task it falls in. So one thread and sixteen give the same bits.
  *
- * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
- * processor picks among the instances when it runs (13.4). GCC fuses multiplies and adds in its
- * default mode, not under -std=c11 (fma_fuses tells).
+ * The code is written once, for a constant vector width; 13.4 makes the instances and picks one.
+ * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
  */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
  *
- * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector of so many bytes at
- * p. As an argument or result it would have another calling convention in every instance. Arrays
- * that are only reached so, at places that are constant once loops are unrolled, live in registers.
- * Loops that count 0, 1, 2, .. do unroll; with steps of `lanes` Clang leaves the sums in memory. */
+ * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector at p; as an argument
+ * it would have another calling convention in every instance. Arrays only reached so live in
+ * registers, where loops count 0, 1, 2, ..; with steps of `lanes` Clang does not unroll. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -6478,8 +6453,7 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
 
-/* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
-   results once more. */
+/* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows interleaved twice. */
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     const Four a = *(const Four *)from, b = *(const Four *)(from + ld);
     const Four c = *(const Four *)(from + 2 * ld), d = *(const Four *)(from + 3 * ld);
@@ -6502,7 +6476,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 #endif
 
 INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
-/* How many pieces of at most `size` n things make. */
+/* How many pieces of at most `size` make n. */
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
 /* The part of a from row i and column j on. */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
@@ -6520,8 +6494,7 @@ INLINE void lanes_copy(const int bytes, real *c, const real *b) {
     WITH_LANES(VECTOR(c) = VECTOR(b))
 }
 
-/* to [n,m] = from [m,n] transposed, rows ldt and ld apart: 16 by 4 at a time, so that a cache line
-   of `to` is written as a whole. */
+/* to [n,m] = from [m,n] transposed: 16 by 4 at a time, a whole cache line of `to`. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     enum { BLOCK = 16 };
     const idx n4 = n - n % 4;
@@ -6559,16 +6532,14 @@ static const real ZEROS[LANES_MAX];
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* A tile: a has all `rows` rows and b, row-major, all `cols` vectors; m and n say how much of the
-   result has a place in C. */
+/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C. */
 INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
     const real *a = t.a.at, *b = t.b.at;
     real sum[TILE_MAX], out[TILE_MAX];
     for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
 
-    /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
-       registers. Two steps at once, p and i, would run GCC out of them. */
+    /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. */
     for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++)
@@ -6632,9 +6603,8 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 }
 
 /* One block of B, read in place up to column `ready` and from panels after it, against all rows of
-   A. A tile reads A where it lies, but for columns a multiple of 4096 bytes apart, which would all
-   share one of the L1 cache's 64 sets of 64 bytes. Those are packed, a group of tiles at a time,
-   and so is a last tile that is not full. */
+   A. A tile reads A where it lies. A last tile that is not full is packed, and so are, a group of
+   tiles at a time, columns a multiple of 4096 bytes apart, which share one set of the L1 cache. */
 INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
     const int rows = tile_rows(bytes), group = GROUP * rows;
     const int width = COLS_MAX * bytes / (int)sizeof(real);
@@ -6659,8 +6629,7 @@ INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
     }
 }
 
-/* The whole product on this thread, for k > 0: block after block of B. For few rows, or a small B,
-   packing does not pay, and B is read where it lies. */
+/* The whole product on this thread, for k > 0. Packing does not pay for few rows or a small B. */
 INLINE void product(const int bytes, Product whole) {
     const int width = COLS_MAX * bytes / (int)sizeof(real);
     const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
@@ -6682,16 +6651,14 @@ INLINE void product(const int bytes, Product whole) {
 
 /* --- 13.3  Vector maths ------------------------------------------------------------------------
 
-   libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
-   functions below have no branches (`either`), so a loop over them becomes vector code. A span is
-   one vector of the widest instance. The end of an array is a whole span too, so an element's bits
-   do not depend on where it stands.
+   libm works number by number. The functions below have no branches (`either`), so a loop over them
+   becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
+   span too, so an element's bits do not depend on where it stands.
 
    Coefficients have the smallest maximal relative error (Remez's exchange in 40 digits). The
-   largest errors over all floats and instruction sets (`make exhaustive`), in float and in units in
-   the last place (ulp), where rounding alone is 0.5:
-     exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
-   and of powers 0.529, over every 61st float. */
+   largest errors over all floats (`make exhaustive`), in units in the last place (ulp), where
+   rounding alone is 0.5, powers over every 61st float:
+     exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
@@ -6718,9 +6685,8 @@ INLINE double either_double(bool first, double a, double b) {
     return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
-   Range: e^-110 rounds to 0 and e^100 to infinity, so x is clamped between them.
-   n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n, its value gives n.
+/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^-110 is 0 and e^100 infinite.
+   n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
    e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
    2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
@@ -6737,17 +6703,15 @@ INLINE float exp_of(float x) {
     return p * float_of(half << 23) * float_of((e - half) << 23);
 }
 
-/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
-   overflows and a tiny result keeps all its digits. */
+/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny results keep digits. */
 INLINE float sigmoid_of(float x) {
     const float e = exp_of(-fabsf(x));
     return either(x < 0, e, 1) / (1 + e);
 }
 
 /* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r to 3.5 %.
-   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. His step
-   for the root y itself is y + (x - y^2) r / 2. Numbers below 2^-100 are scaled by 2^48 before and
-   2^-24 after, since they and their squares lose bits. */
+   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding; then
+   y + (x - y^2) r / 2. Below 2^-100, where bits get lost, x is scaled by 2^48 and y by 2^-24. */
 INLINE float sqrt_of(float x) {
     const uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);                      /* all ones if so */
     const float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
@@ -6761,9 +6725,8 @@ INLINE float sqrt_of(float x) {
 }
 
 /* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) is 0.
-   e^: rounding y^2 would be an error of up to y^2 / 4 ulp of e^. h is the upper half of y's digits
-   and d the lower, so that h h, h d and d d are exact and low is what y^2 has lost; a factor
-   1 - low / 2 puts it back.
+   e^: low is what rounding y^2 loses, from the upper half h of y's digits and the lower half d,
+   whose products are exact; a factor 1 - low / 2 puts it back.
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
    [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
@@ -6781,8 +6744,7 @@ INLINE float cumulative_of(float x) {
 
 /* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m with m from
    sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
-   log2 m = s P(s^2), s = (m - 1) / (m + 1), with a relative error of 4.2e-12.
-   log2 0 is large beyond use, and finite, so that times 0 it gives 0. */
+   log2 m = s P(s^2), s = (m - 1) / (m + 1), to 4.2e-12. log2 0 is finite: times 0 it gives 0. */
 INLINE double log2_of(double x) {
     const uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;    /* sqrt(1/2) */
     const uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;         /* n + 1024 */
@@ -6798,9 +6760,8 @@ INLINE float log_of(float x) {
     return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
 }
 
-/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double: a power needs its logarithm to
-   more digits than a float has. 2^f has a relative error of 1.9e-9, or 0.03 ulp; beyond +-160 a
-   float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
+/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float has too few digits
+   for it. 2^f has a relative error of 1.9e-9; beyond +-160 a float is 0 or infinite. */
 INLINE float pow_of(float x, float p) {
     const double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
     const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
@@ -6821,8 +6782,7 @@ INLINE void span(VecOp op, real *y, const real *x, real p) {
     else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
 }
 
-/* y[0..n) = op(x[0..n)) for n >= SPAN. The last span overlaps the one before it; it is computed
-   first, since y may be x. */
+/* y = op(x) for n >= SPAN; y may be x. The last span, which overlaps another, is computed first. */
 INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
     real some[SPAN], last[SPAN];
     span(op, last, x + n - SPAN, p);
@@ -6851,8 +6811,7 @@ INLINE void rest_of(real *rest, const real *end, int n) {
 }
 
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
-   l + PARTS, ..: a single running sum would have to wait for each addition. Then comes what is left
-   at the end, read where it takes no branch. */
+   l + PARTS, ..: a single running sum would have to wait for each addition. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
     real s[PARTS], x_rest[PARTS], y_rest[PARTS];
@@ -6898,8 +6857,8 @@ static void product_here(Isa isa, Product p) {
     else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
-/* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; where there
-   are few of both, as in a weight's gradient, bands are lower, so that threads find work. */
+/* C in `down` bands of rows by `across` blocks of columns. A tall band packs B seldom; where there
+   are few of both, bands are lower, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
     const Product whole = {c, ldc, a, b, m, n, k, add};
@@ -6921,13 +6880,12 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
     matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* On the calling thread alone, inside parallel loops. Takes 160 KiB of stack, as matmul does on
-   every thread. */
+/* On the calling thread alone, inside parallel loops. Takes 160 KiB of stack, as matmul does. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
 
-/* -1 + (1 + eps)(1 - eps): with the product rounded first, to 1, it is 0; fused it is -eps^2. */
+/* -1 + (1 + eps)(1 - eps) is 0 when the product is rounded first, and -eps^2 fused. */
 bool fma_fuses(Isa isa) {
     const real a[2] = {1, 1 + (real)REAL_EPS}, b[2] = {-1, 1 - (real)REAL_EPS};
     real c;
@@ -6939,11 +6897,10 @@ bool fma_fuses(Isa isa) {
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     real few[SPAN] = {0};
     if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
-    for (idx l = 0; l < n; l++) few[l] = x[l];
+    copy(few, x, n);
     map_for[isa](op, SPAN, few, few, p);
-    for (idx l = 0; l < n; l++) y[l] = few[l];
+    copy(y, few, n);
 }
-
 static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
     vec_map_at(isa_best(), op, n, y, x, p);
 }
@@ -6989,25 +6946,18 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
- * and a tile meets all n = hi - lo keys that any of its queries sees:
+ * and a tile meets all n = hi - lo keys that any of its queries sees. Forward it takes two: q k^T
+ * and a v, with 3.6 row by row between. Backward it takes five: z again, da = do v^T, dq = dz k,
+ * dk += dz^T q, dv += a^T do.
  *
- *     column    0     1 .. n
- *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a multiply           -infinity where not seen
- *   a [R,1+n]       s / Z                          row by row (3.6)
- *   o [R,D]         scale (a v + a_* v*) + v+      a multiply
- *
- * Backward a tile takes five: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
- *
- * FlashAttention (Dao et al. 2022) has the same plan: one number a row (its logsumexp, here
- * row_stat) lets the backward make the scores again. It cuts the keys into tiles too, and corrects
- * a running maximum and sum (online softmax). Here a row is whole when 3.6 takes it, whatever its
- * sim and Z. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in float.
- * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways.
+ * FlashAttention (Dao et al. 2022) has the same plan: row_stat lets the backward make the scores
+ * again. It cuts the keys into tiles too, and corrects a running maximum and sum (online softmax).
+ * Here a row is whole when 3.6 takes it, whatever its sim and Z. The price is scratch: 2.4 MB a
+ * thread for D = 96 and N = 2048 in float. Test: tiles__as_plain.
  */
 enum { TILE = 32 };
 
-/* A task's sizes, and its scratch. k and v are transposed once a task, so that a product reads
- * its right factor along rows. */
+/* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
     idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
     real *kt, *vt;                      /* [D,N] [D,N] */
@@ -7028,12 +6978,11 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
     return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see between them. Row i0 sees farthest back, to i0-w+1,
- * row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a prefix
- * and a window far behind it are in the span too, and masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see between them: i0 sees farthest back, to i0-w+1, and
+ * i1-1 farthest ahead. Keys between a prefix and a window far behind it are in it too, masked. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
     Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
     if (c->prefix) {
         if (s.lo > first) s.lo = first;
@@ -7047,8 +6996,7 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
     return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: the column * and then row_columns of each row;
- * what follows is undefined. q is row i0. */
+/* The scores of rows [i0,i1) of head h into t->z: *, then row_columns of each. q is row i0. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
     const Config *c = &m->c;
@@ -7067,9 +7015,8 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
     }
 }
 
-/* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key (x*
- * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
- * leave as scale * a; the metric is free of the scale. */
+/* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key, 0 where
+ * invisible. z, a, spare [1+n] are of the keys of span. Weights leave as scale * a. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, real row_stat, real *spare) {
     idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -7105,14 +7052,11 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ABLATIONS. Weights tell where attention goes, not what for. paper eval --ablate takes one column
- * j from all rows but j's own, in every block and head (struct Ablation):
- *
+/* ABLATIONS. paper eval --ablate takes one column j from all rows but j's own, in every block and
+ * head, without a backward (struct Ablation):
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     v_j becomes the mean of the sequence's v, in which a row sees 1/N of what is ahead
- *
- * So under a causal mask the states of token j are as they were. There is no backward.
+ *   mean     v_j becomes the mean of the sequence's v
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
     idx j = a->ablation ? a->ablation->column[b] : i;
@@ -7122,8 +7066,7 @@ static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
 
 /* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
  * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE wherever the rows
- * begin, and what a tile has beyond a row's own keys adds zeros at the end of the sums of a v. So a
- * row made from a cache has the bits of the whole forward. */
+ * begin, so a row made from a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -7259,10 +7202,9 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 }
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
- * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the R rows after them are made, to the same bits; q and the like are arrays of R rows. Returns R.
- * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
- * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
+ * before: their keys and values still lie in every block's fk and v. Only the R rows after them are
+ * made, to the same bits. Returns R. All rows are made anew under --plain; while a prefix is not
+ * all in the cache, since its tokens see each other; and in a model with Mamba blocks. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
     if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
@@ -7272,13 +7214,12 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
     return (int)R;
 }
 
-/* MEMORY OF A PASS. Every array of struct Acts lies in one arena. One walk over the lists of them
- * serves twice: with base NULL it adds up their sizes, then it places them. No pass allocates. */
+/* MEMORY OF A PASS. Every array of struct Acts lies in one arena. A walk over the lists of them
+ * adds up their sizes, with base NULL, or places them. No pass allocates. */
 typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
 typedef struct Room { real **at; idx n; } Room;              /* an array, and how many numbers */
 
-/* An array of 0 numbers, which the variant lacks, is a NULL pointer, for which the operators ask
- * (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
+/* An array of 0 numbers, which the variant lacks, is NULL. Sizes round up to 16, for alignment. */
 static void arena_take(Arena *arena, const Room *room, size_t n) {
     for (; n--; room++) {
         *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
@@ -7288,7 +7229,6 @@ static void arena_take(Arena *arena, const Room *room, size_t n) {
 
 /* A block, but for its keys and values. Without a backward an array is free once it has been read
  * for the last time, and its memory serves another:
- *
  *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
  *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
  *   s1, s2        post: s1 is read last by n1
@@ -7366,9 +7306,8 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
     return at.used;
 }
 
-/* Room for B sequences of T tokens under the model's Config; everything 0, and the tables of
- * positions filled. A pass must not run on more threads than there are now. On failure nothing is
- * held. `what` says how much of a block outlives it:
+/* Room for B sequences of T tokens, everything 0 but the tables of positions. A pass must not run
+ * on more threads than there are now. On failure nothing is held. What of a block outlives it:
  *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
  *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
@@ -7394,8 +7333,7 @@ void acts_free(Acts *a) {
 /* =================================================================================================
  * 15  Files, memory, random numbers, errors
  *
- * Whatever is not C11 stands in this chapter: which thread this is, whether a stream is a terminal,
- * folders, and a file's way to the disk.
+ * Whatever is not C11 stands in this chapter.
  */
 
 #ifdef _WIN32
@@ -7419,7 +7357,7 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
     return true;
 }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
-static int make_folder(const char *path) { return _mkdir(path); }    /* 0, or errno says why not */
+static int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
@@ -7437,8 +7375,8 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #include <sys/stat.h>
 #include <unistd.h>
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
-bool is_terminal(FILE *f) { return isatty(fileno(f)); }
-int make_folder(const char *path) { return mkdir(path, 0777); }
+static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
+static int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
 double seconds(void) {
@@ -7475,9 +7413,8 @@ static int set_workers(int n) {
     return n > 0 && n != workers();
 }
 
-/* A thread of GCC's OpenMP that waits for others spins 300,000 turns before it sleeps. Where other
- * programs keep cores busy, a step of 10 ms took a second so, and with 1000 turns 33 ms. The
- * setting is read before main begins, so the program starts itself once again. */
+/* A waiting thread of GCC's OpenMP spins 300,000 turns: beside busy programs a step of 10 ms took a
+ * second so, with 1000 turns 33 ms. Read before main begins, so the program starts itself again. */
 static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
@@ -7495,7 +7432,7 @@ int fail(Error *e, int status, const char *format, ...) {
     va_start(args, format);
     vsnprintf(e->text, sizeof e->text, format, args);
     va_end(args);
-    /* names and values come out of files: one line stays one */
+    /* one line stays one, whatever names hold */
     for (char *c = e->text; *c; c++) if ((unsigned char)*c < ' ' || *c == 0x7F) *c = '?';
     return e->status = status;
 }
@@ -7517,30 +7454,21 @@ uint64_t rng_next(Rng *r) {
 }
 
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
-
 /* By multiplication: a number below n is off its share by less than n / 2^53. */
 uint64_t rng_below(Rng *r, uint64_t n) { return (uint64_t)(rng_uniform(r) * (double)n); }
-
 double rng_normal(Rng *r) {
     double u = 1 - rng_uniform(r), v = rng_uniform(r);       /* u in (0,1] */
     return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step, which spreads it over all 64 bits. What
- * comes in pieces has the same hash: hash_start, hash_add for each piece, hash_end. */
+/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. What comes in pieces has the same hash. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
-
+uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
     const unsigned char *p = bytes;
     for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
     return h;
 }
-
-uint64_t hash_end(uint64_t h) {
-    Rng mix = {h};
-    return rng_next(&mix);
-}
-
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
     return hash_end(hash_add(hash_start(seed), bytes, n));
 }
@@ -7595,11 +7523,6 @@ uint64_t number_at(const unsigned char *p, int bytes) {
     return x;
 }
 
-static int unreadable(const char *path, Error *e) {
-    return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path,
-                strerror(errno));
-}
-
 int file_read(const char *path, Bytes *out, Error *e) {
     FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
     unsigned char buffer[1 << 15];
@@ -7607,7 +7530,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
         if (bytes_add(out, buffer, n, e)) break;
-    if (ferror(f)) unreadable(path, e);
+    if (ferror(f))
+        fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
     if (f != stdin) fclose(f);
     return e->status;
 }
@@ -7633,14 +7557,13 @@ int files_list(const char *path, Bytes *names, Error *e) {
                  : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
 }
 
-/* The bytes go to PATH.new, to the disk, and only then take PATH's name: whoever reads PATH finds
- * the old file or the new one, whole, whenever the program or the disk gives up. */
+/* The bytes go to PATH.new, to the disk, and only then take PATH's name: a reader of PATH finds
+ * the old file or the new one, whole. */
 int writing_begin(Writing *w, const char *path, Error *e) {
     *w = (Writing){.path = path};
     if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
         return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-    w->f = fopen(w->beside, "wb");
-    if (!w->f)
+    if (!(w->f = fopen(w->beside, "wb")))
         return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
                     strerror(errno));
     return 0;
