@@ -8204,7 +8204,7 @@ static void sink__wrong_usage(Test *t) {
         {"generate", "one model"},
         {"dump", "--ids"},
         {"dump --ids x", "--out"},
-        {"tokenize", "train, encode or decode"},
+        {"tokenize", "encode or decode"},
         {"tokenize nobody", "nobody"},
         {"tokenize train", "--out"},
         {"bench", "data/bench.c"},
