@@ -4958,8 +4958,8 @@ static const Verb HF_VERBS[] = {
 int main(int argc, char **argv) {
     HfOwn own;
     const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                        .checks = MORE_CHECKS, .page = report_write, .survey = survey, .heads = outcome_heads,
-                        .measure = choices_measure, .ablate = eval_ablate};
+                        .checks = MORE_CHECKS, .page = report_write, .survey = survey,
+                        .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
     char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
     if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))

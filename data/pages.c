@@ -930,8 +930,8 @@ static double closed_normalizer(const Config *c, double sum, double e, double po
          : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
 }
 
-/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN where
- * it does not see. */
+/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN
+ * where it does not see. */
 static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
     double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
     for (int j = 0; j < n; j++) {
