@@ -930,7 +930,7 @@ static void published_compare(Test *t, const Model *m, const char *family) {
     for (int n = 0; tensor_of(family, n, &x) && !t->wrong; n++) {
         const bool fused = x.how == 't' || x.how == 'h';
         for (int part = 0; part < (fused ? 3 : 1); part++) {
-            char ours[72];
+            char ours[104];
             snprintf(ours, sizeof ours, "%s%.*s", x.ours, fused, &"qkv"[part]);
             const Tensor *here = model_tensor(m, ours);
             fact(t, here != NULL, "%s: no tensor %s", family, ours);
