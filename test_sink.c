@@ -6748,7 +6748,7 @@ static void train_run__continues_the_log(Test *t) {
             {0, "", false}, {head, "", stop < 3}, {head - 2, "", false}, {head, "7", stop < 3}};
         if (!trainer_made(t, &part, FLAGS)) return;      /* stopped as by Ctrl-C: no last look */
         while (part.step < stop && !trainer_step(&part, &e))
-            if (part.step % 3 == 0 || part.step == 20) part.loss_sum = part.loss_steps = 0;
+            if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
         EACH(i, ROWS) {
             Bytes left = {0}, now = {0};
             if (!resume_settings_of(t, &s, FLAGS, NULL, 0)) return;
@@ -6826,7 +6826,7 @@ static void train_run__leaves(Test *t) {
     for (char *line = strtok((char *)log.at, "\n"); line; line = strtok(NULL, "\n"), lines++) {
         int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens, &loss, &alpha1,
                        &star);
-        fact(t, lines ? n == 5 && step == (lines < 3 ? 4 * lines : 10) && tokens == 128.0 * step
+        fact(t, lines ? n == 5 && step == (lines < 3 ? 4 * lines : 10) && tokens == 128 * (double)step
                       : !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33),
              "line %d: %s", lines, line);
     }
