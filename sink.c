@@ -7620,11 +7620,11 @@ int file_ready(const char *path, Error *e) {
 /* =================================================================================================
  * 16  Command line
  *
- * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
- * command. Groups: m the model, t the training, d the data, e what is measured, y several of it, a
- * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain
- * loops, r going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is
- * trained, x reproduction, b benches. A verb names the groups it takes.
+ * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
+ * Groups: m the model, t the training, d the data, e what is measured, y several of it, a ablations
+ * and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain loops, r
+ * going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is trained,
+ * x reproduction, b benches.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -7670,32 +7670,25 @@ const Option OPTIONS[] = {
     {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
     {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
     {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
-    {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N",
-     "learned dims; default: all (Table 13)"},
+    {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N", "learned dims (Table 13) [all]"},
     {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
     {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
     {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
     {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
     {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
-    {"window", MODEL('i', window), "0", 1, 1 << 24, "W",
-     "keys a row sees, itself included; default: all (Figure 6)"},
-    {"window-period", MODEL('i', window_period), "0", 1, 1024, "N",
-     "the window holds in layers l with l mod N = offset; default: all"},
+    {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
+    {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
     {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
-    {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P",
-     "tokens that every row sees, and that are not scored (Figure 5)"},
-    {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N",
-     "blocks l with l mod N = offset attend, the others have a Mamba mixer; forward only"},
+    {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
+    {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"},
     {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
     {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
     {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
     {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
     {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
     {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
-    {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N",
-     "how many of them a row takes; default: 2, or the one there is"},
-    {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N",
-     "blocks l with l mod N = offset have experts; default: all"},
+    {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"},
+    {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
     {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
     {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
     {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
@@ -7713,26 +7706,18 @@ const Option OPTIONS[] = {
     {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
     {"adam-eps", TRAIN('d', adam_eps), "1e-8", 0, 1, "X", "AdamW's epsilon"},
     {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
-    {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N",
-     "steps between checkpoints; 0: only the last"},
+    {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
     {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
     {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
-    {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY),
-     "a task whose mechanism is known, instead of text; ./paper has both"},
-    {"text", DATA('s', text), STRING("FILE"),
-     "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
-    {"grammar", DATA('s', grammar), STRING("FILE"),
-     "a grammar to expand without end; default: the shipped stories"},
-    {"tokens", DATA('s', tokens), STRING("FILE"),
-     "a shard of 16-bit ids as llm.c or nanoGPT writes it; a folder of them; -"},
+    {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
+    {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
+    {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
+    {"tokens", DATA('s', tokens), STRING("FILE"), "16-bit ids as of llm.c or nanoGPT; folder; -"},
     {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
     {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
-    {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS",
-     "write <|fix|> at this position of every sequence (Table 10)"},
-    {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2",
-     "draw these positions from the whole vocabulary (section 5)"},
-    {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N",
-     "train on at most N tokens, again and again (Figure 5)"},
+    {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
+    {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
+    {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
     {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
     {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
     {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
@@ -7742,35 +7727,25 @@ const Option OPTIONS[] = {
     {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
     {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
     {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
-    {"domains", 'y', 's', AT(domains), STRING("FOLDER"),
-     "a line for each text and .grammar in it (Figure 9)"},
-    {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
-     "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-    {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE),
-     "the loss without token 1's key or value, or without k* (or x*), against a control"},
-    {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T",
-     "token 1 reads position T's vector in place of its own (Table 7)"},
-    {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T",
-     "tokens 1 and T read each other's position vector (Table 7)"},
+    {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"},
+    {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"},
+    {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"},
+    {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
+    {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
     {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
     {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
     {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
-    {"report", 'p', 's', AT(report), STRING("FILE"),
-     "a page of curves, maps and norms; of train by default --out's name and .html"},
+    {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
     {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
-    {"resume", 'r', 'b', AT(resume), ON_OFF,
-     "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
+    {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
     {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
-    {"plain", 'l', 'b', AT(plain), ON_OFF,
-     "attention by the plain loops of 3.7, not in tiles: slower, the same to rounding"},
+    {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
     {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
     {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
     {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
     {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
-    {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N",
-     "what is drawn: tokens, documents, an ablation's control"},
-    {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N",
-     "how many tokens [100], or documents of --grammar [1]"},
+    {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"},
+    {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"},
     {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
@@ -7804,28 +7779,24 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
     const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
     char *end, word[VALUE_ROOM];
     int row = 0;
-    double x = strtod(text, &end);
-    const bool number = *text && !*end && !isspace((unsigned char)*text);
-    if (o->kind == 's') {
-        if (strlen(text) >= room)
-            return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
-        strcpy(at, text);
-    } else if (o->kind == 'c') {
+    const double x = strtod(text, &end);
+    const bool number = *text && !*end && !isspace((unsigned char)*text)
+                     && (o->kind == 'd' || x == floor(x))
+                     && (!bounded || (x >= o->least && x <= o->most));
+    if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
+    else if (o->kind == 's')
+        fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
+    else if (o->kind == 'c') {
         while (*option_word(o, row, word) && strcmp(word, text)) row++;
-        if (!*word)
-            return fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-                        option_value(o, word));
-        *(int *)at = row;
-    } else if (!number || (o->kind == 'i' && x != floor(x))) {
-        return fail(e, 2, "--%s %s: expected a %snumber. Try: --%s %s", o->flag, text,
-                    o->kind == 'i' ? "whole " : "", o->flag,
-                    atof(o->fallback) > 0 ? o->fallback : "1");
-    } else if (bounded && !(x >= o->least && x <= o->most)) {
-        return fail(e, 2, "--%s %s: expected %g to %g. Try: a value between", o->flag, text,
-                    o->least, o->most);
-    } else if (o->kind == 'd') *(double *)at = x;
+        if (*word) *(int *)at = row;
+        else fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
+                  option_value(o, word));
+    } else if (!number)
+        fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
+             o->kind == 'd' ? "" : "whole ", o->least, o->most);
+    else if (o->kind == 'd') *(double *)at = x;
     else *(int *)at = (int)x;
-    return 0;
+    return e->status;
 }
 
 /* The field of option o as text that option_set reads back to the same bits. */
@@ -7855,17 +7826,10 @@ const Option *option_find(const char *flag, const char *groups) {
     return option_among(OPTIONS, flag, groups);
 }
 
-/* --variant NAME: the flags of a row of VARIANTS, as if they stood here. */
-static int parse_variant(Settings *s, const char *name, Error *e) {
-    for (const Variant *v = VARIANTS; v->name; v++)
-        if (!strcmp(v->name, name)) return settings_flags(s, v->flags, "m", e);
-    return fail(e, 2, "--variant %s: no such row. Try: sink list", name);
-}
-
 static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words,
                        int *n_words, Error *e) {
     for (int i = 0; i < argc && !e->status; i++) {
-        const char *word = argv[i];
+        const char *word = argv[i], *value = "1";
         if (strncmp(word, "--", 2)) {
             if (!words || *n_words >= WORDS_MOST)
                 return fail(e, 2, "%s: a word too many. Try: sink help", word);
@@ -7875,17 +7839,19 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
         const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
         const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
         const Option *o = option_find(word + (no ? 5 : 2), groups);
-        void *base = s;
-        if (!o && s->program) {                              /* one of the program's own */
-            o = option_among(s->program->options, word + 2, groups);
-            base = s->own;
-        }
+        const bool own = !o && s->program;                   /* one of the program's own */
+        if (own) o = option_among(s->program->options, word + 2, groups);
         if (!variant && (!o || (no && o->kind != 'b')))
             return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-        if (o && o->kind == 'b') option_set(o, base, no ? "0" : "1", true, e);
-        else if (i + 1 == argc) fail(e, 2, "%s: expected a value after it. Try: sink help", word);
-        else if (variant) parse_variant(s, argv[++i], e);
-        else option_set(o, base, argv[++i], true, e);
+        if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
+        if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+        if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
+        else {                                               /* the flags of a row of VARIANTS */
+            const Variant *v = VARIANTS;
+            while (v->name && strcmp(v->name, value)) v++;
+            if (v->name) settings_flags(s, v->flags, "m", e);
+            else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
+        }
     }
     return e->status;
 }
@@ -7916,8 +7882,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
- * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
+ * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same.
  */
 
 static bool wants_colour(FILE *f) {
@@ -7925,8 +7890,7 @@ static bool wants_colour(FILE *f) {
     return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-/* Text on the colour of a weight 0 .. 1. The colours, of the 256-colour palette, rise in luminance
- * with the weight, so that the map also reads in grey and to the colour-blind. */
+/* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
     static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
     const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
@@ -7934,8 +7898,7 @@ static void heat_cell(const char *text, double x, bool colour, FILE *out) {
     fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
-/* [FIG19] Maps side by side: alpha of a column by layer and head. Above each stand its title and
- * what the column is. */
+/* [FIG19] Maps side by side: alpha of a column by layer and head, below a title and the column. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
     const bool colour = wants_colour(out);
     for (int line = -2; line < maps->s->L; line++) {
@@ -7964,8 +7927,7 @@ void progress_start(Progress *p, const char *name, bool quiet) {
     *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
 }
 
-/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
- * long line now and then. */
+/* On a terminal two lines that rewrite themselves; elsewhere one long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
     const Train *r = &t->s.train;
     const double now = seconds();
@@ -8074,15 +8036,12 @@ static void page_mark(Page *p, int finding, const char *text) {
             p->colour ? "\033[0m" : "");
 }
 
-/* Five or six digits for a number of ordinary size, two and the exponent for a small one. */
 static const char *number(char text[32], double x) {
-    const char *form = x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g";
-    snprintf(text, 32, form, x);
+    snprintf(text, 32, x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g", x);
     return text;
 }
 
-/* Under "=" x may be off by half a unit of the last digit given. NaN is WRONG under every relation
- * with a bound. */
+/* Under "=" x may be off by half a unit of the last digit given. With a bound NaN is WRONG. */
 static void page_line(Page *p, const Line *l, double x) {
     char measured[32], limit[32];
     const char *sign = RELATION[l->relation].sign;
@@ -8120,9 +8079,8 @@ static void check_states(Page *p) {
             toy_feed(one, 0);
             toy_feed(y, 0);
             if (first == 2) { y->ids[0] = 3; toy_forward(y); }
-            const Config *c = &y->m.c;
-            bool e = c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM;
-            double bound = STATES + (e ? EPS_IN_Z : 0);
+            bool plus = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
+            double bound = STATES + (plus ? EPS_IN_Z : 0);
             double spread = toy_spread(y, first, y, first), single = toy_spread(y, 1, one, 1);
             bool good = agree ? spread <= bound && single <= bound : spread >= APART;
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
@@ -8138,14 +8096,12 @@ static void check_states(Page *p) {
             STATES, STATES + EPS_IN_Z, APART);
 }
 
-/* The last line, and the page's status. */
 static int page_total(const Page *p) {
     const int *n = p->count;
     fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
             n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
-    if (!n[FINDING_WRONG]) return 0;
-    return fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. "
-                "Try: sink check > page.txt, and look for WRONG and ! there", n[FINDING_WRONG]);
+    return !n[FINDING_WRONG] ? 0 : fail(p->e, 1, "check: expected all to be as it must, found %d "
+           "WRONG. Try: sink check | grep '[!W]'", n[FINDING_WRONG]);
 }
 
 static void toy_free(Toy *y) {
@@ -8158,7 +8114,7 @@ static void toy_free(Toy *y) {
 }
 
 /* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
- * Each tensor has its own stream, so that toys share what they have in common. */
+ * A stream a tensor: toys share what they have in common. */
 static void toy_fill(Model *m, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
@@ -8192,8 +8148,7 @@ static int toy_room(Toy *y, Page *p, int T) {
     return 0;
 }
 
-/* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
- * error, if none. */
+/* A toy for as many tokens as its context; these flags win over its own. NULL on an error. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
     size_t n = strlen(strcat(flags, "--context 12 "));       /* 13: TOY_VOCAB */
@@ -8204,20 +8159,18 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     vsnprintf(flags + n, sizeof flags - n, format, args);
     va_end(args);
     toy_free(y);
-    if (p->e->status || config_from_flags(&c, flags, p->e)) return NULL;
-    if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
+    if (p->e->status || config_from_flags(&c, flags, p->e)
+        || model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
     toy_fill(&y->m, seed);
     return y;
 }
 
-/* A toy of line l with these flags, up to a |, after the check's, fed. Where the line asks for t5
- * and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6
- * as printed does. */
+/* A toy of line l with these flags, up to a |, after the check's, fed. With t5 and an x T5's table
+ * is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed does. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
-    int own = (int)strcspn(flags, "|");
-    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, own, flags, scheme);
+    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, (int)strcspn(flags, "|"), flags, scheme);
     if (!y) return NULL;
-    int H = y->m.c.heads;
+    const int H = y->m.c.heads;
     y->line = l;
     y->x = l->x;
     for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
@@ -8254,10 +8207,8 @@ static const Check CHECKS[] = {
 
 /* The check after c: sink's, then the program's own; NULL after the last. */
 static const Check *check_after(const Check *c, const Program *program) {
-    bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
-    c++;
-    if (!c->line) c = core && program ? program->checks : NULL;
-    return c;
+    const bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
+    return c[1].line ? c + 1 : core && program ? program->checks : NULL;
 }
 
 static void checks_list(const Program *program, FILE *out) {
@@ -8315,12 +8266,8 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
 
 /* What a verb opens; work_end closes it. */
 typedef struct Work {
-    Trainer t;
-    Outcome o;
-    Ids ids;
-    Bytes in, out, table;
-    Result besides;
-    Measured row;
+    Trainer t; Outcome o; Measured row;
+    Ids ids; Bytes in, out, table; Result besides;
 } Work;
 
 static int work_end(Work *w, Error *e) {
@@ -8342,8 +8289,7 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
-    Trainer *t = &w.t;
-    Outcome *o = &w.o;
+    Trainer *t = &w.t; Outcome *o = &w.o;
     char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
     int starts;
     (void)words; (void)n;
@@ -8440,14 +8386,13 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+    const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
     if (s->plain && s->ablate)
         return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
-    if (s->ablate && !program->ablate)
-        return fail(e, 2, "eval --ablate: it is paper's. Try: make paper, and ./paper eval");
+    if ((s->ablate && !program->ablate) || (several && !program->survey))
+        return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
     if (results_ready(s, e)) return e->status;
-    if (n > 1 || s->inputs || s->domains[0] || s->lengths[0])
-        return program->survey ? program->survey(s, words, n, e)
-             : fail(e, 2, "eval: a table of several is paper's. Try: make paper, and ./paper eval");
+    if (several) return program->survey(s, words, n, e);
     w.o.name = words[0];
     w.o.source = "";
     if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
@@ -8526,11 +8471,9 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
     const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
     int B, T;
-    if (!train && !encode && strcmp(what, "decode"))
-        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help",
-                    what);
-    if (train && ((n < 2 && !s->data.grammar[0]) || !s->out[0]))
-        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink help");
+    if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
+        return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
+                    "Try: sink help tokenize", what);
     if (train) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
@@ -8607,15 +8550,11 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
     Data *d = &w.t.data;
     const Tokenizer *known = &d->tokenizer;
-    const unsigned char *prompt = (const unsigned char *)s->prompt;
     if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
         if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
             fwrite(w.out.at, 1, w.out.size, stdout);
-        return work_end(&w, e);
-    }
-    if (!n)
-        return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
-    if (!open_model(s, words[0], 4e9, &w.t, e)
+    } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
+    else if (!open_model(s, words[0], 4e9, &w.t, e)
         && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
         && !encoder_make(&d->encoder, known, e)
         && !tokenizer_same(&w.t, words[0], &s->data, e)
@@ -8623,7 +8562,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
         ids_add(&w.ids, &start, 1, e);
-        tokenizer_encode(&d->encoder, prompt, strlen(s->prompt), &w.ids, e);
+        tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids,
+                         e);
         fputs(s->prompt, stdout);
         generate(&w, s, s->how_many ? s->how_many : 100, e);
     }
@@ -8659,21 +8599,16 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeoprujl",
-     "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run, true},
-    {"train",    "",               "mtdeoprful",
-     "text in, checkpoint out", verb_train, true},
-    {"eval",     "MODEL ..",       "dseoapiyjl",
-     "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
-    {"check",    "[NAME]",         "",
-     "the paper's propositions, on toys or a model: holds, fails as it must, refuted",
-     verb_check, false},
+    {"run", "", "mtdeoprujl", "three short trainings: a sink emerges, moves, stays away", verb_run,
+     true},
+    {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
+    {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
+    {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
     {"list", "", "", "the paper's variants by name", verb_list, false},
-    {"tokenize", "train|encode|decode [FILE]", "mdou",
-     "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
+    {"tokenize", "train|encode|decode [FILE]", "mdou", "a tokenizer; ids; text", verb_tokenize,
+     false},
     {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
-    {"dump",     "[MODEL]",        "mtiouwl",
-     "every tensor of one forward and backward, for NumPy", verb_dump, false},
+    {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
     {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
@@ -8683,17 +8618,16 @@ static const Verb *verb_among(const Verb *v, const char *name) {
     return NULL;
 }
 
-/* The program's own verbs come before sink's. */
 static const Verb *verb_find(const Program *program, const char *name) {
-    const Verb *own = verb_among(program->verbs, name);
+    const Verb *own = verb_among(program->verbs, name);      /* comes first */
     return own ? own : verb_among(VERBS, name);
 }
 
 /* Verbs that a companion has. */
-static const struct { const char *verb, *program; } ELSEWHERE[] = {
-    {"repro", "paper"}, {"all", "paper"}, {"report", "paper"}, {"readme", "paper"},
-    {"bench", "bench"}, {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"length", "bench"},
-    {"import", "hf"}, {"export", "hf"}, {"choices", "hf"}, {"stream", "hf"}, {NULL, NULL}};
+static const struct { const char *program, *verbs[6]; } ELSEWHERE[] = {
+    {"paper", {"repro", "all", "report", "readme"}},
+    {"bench", {"bench", "gemm", "step", "ops", "length"}},
+    {"hf", {"import", "export", "choices", "stream"}}};
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
@@ -8706,9 +8640,8 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
             for (v = verbs[i]; v && v->name; v++)
                 if (verb_find(program, v->name) == v)        /* but those it has of its own */
                     printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
-               "progress on stderr.\nExit status: 0 done, 1 a file, the data, the numbers or a "
-               "check failed, 2 wrong usage.\n", program->name);
+        printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
+               "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
         return 0;
     }
     v = verb_find(program, words[0]);
@@ -8745,12 +8678,11 @@ static int sink_main(const Program *program, int argc, char **argv) {
     const Verb *v = verb_find(program, name);
     const int used = v ? 2 : 1;                              /* words before the verb's own */
     if (!v) v = program->other;
-    for (int i = 0; !v && ELSEWHERE[i].verb; i++) {
-        const char *has = ELSEWHERE[i].program;
-        if (!strcmp(ELSEWHERE[i].verb, name))
-            fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help", name,
-                 has, has, has, has);
-    }
+    for (int i = 0; !v && i < 3; i++)
+        for (const char *const *at = ELSEWHERE[i].verbs, *has = ELSEWHERE[i].program; *at; at++)
+            if (!strcmp(*at, name))
+                fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help",
+                     name, has, has, has, has);
     if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
     if (v && v->run == verb_run) {
         settings_flags(&s, RUN_FLAGS, "mtdp", &e);
