@@ -6233,7 +6233,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  */
 static const double SHOWS = 2, ABSENT = 1.5;
 
-enum { ARMS = 3, RUN_STEPS = 3000 };
+enum { ARMS = 3 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
     {"softmax", "",                               "Table 10"},
@@ -6243,7 +6243,7 @@ static const Arm RUN_ARMS[ARMS] = {
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
+    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
 
@@ -7903,8 +7903,8 @@ const Option *option_find(const char *flag, const char *groups) {
     return option_among(OPTIONS, flag, groups);
 }
 
-static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                       int *n_words, Error *e) {
+int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
+                   int *n_words, Error *e) {
     for (int i = 0; i < argc && !e->status; i++) {
         const char *word = argv[i], *value = "1";
         if (strncmp(word, "--", 2)) {
@@ -7930,6 +7930,7 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
             else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
         }
     }
+    if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
     return e->status;
 }
 
@@ -7939,14 +7940,7 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
     if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
         return fail(e, 2, "too many flags in one string. Try: fewer");
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-    return parse_words(s, argc, argv, groups, NULL, NULL, e);
-}
-
-int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                   int *n_words, Error *e) {
-    parse_words(s, argc, argv, groups, words, n_words, e);
-    if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
-    return e->status;
+    return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
 
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
@@ -7959,8 +7953,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same.
- */
+ * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -8069,12 +8062,10 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
         fputc('\n', out);
     }
-    fprintf(out, "|h1|/|h|: norm of the first row over the mean of the others; h is the block's "
-            "output, pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after "
-            "positions with the first key,\nand with another that it sees. entropy: of a row, "
-            "nats. mass: what a row's weights over keys\nsum to. Massive activation: largest |h| "
-            "%.3g, median |h| beside it %.3g: %.1f times.\n\nalpha by layer (down) and head "
-            "(across)\n",
+    fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
+            "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
+            "mass: the sum of its weights.\nMassive activation: largest |h| %.3g, median beside it "
+            "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
             s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
@@ -8166,7 +8157,7 @@ static void check_states(Page *p) {
                       !good ? "     !" : agree ? "     =" : "     x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
-        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
+        else fprintf(p->out, "   %26.1e\n", least);
     }
     fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
             "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
@@ -8288,11 +8279,6 @@ static const Check *check_after(const Check *c, const Program *program) {
     return c[1].line ? c + 1 : core && program ? program->checks : NULL;
 }
 
-static void checks_list(const Program *program, FILE *out) {
-    for (const Check *c = CHECKS; c; c = check_after(c, program))
-        fprintf(out, "  %-9s %s\n", c->line->reference, c->line->text);
-}
-
 static int checks_run(const Program *program, const char *name, FILE *out, bool colour,
                       Error *e) {
     Page p = {.out = out, .colour = colour, .e = e};
@@ -8320,8 +8306,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Verbs
- */
+ * 16.5  Verbs */
 
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
@@ -8417,10 +8402,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     const uint64_t hash = t->tokenizer_hash;
     const int vocab = s->data.vocab = t->m.c.vocab;
-    if (s->ids[0]) {                             /* literally: no token is fixed */
-        s->data.fix_token = 0;
-        return data_ids(&t->data, s->ids, vocab, e);
-    }
+    if (s->ids[0]) s->data.fix_token = 0;        /* literally */
+    if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
     if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
         t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
         return 0;
@@ -8428,9 +8411,9 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
     if (hash) return tokenizer_same(t, path, &s->data, e);
-    if (t->data.vocab == vocab) return 0;
-    return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE, or "
-                "--tokenizer FILE", path, vocab, t->data.vocab, s->data.tokenizer);
+    return t->data.vocab == vocab ? 0
+         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids or --tokenizer",
+                path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
@@ -8441,17 +8424,18 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     const Sinks *r = &w->o.s;
     const int first = config_column_first(&s->model), swap = s->swap_position;
     const int edited = swap + s->replace_position, there = first + edited - 1;
-    const char *how = swap ? "swapped with" : "replaced by";
+    char edit[48];
+    snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
     printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
     if (w->t.random_tokens) printf(", its training's random tokens not drawn");
-    if (edited) printf(", p_1 %s p_%d", how, edited);
+    if (edited) printf(", %s", edit);
     printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
     sinks_print(r, &s->model, s->eval_k, stdout);
     if (edited)                                              /* Table 7's two numbers */
-        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", how,
-               edited, 100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
+        printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
+               100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
                sinks_alpha(r, first), edited, sinks_alpha(r, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
     if (s->ablate) printf("\n%s", (const char *)w->table.at);
@@ -8460,7 +8444,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
-    Work w = {0};
+    Work w = {.o = {.name = n ? words[0] : "", .source = ""}};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
     const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
@@ -8470,8 +8454,6 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
     if (results_ready(s, e)) return e->status;
     if (several) return program->survey(s, words, n, e);
-    w.o.name = words[0];
-    w.o.source = "";
     if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
         || outcome_measure(&w.o, &w.t, s, &starts, e)
         || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
@@ -8487,8 +8469,10 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
-    (void)s;
-    if (n && !strcmp(words[0], "list")) { checks_list(s->program, stdout); return 0; }
+    const bool list = n && !strcmp(words[0], "list");
+    for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
+        printf("  %-9s %s\n", c->line->reference, c->line->text);
+    if (list) return 0;
     if (n && !file_missing(words[0]))
         return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
     return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
@@ -8522,8 +8506,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
 }
 
-/* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
- * hold `bytes` or more. */
+/* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
@@ -8555,7 +8538,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
         if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &w.in, e);
-        int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
+        const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
             && !tokenizer_save(s->out, t, e))
             printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
@@ -8571,8 +8554,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
             printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
     } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
                && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-        /* the space that encoding put before the text is not the text's */
-        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';
+        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
         fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
     }
     return work_end(&w, e);
@@ -8595,10 +8577,9 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
     return best;
 }
 
-/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, which leaves
- * its keys and values in the cache. A token after it is one row. When the context is full the first
- * token stays and the oldest others go. That moves the keys of all but the first: the cache serves
- * no more, and from there on a token is a forward of the whole context. */
+/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, and fills the
+ * KV cache. A token after it is one row. In a full context the first token stays and the oldest
+ * others go, so keys move, the cache serves no more, and a token is a forward of all. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
     const Tokenizer *known = &w->t.data.tokenizer;
     const int C = s->model.context;
@@ -8662,13 +8643,12 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         model_init(m, s->train.init, (uint64_t)s->train.seed);
     m->plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
-    if (e->status || file_read(s->ids, &w.in, e)
-        || ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e))
-        return work_end(&w, e);
+    if (!e->status && !file_read(s->ids, &w.in, e))
+        ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
     if (T > m->c.context)
         fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
              m->c.context + 1, T + 1, T);
-    else if (!file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+    else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
         dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
     return work_end(&w, e);
 }
@@ -8690,21 +8670,13 @@ static const Verb VERBS[] = {
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
-static const Verb *verb_among(const Verb *v, const char *name) {
-    for (; v && v->name; v++) if (!strcmp(v->name, name)) return v;
+/* The program's own verbs come first. */
+static const Verb *verb_find(const Program *program, const char *name) {
+    const Verb *const tables[] = {program->verbs, VERBS};
+    for (int i = 0; i < 2; i++)
+        for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
     return NULL;
 }
-
-static const Verb *verb_find(const Program *program, const char *name) {
-    const Verb *own = verb_among(program->verbs, name);      /* comes first */
-    return own ? own : verb_among(VERBS, name);
-}
-
-/* Verbs that a companion has. */
-static const struct { const char *program, *verbs[6]; } ELSEWHERE[] = {
-    {"paper", {"repro", "all", "report", "readme"}},
-    {"bench", {"bench", "gemm", "step", "ops", "length"}},
-    {"hf", {"import", "export", "choices", "stream"}}};
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
@@ -8731,14 +8703,12 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
             if (!strchr(v->groups, o->group)) continue;
             snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
             printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
-            if (said) printf(" [%s]", o->fallback);
-            putchar('\n');
+            printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
         }
     if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
     return 0;
 }
 
-/* The program: argv[1] is a verb. Returns the exit status. */
 static int sink_main(const Program *program, int argc, char **argv) {
     Settings s;
     Error e = {0};
@@ -8755,16 +8725,11 @@ static int sink_main(const Program *program, int argc, char **argv) {
     const Verb *v = verb_find(program, name);
     const int used = v ? 2 : 1;                              /* words before the verb's own */
     if (!v) v = program->other;
-    for (int i = 0; !v && i < 3; i++)
-        for (const char *const *at = ELSEWHERE[i].verbs, *has = ELSEWHERE[i].program; *at; at++)
-            if (!strcmp(*at, name))
-                fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help",
-                     name, has, has, has, has);
-    if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-    if (v && v->run == verb_run) {
-        settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-        s.train.steps = RUN_STEPS;
-    }
+    if (!v)
+        fail(&e, 2, "there is no verb '%s'. Try: sink help; or make paper hf bench, for ./paper all"
+             ", report, readme; ./hf import, export, choices, stream; ./bench gemm, step, ops, "
+             "length", name);
+    if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
     s.argc = argc > used ? argc - used : 0;
     s.argv = argv + used;
     s.groups = v ? v->groups : "";

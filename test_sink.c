@@ -7947,11 +7947,11 @@ static void sink__pages(Test *t) {
         }
     }
     EACH(i, OF_TRAINING)
-        fact(t, !option_find(OF_TRAINING[i], verb_among(VERBS, "eval")->groups),
+        fact(t, !option_find(OF_TRAINING[i], verb_find(&(Program){0}, "eval")->groups),
              "sink eval takes --%s", OF_TRAINING[i]);
-    sink_fails(t, "report", 2, "report is a verb of paper. Try: cc -O3 data/paper.c -o paper -lm");
-    sink_fails(t, "export", 2, "export is a verb of hf. Try: cc -O3 data/hf.c -o hf -lm");
-    sink_fails(t, "gemm", 2, "gemm is a verb of bench. Try: cc -O3 data/bench.c -o bench -lm");
+    sink_fails(t, "report", 2, "./paper all, report");
+    sink_fails(t, "export", 2, "./hf import, export");
+    sink_fails(t, "gemm", 2, "./bench gemm");
 }
 
 static void sink__wrong_usage(Test *t) {
@@ -7987,7 +7987,7 @@ static void sink__wrong_usage(Test *t) {
         {"tokenize", "encode or decode"},
         {"tokenize nobody", "nobody"},
         {"tokenize train", "--out"},
-        {"bench", "data/bench.c"},
+        {"bench", "make paper hf bench"},
         {"help nobody", "nobody"},
         {"check nobody", "nobody"},
         {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"},
