@@ -3583,21 +3583,18 @@ static const Line METRIC[] = {
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
- * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
- * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
- * Every byte has a token, so that any bytes whatever can be encoded. Ids 0 to 2 never come out of
- * text, not even of text that spells their names: chapter 9 writes them. A piece is the longest of
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
+ * its bytes, each a token. Of all neighbours that are a merge the pair of lowest rank, the leftmost
+ * of its kind, becomes one token, until none is left. Ids 0 to 2 never come out of text, not even
+ * of text that spells their names: chapter 9 writes them. A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
  *     white           space, \t \n \v \f \r; if its last byte is a space and a piece of another
  *                     kind follows, that space belongs to the follower
- * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
- *  km" is cut as  It|'|s| 1|,|024| | km.
+ * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut It|'|s| 1|,|024| | km.
  *
- * TRAINING starts from the 256 bytes and joins, again and again, the pair of neighbours that is
- * most frequent in a text.
+ * TRAINING starts from the 256 bytes and merges, again and again, a text's most frequent pair.
  *
  * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
@@ -3608,8 +3605,7 @@ static const Line METRIC[] = {
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that. Tokenizers of published models have files of version 2, other pieces and
- * other ids: data/hf.c makes, reads and uses them.
+ * Version 2, with other pieces and other ids, is a published model's: data/hf.c makes and reads it.
  */
 
 enum {
@@ -3625,12 +3621,12 @@ enum {
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* Empty: sink alone knows its own tokenizer. data/hf.c, which includes this file, fills it. */
+/* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a, which without memory for them is unchanged. */
+/* Appends n ids to a. */
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
     Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
     if (!bytes_add(&b, from, n * sizeof *from, e))
@@ -3702,11 +3698,8 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
     const size_t mark = strlen(DOCUMENT_END);
-    for (size_t at = 0; at < n; at++) {
-        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at);
-        if (!p || (at = (size_t)(p - text)) + mark > n) break;
-        if (!memcmp(p, DOCUMENT_END, mark)) return at;
-    }
+    for (size_t at = 0; at + mark <= n; at++)
+        if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
     return n;
 }
 
@@ -3719,9 +3712,7 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
- * its last byte keeps one at least: a single space with a follower is the follower's from the
- * start. */
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. */
 static size_t piece_length(const unsigned char *text, size_t n) {
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
@@ -3749,10 +3740,8 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
     t->start = grab((idx)vocab + 1, sizeof *t->start, e);
     for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
         token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const unsigned char byte = (unsigned char)b;
-        token_add(t, &byte, 1, e);
-    }
+    for (int b = 0; b < 256 && !e->status; b++)
+        token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
     return e->status;
 }
 
@@ -3762,29 +3751,26 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank, if it is lawful: of two older ids that are not special, new, and
- * not too long, so that a hostile file's tokens do not double with every merge. */
+/* Adds the merge of the next rank. Its length has a limit, or a hostile file's tokens would double
+ * with every merge. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
-    const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
-    unsigned char both[PIECE_MAX];
-    size_t n, more;
-    if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, found %u and %u. %s", name, rank,
-                    t->vocab - 1, (unsigned)left, (unsigned)right, HINT);
-    const unsigned char *first = tokenizer_token(t, (int)left, &n);
-    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    unsigned char both[2 * PIECE_MAX];
+    size_t n = PIECE_MAX, more = PIECE_MAX;
+    if (left >= TOKEN_BYTE && left < id && right >= TOKEN_BYTE && right < id &&
+        pairs_find(&t->merges, (int32_t)left, (int32_t)right) < 0) {
+        const unsigned char *first = tokenizer_token(t, (int)left, &n);
+        const unsigned char *second = tokenizer_token(t, (int)right, &more);
+        memcpy(both, first, n);
+        memcpy(both + n, second, more);
+    }
     if (n + more > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %zu. %s", name,
-                    rank, PIECE_MAX, n + more, HINT);
-    memcpy(both, first, n);
-    memcpy(both + n, second, more);
-    const int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
-    if (number >= 0 && (size_t)number != rank)
-        return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
-                    rank, (size_t)number, HINT);
-    return number < 0 ? e->status : token_add(t, both, n + more, e);
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
+                    "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
+                    (unsigned)left, (unsigned)right, HINT);
+    return pairs_number(&t->merges, (int32_t)left, (int32_t)right, e) < 0
+         ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
@@ -3799,14 +3785,10 @@ static void tokenizer_free(Tokenizer *t) {
 /* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
-    if (n != size)
-        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size,
-                    (unsigned)number_at(bytes + 16, 4), n, HINT);
-    const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    return told == found ? 0
-         : fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
-                (unsigned long long)told, (unsigned long long)found, HINT);
+    const size_t body = n - TOKENIZER_TAIL;
+    return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
+         : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
+                size, n, HINT);
 }
 
 /* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
@@ -3814,10 +3796,7 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
     *t = (Tokenizer){0};
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
-        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
         return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
                     ", found another kind of file. %s", name, HINT);
     const unsigned version = (unsigned)number_at(bytes + 8, 4);
@@ -3829,12 +3808,11 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
     } else if (version == TOKENIZER_PUBLISHED)
         fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
              "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
-    else if (version != TOKENIZER_OWN)
-        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
-             TOKENIZER_PUBLISHED, version, HINT);
-    else if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
-        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
-             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
+             merges != vocab - TOKEN_MERGE)
+        fail(e, 1, "%s: expected version 1, %d to %d tokens and %d fewer merges, found version %u, "
+             "%u and %u. %s", name, TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, version, vocab,
+             merges, HINT);
     else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
                                e)) {
         const unsigned char *p = bytes + TOKENIZER_HEAD;
@@ -3863,8 +3841,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     bytes_number(out, (uint64_t)t->vocab, 4, e);
     bytes_number(out, t->merges.size, 4, e);
     for (; m < end && !e->status; m++)
-        if (!bytes_number(out, (uint64_t)m->left, 4, e))
-            bytes_number(out, (uint64_t)m->right, 4, e);
+        bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -3880,9 +3857,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
 typedef struct CachedWord {
-    unsigned char length;               /* 0: an empty slot */
-    unsigned char count;                /* of ids */
-    unsigned char word[CACHE_BYTES];
+    unsigned char length, count, word[CACHE_BYTES];     /* length 0: an empty slot; count of ids */
     int32_t ids[CACHE_IDS];
 } CachedWord;
 
@@ -3916,17 +3891,14 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
         if (at == n) return ids_add(out, id, n, e);
         id[at] = TOKEN_MERGE + merge[at];
         n--;
-        for (size_t i = at + 1; i < n; i++) {
-            id[i] = id[i + 1];
-            merge[i] = merge[i + 1];
-        }
+        memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
+        memmove(merge + at + 1, merge + at + 2, (n - at - 1) * sizeof *merge);
         merge[at] = merge_at(merges, id, at, n);
         if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
 }
 
-/* Appends the ids of n bytes, piece by piece. The cache changes the speed and nothing else: each
- * word has one slot, which the latest word takes. */
+/* Appends the ids of n bytes, piece by piece. A word has one slot of the cache: the latest's. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
@@ -3976,8 +3948,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
 
-/* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
- * a fiftieth. The counts of pairs are kept up to date while words change. */
+/* Of a text only its distinct words count, each with how often it occurs. */
 enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
@@ -3990,25 +3961,32 @@ typedef struct Joiner {
 
 /* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
-    while (n) {
-        const size_t document = document_length(text, n);
-        for (size_t at = 0, length; at < document; at += length) {
-            length = piece_length(text + at, document - at);
+    for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
+        for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
             int64_t node = -1;
+            length = piece_length(text + at, end - at);
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
                 if (node < 0) return e->status;
             }
             r->nodes.at[node].count++;
         }
-        const size_t skip = document < n ? document + sizeof DOCUMENT_END - 1 : n;
-        text += skip;
-        n -= skip;
+    return 0;
+}
+
+/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
+static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+    const int32_t *s = r->symbols.at + w->start;
+    for (int i = 0; i + 1 < w->length; i++) {
+        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+        if (number < 0) return e->status;
+        r->pairs.at[number].count += times;
     }
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. */
+/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root, and counts
+ * their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -4021,20 +3999,10 @@ static int joiner_words(Joiner *r, Error *e) {
         for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
             word[--first] = TOKEN_BYTE + p->right;
         w->length = PIECE_MAX - first;
-        ids_add(&r->symbols, word + first, (size_t)w->length, e);
+        if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
+            word_count(r, w, w->count, e);
     }
     return e->status;
-}
-
-/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
-static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
-    const int32_t *s = r->symbols.at + w->start;
-    for (int i = 0; i + 1 < w->length; i++) {
-        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
-        if (number < 0) return e->status;
-        r->pairs.at[number].count += times;
-    }
-    return 0;
 }
 
 /* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
@@ -4068,24 +4036,6 @@ static const Pair *joiner_best(const Joiner *r) {
     return best;
 }
 
-/* Finds the merges up to a vocabulary of vocab ids. */
-static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                      Error *e) {
-    if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
-    for (size_t w = 0; w < r->n_words; w++)
-        if (word_count(r, &r->words[w], r->words[w].count, e)) return e->status;
-    while (out->vocab < vocab) {
-        const Pair *best = joiner_best(r);
-        if (!best)
-            return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
-                        "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
-        const int32_t left = best->left, right = best->right;
-        if (tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e) ||
-            joiner_merge(r, left, right, out->vocab - 1, e)) return e->status;
-    }
-    return 0;
-}
-
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
  * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
@@ -4097,10 +4047,19 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
         return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
                     TOKENIZER_VOCAB_MAX, vocab);
     if (n > TRAIN_BYTES_MAX)
-        return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
-                    TRAIN_BYTES_MAX, n);
-    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
-        joiner_run(&r, out, text, n, vocab, e);
+        return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
+    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
+        joiner_words(&r, e);
+    while (!e->status && out->vocab < vocab) {
+        const Pair *best = joiner_best(&r);
+        if (!best) {
+            fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", out->vocab);
+            break;
+        }
+        const int32_t left = best->left, right = best->right;
+        if (!tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e))
+            joiner_merge(&r, left, right, out->vocab - 1, e);
+    }
     if (!e->status && !tokenizer_bytes(out, &file, e))
         out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
     if (e->status) tokenizer_free(out);
@@ -4131,21 +4090,19 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *   [x:name]               tell it and remember it as x           [x=name]    remember it, say none
  *   [$x]                   what x remembers           [x=$y]      x remembers what y does
  *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
- *                          of up to nine digits, or on one and a number of up to four; / drops the
- *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
+ *                          of up to nine digits, or on one and a number of up to four
  *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
  *                          and [name] the first. An alternative without / serves every form: it
  *                          hands it on to those of its references that have it and name none.
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
- * A remembered choice is drawn again, eight times at most, while another variable holds the same
- * text: two people seldom share a name. All its forms are told from the same random numbers, so
- * that what they share comes out the same. Blanks are kept tidy: one at a time, none before
- * , . ; : ! ? or at either end of a line or an alternative.
+ * A remembered choice is drawn up to eight times, while another variable holds the same text. All
+ * its forms are told from the same random numbers: what they share is the same. Blanks are kept
+ * tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
  */
 
-/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while
- * a document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
+/* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is told, rules
+ * inside rules, rules in all, bytes of it and of what it remembers. */
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
@@ -4172,8 +4129,7 @@ typedef struct Node {
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader of Grammar.text, where grammar_copy leaves \n at the end of a rule, \v at other
- * lines'. */
+/* The reader of Grammar.text, where \n ends a rule and \v a line inside one. */
 typedef struct Scan {
     Grammar *g;
     unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
@@ -4191,6 +4147,13 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
     else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
     return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
                 found, hint);
+}
+
+/* An error about a name. Returns 1. */
+static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
+                      const char *hint, Error *e) {
+    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
+                y->size, y->at, hint);
 }
 
 /* Moves past blanks and past line ends inside a rule. */
@@ -4249,8 +4212,7 @@ static int scan_reference(Scan *s, Node *p) {
     const int times = scan_number(s);
     p->low = p->high = times < 0 ? 1 : times;
     if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
-    if (p->high < p->low)
-        return scan_wrong(s, "a range such as 2-5", "the smaller number first");
+    if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
     if (times >= 0) scan_blanks(s);
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
@@ -4265,8 +4227,7 @@ static int scan_reference(Scan *s, Node *p) {
         p->operator = (char)*s->p++;
         if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
         else if ((p->number = scan_number(s)) < 0)
-            scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
-                       "[$x+$y] or [$x%60]");
+            scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
     } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
     if (s->e->status || scan_take(s, ']')) return s->e->status;
     return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
@@ -4280,8 +4241,7 @@ static int scan_text(Scan *s, Node *p) {
         int c = *s->p;
         if (c == '\\') {
             c = *++s->p;
-            if (c < ' ')
-                return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
+            if (c < ' ') return scan_wrong(s, "a mark after \\", "\\\\ for a plain \\");
             if (c == 'n' && to > p->text && to[-1] == ' ') to--;
             *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
@@ -4319,8 +4279,7 @@ static int scan_form(Scan *s, Node *form) {
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
     Node **last = &rule->first;
     uint64_t k = 1;
-    if (s->depth++ > GRAMMAR_NESTING)
-        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
+    if (s->depth++ > GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule");
     do {
         Node *a = *last = node_new(s, NODE_FORM), *form = a;
         last = &a->next;
@@ -4330,16 +4289,11 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
         if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
         rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
         a->weight = rule->weight;
-        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++) {
-            if (a->forms == rule->forms)
-                return scan_wrong(s, "| or the end of the alternative after its last form",
-                                  "\\/ for a plain /");
+        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++)
             form = form->form = node_new(s, NODE_FORM);
-        }
         if (s->e->status) return 1;
-        if (a->forms > 1 && a->forms < rule->forms)
-            return scan_wrong(s, "/ and as many forms as the head has",
-                              "one form for all, or each");
+        if (a->forms > 1 && a->forms != rule->forms)
+            return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
     } while (scan_take(s, '|'));
     s->depth--;
     return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
@@ -4349,23 +4303,18 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
 static int scan_rule(Scan *s) {
     Node *rule = node_new(s, NODE_RULE), *form = rule;
     for (;; form = form->form = node_new(s, NODE_RULE)) {
-        if (rule->forms++ == GRAMMAR_FORMS)
-            return scan_wrong(s, "at most 8 forms", "a second rule");
+        if (rule->forms++ == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "two rules");
         if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
         if (!scan_take(s, '/')) break;
     }
-    Symbol *y = rule->name;
-    if (y->rule)
-        return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). "
-                    "Try: another name", s->g->name, s->line, y->size, y->at, y->rule->line);
-    y->rule = rule;
+    if (rule->name->rule)
+        return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
+    rule->name->rule = rule;
     scan_blanks(s);
     const bool zipf = scan_take(s, '~');
-    if (!scan_take(s, '='))
-        return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
+    if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
     if (scan_alternatives(s, rule, zipf)) return 1;
-    if (!scan_take(s, '\n'))
-        return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
+    if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
     s->line++;
     return 0;
 }
@@ -4382,33 +4331,21 @@ static const Node *reference_shape(const Node *p) {
     return p->recall ? p->name->shape : p->name->rule;
 }
 
-/* An error about a name that a phrase refers to. Returns 1. */
-static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
-                      const char *hint, Error *e) {
-    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
-                y->size, y->at, hint);
-}
-
 /* Whether what a reference names is there and has the form that it asks for. */
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
     const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
     if (!p->recall && !shape)
-        return name_wrong(g, p, p->name, "the name of a rule",
-                          "a line NAME = text, or check the spelling", e);
+        return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
     const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
                         : p->right && !p->right->shape ? p->right : NULL;
-    if (unset)
-        return name_wrong(g, p, unset, "a variable that something remembers",
-                          "[NAME:rule] before [$NAME]", e);
+    if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
     if (p->wanted && form_index(shape, p->wanted) < 0)
-        return name_wrong(g, p, p->wanted, "a form of that rule or variable",
-                          "the names after / in the rule's head", e);
+        return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
     if (!p->variable) return 0;
     do shape = shape->form, held = held->form;
     while (shape && held && shape->name == held->name);
     return !shape && !held ? 0
-         : name_wrong(g, p, p->variable, "rules with the same forms for one variable",
-                      "another variable", e);
+         : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
 /* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
@@ -4422,26 +4359,6 @@ static int grammar_link(Grammar *g, Error *e) {
         if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
     for (int i = 0; i < g->symbol_count; i++)
         if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
-    return e->status;
-}
-
-/* Copies the text into g: comments and control characters become blanks, a line end inside a rule
- * becomes \v. Makes room for nodes and symbols: behind each stands a byte, the first of a name or a
- * text, = [ { } | or /, but behind those of a { that is never closed. */
-static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
-    const idx room = (idx)n + 4 * GRAMMAR_NESTING;
-    bool comment = false;
-    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
-    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
-    unsigned char *t = g->text.at;
-    for (size_t i = 0; i < n; i++) {
-        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
-        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-    }
-    for (size_t i = 0; i < n; i++)
-        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    g->symbols = grab(room, sizeof *g->symbols, e);
-    g->nodes = grab(room, sizeof *g->nodes, e);
     return e->status;
 }
 
@@ -4470,8 +4387,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 /* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
     if (!t->values[name->slot])
-        name_wrong(t->g, p, name, "a variable that has been remembered by now",
-                   "[NAME:rule] earlier in the document", t->e);
+        name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
     return t->values[name->slot];
 }
 
@@ -4482,8 +4398,7 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
     char *text = (char *)t->memory.at + at, *end;
     const long long number = strtoll(text, &end, 10);
     if (end == text || *end || end - text > 9 + (*text == '-'))
-        name_wrong(t->g, p, name, "a whole number of at most nine digits to count with",
-                   "[NAME:rule] of a rule of numbers", t->e);
+        name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
     return number;
 }
 
@@ -4533,9 +4448,8 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
 /* Whether a word takes "an": by its first letter, but for common words that sound otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
     enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
-    static const char *const BEGIN[WORDS] = {
-        "hour", "honest", "honour", "heir", "unin", "unim", "utm", "utt",
-        "uni", "use", "usu", "one", "once", "eu", "ut"};
+    static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
+        "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
     for (int i = 0; i < WORDS; i++)
         if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
     return n && strchr("aeiouAEIOU", *word);
@@ -4575,9 +4489,8 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_on(const Telling *t, const Node *p) {
     return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
            t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
-                "%d rules or %d bytes. Try: an alternative that does not come back here",
-                t->g->name, p->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules or "
+                "%d bytes. Try: fewer", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
@@ -4642,14 +4555,25 @@ static void grammar_free(Grammar *g) {
  * has it an end? On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
+    bool comment = false;
     Bytes trial = {0};
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
-        return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a "
-                    "smaller one", name, n);
-    grammar_copy(g, text, n, e);
-    Scan s = {.g = g, .p = g->text.at, .line = 1, .e = e};
+        return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
+    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
+    unsigned char *t = g->text.at;
+    for (size_t i = 0; i < n; i++) {                    /* comments and controls become blanks */
+        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
+        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
+    }
+    for (size_t i = 0; i < n; i++)
+        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
+    /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
+    g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
+    g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
+    Scan s = {.g = g, .p = t, .line = 1, .e = e};
     while (!e->status && (scan_blanks(&s), *s.p)) {
         if (scan_take(&s, '\n')) s.line++;
         else scan_rule(&s);
@@ -4665,25 +4589,24 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
 /* -------------------------------------------------------------------------------------------------
  * 9.2  Packing                                                       [S2] [FIG1] section 2
  *
- * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
- * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
- * later as targets. A block may start inside a document, and attention crosses documents, as in the
- * paper. A text's blocks come in a new random order at each pass; a grammar's as they are told.
+ * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
+ * cut into blocks of T+1 tokens: T inputs, and the same tokens one later as targets. A block may
+ * start inside a document, and attention crosses documents, as in the paper. A text's blocks come
+ * in a new random order at each pass; a grammar's as they are told.
  *
  * Held back for validation, whatever the seed: of a text or shards, the documents whose number
- * hashes below --valid; where that leaves one side empty, as with a single document, the end of the
- * last document, its share by length. Of a grammar, the documents of a seed no training has.
+ * hashes below --valid; where that leaves one side empty, the end of the last document, its share
+ * by length. Of a grammar, the documents of a seed no training has.
  *
- * --text names a file, standard input, or a folder, whose files (its own, and none whose name
- * begins with a dot) follow each other in the order of their names; a file's end ends a document.
- * Bytes that are not UTF-8 are refused: another encoding would train a model of noise.
+ * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
+ * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
- * A document ends at each id --end-token, and may go on from one file of a folder to the next. The
- * vocabulary is --vocab, by default GPT-2's 50257 ids padded to a multiple of 64 as both projects
- * do. Its last two ids are for --bos and --fix-token; a shard that has them is then refused.
+ * A document ends at each id --end-token, and may go on in the next file of a folder. There are
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
+ * two are for --bos and --fix-token; a shard that has them is then refused.
  */
 
 enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
@@ -4695,10 +4618,9 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
     for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
-        uint32_t code = b;
         more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+        uint32_t code = b & (more ? 0x3Fu >> more : 0x7Fu);
         if ((b >= 0x80 && b < 0xC0) || b > 0xF4 || n - at <= more) return at;
-        if (more) code &= 0x3Fu >> more;
         for (size_t i = 1; i <= more; i++) {
             if ((text[at + i] & 0xC0) != 0x80) return at;
             code = code << 6 | (text[at + i] & 0x3Fu);
@@ -4708,16 +4630,15 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's n bytes of text. A byte order mark becomes blanks, which the start of a document
- * drops. */
+/* Checks a file's n bytes of text. A byte order mark becomes blanks, which document_next drops. */
 static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
     const size_t good = utf8_length(t, n);
     size_t line = 1;
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
     if (good == n) return 0;
     for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-    return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
-                "-f latin1 -t utf-8, or another file", name, t[good], line);
+    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+                name, line, t[good]);
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
@@ -4725,33 +4646,34 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                       Error *e) {
     const size_t before = out->size;
     const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
-    if (head && (n < SHARD_HEAD || number_at(bytes + 4, 4) != SHARD_VERSION))
-        return fail(e, 1, "%s: expected %d bytes of header, version %d, found %zu bytes, version "
-                    "%d. Try: a whole copy, of GPT-2's ids", name, SHARD_HEAD, SHARD_VERSION, n,
-                    n < 8 ? 0 : (int)number_at(bytes + 4, 4));
-    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0), *end = bytes + n;
-    const size_t left = (size_t)(end - at), count = head ? (size_t)number_at(bytes + 8, 4)
-                                                  : left > 2 ? (left + 1) / 2 : 1;
-    if (left != 2 * count || !count)
-        return fail(e, 1, "%s: expected %zu ids of 2 bytes each, found %zu bytes. Try: a whole "
-                    "shard as llm.c or nanoGPT writes it, or --text", name, count, left);
-    for (; at < end && !e->status; at += 2) {
+    const size_t start = head ? SHARD_HEAD : 0;
+    if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
+                                         number_at(bytes + 8, 4) != (n - start) / 2)))
+        return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
+                    "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
+    const unsigned char *end = bytes + n;
+    for (const unsigned char *at = bytes + start; at < end && !e->status; at += 2) {
         const int32_t id = (int32_t)number_at(at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
-        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                  "more, or --text", name, vocab, id, out->size - before, id + 3);
+        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
+                  vocab, id, out->size - before, id + 3);
     }
     if (e->status) out->size = before;
     return e->status;
 }
 
-/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of
- * ids. */
+/* The file or folder that the data come from. */
+static const char *source_name(const Source *s) {
+    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
+         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+}
+
+/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
     Ids ids = {0};
-    files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
+    files_list(source_name(s), &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
         at += strlen(name) + 1;
@@ -4770,8 +4692,8 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     return e->status;
 }
 
-/* Finds the next document from *at on, past its separator; false when there is none. White space at
- * the start of a text's document is not part of it. */
+/* Finds the next document from *at on, without the white space that begins it, and moves *at past
+ * its separator; false when there is none. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
     while ((*from = *to = *at) < all->size) {
@@ -4788,7 +4710,6 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
     return false;
 }
 
-/* Whether a document is held back. */
 static bool document_held(const Source *s, uint64_t number) {
     Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
     return rng_uniform(&draw) < s->valid;
@@ -4815,8 +4736,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     source_read(d, s, &all, e);
     for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
         held += document_held(s, n);
-    if (!n) fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
-                 s->tokens[0] ? s->tokens : s->text);
+    if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", source_name(s));
     const bool cut = s->valid > 0 && (!held || held == n);
     for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
         const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
@@ -4844,7 +4764,8 @@ static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, I
     return e->status;
 }
 
-static int data_open_grammar(Data *d, const Source *s, const char *path, int T, Error *e) {
+static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
+    const char *path = source_name(s);
     Bytes text = {0};
     if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
     d->source = hash64(0, text.at, text.size);
@@ -4868,48 +4789,38 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         const int below = s->bos || s->fix_token ? d->bos : d->vocab;
         return d->end < below ? 0
              : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
-                    "Try: another one, or --vocab %d", d->end, below, d->end + 3);
+                    "Try: --vocab %d", d->end, below, d->end + 3);
     }
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
     d->end = t->end;
     d->bos = t->bos;
     d->fix = t->fix;
-    const char *flag = s->bos && d->bos < 0 ? "bos"
-                     : s->fix_token && d->fix < 0 ? "fix-token" : NULL;
-    return !flag ? 0
-         : fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                "without it, or --tokenizer tokenizer.bin", flag, s->tokenizer);
-}
-
-/* What the data come from, for messages. */
-static const char *source_name(const Source *s) {
-    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
-         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    const bool bos = s->bos && d->bos < 0;
+    return !bos && !(s->fix_token && d->fix < 0) ? 0
+         : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
+                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
- * the context, or 0 when nothing will be trained and only the held documents are wanted. */
+ * the context, or 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
                 .pass = -1};
-    const bool text = s->text[0], grammar = s->grammar[0];
-    if (text + grammar + (s->tokens[0] != 0) > 1)
-        return fail(e, 2, "--%s and --%s exclude each other. Try: one of them",
-                    s->tokens[0] ? "tokens" : "text", s->tokens[0] && text ? "text" : "grammar");
+    if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
+        return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
     if (s->toy && s->open) return s->open(d, s, T, e);
-    if (s->toy)
-        return fail(e, 2, "--toy: ./paper has the toys. Try: cc -O3 data/paper.c -o paper -lm");
+    if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
     if (!data_open_ids(d, s, e)) {
-        if (text || s->tokens[0]) data_open_files(d, s, T, e);
-        else data_open_grammar(d, s, source_name(s), T, e);
+        if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
+        else data_open_grammar(d, s, T, e);
     }
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
     if (!e->status && T && !d->endless && d->blocks < 1)
-        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or "
-             "a smaller --context", source_name(s), T + 1, d->train.size);
+        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
+             "--context", source_name(s), T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
     if (e->status) data_close(d);
     return e->status;
@@ -4982,8 +4893,7 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
     for (const char *at = text; *at;) {
         char *end;
         const long p = strtol(at, &end, 10);
-        if (end == at || p < 1 || p > 1 << 24 || n == room ||
-            (*end && (*end != ',' || !end[1])))
+        if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
             return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
                         flag, text, room, flag);
         positions[n++] = (int)p;
@@ -4995,10 +4905,8 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
 
 /* ids, targets [T] of a block of T+1 tokens. */
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
-    for (int t = 0; t < T; t++) {
-        ids[t] = block[t];
-        targets[t] = block[t + 1];
-    }
+    memcpy(ids, block, (size_t)T * sizeof *ids);
+    memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
 /* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
@@ -5035,12 +4943,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
 /* -------------------------------------------------------------------------------------------------
  * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
  *
- *   natural   the first T tokens of held documents, as the paper takes them; when these do not
- *             suffice, further stretches of the same documents
+ *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too; random tokens of the training are not. Fills ids, targets
- * [n,T] (targets only for natural) and returns how many sequences there are; *starts of them are
- * starts of documents.
+ * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
+ * how many sequences there are; *starts of them are starts of documents.
  */
 static const char *const INPUTS[] = {
     [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
@@ -5059,8 +4965,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
             if (from + T + 1 > end) continue;
             block_split(d->held.at + from, T, ids, targets);
             overwrite(ids, targets, T, fixed, d->fix);
-            ids += T;
-            targets += T;
+            ids += T, targets += T;
             got++;
             *starts += skip == 0;
         }
@@ -5081,8 +4986,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
     for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
         block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
         intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
-        ids += T;
-        targets += T;
+        ids += T, targets += T;
     }
     return got;
 }
