@@ -215,6 +215,7 @@ typedef struct Model {
     bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
 } Model;
 
+const Tensor *model_tensor(const Model *m, const char *name);   /* NULL: the variant has none */
 void model_free(Model *m);
 
 /* -------------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
  * 2  Model files: published weights as they are, read matrix by matrix           section 3, [T8]
  *
  * The models that section 3 measures have up to 52 billion parameters. Their numbers stay as they
- * were published, in 2 or 4 bytes each, in one file (data/hf.c writes it), or even in the files
+ * were published, in 2 or 4 bytes each, in one file, which this chapter writes, or in the files
  * that were downloaded, to which this one then only points. Little-endian, in this order:
  *
  *   8   "SINKMOD1"          8  where the head begins          48  zeros
@@ -135,8 +135,7 @@ enum {
 };
 #define MODEL_MAGIC "SINKMOD1"
 
-/* How a tensor lies in a file: row-major in the shape that Model.tensor has, or in its transpose,
- * as most published matrices do. */
+/* How a tensor lies in a file: row-major, or its transpose, as most published matrices do. */
 enum { IN_OUT, OUT_IN };
 
 /* Where the bytes of a tensor are: runs of `run` bytes, `stride` from the start of one to that of
@@ -955,8 +954,7 @@ static const TensorRow ROUTER_TENSORS[] = {
     {NULL, 0, NULL, 0, false, NULL}
 };
 
-/* gate [X]: from scores to p_e where e is among the `top` largest, else 0; X <= CHUNK. One NaN
- * makes all of them NaN. */
+/* gate [X <= CHUNK]: from scores to p_e of the `top` largest, else 0. One NaN makes all NaN. */
 static void router_row(idx X, idx top, real *gate) {
     real p[CHUNK], most = vec_max(X, gate);
     bool taken[CHUNK] = {false};
@@ -974,8 +972,7 @@ static void router_row(idx X, idx top, real *gate) {
 }
 
 /* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
- * takes expert e, else 0; then the rows of one expert, and what it makes of them. The block's f1,
- * f2, fa are scratch. */
+ * takes expert e, else 0; then an expert's rows, and what it makes of them. f1, f2, fa: scratch. */
 static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
     const Config *c = &m->c;
     if (!config_experts(c, l)) return false;
@@ -1065,8 +1062,7 @@ static idx parts_room(const Config *c, int B, idx N) {
 }
 
 /* Slabs of 256 rows, or a multiple, leave the order of a sum as it is (the multiply's blocks of k),
- * so a model has the same bits from its file as in memory (test model_file__same_bits). No rows, no
- * reading. */
+ * so a model has the same bits from its file as in memory. No rows, no reading. */
 static bool stored_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
                           idx rows, idx in, idx out) {
     const Tensor *t = stored_tensor(m, w);
@@ -1084,8 +1080,7 @@ static bool parts_row(const Model *m, real *to, idx id) {
 }
 
 /* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
- * row's sums at[0] = the largest logit so far and at[1] = sum_v e^(y_v - that), and puts -y_target
- * into *loss. y is scratch. */
+ * row's sums at[0], the largest logit, and at[1] = sum_v e^(y_v - that), and *loss = -y_target. */
 static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
     real most = vec_max(n, y);
     if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
@@ -1098,8 +1093,7 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
     at[1] += (double)vec_sum(n, y);
 }
 
-/* model_loss column by column of W_cls, whose slabs have all E rows: every row of the batch meets a
- * slab before the next one is read. */
+/* model_loss by slabs of W_cls of all E rows: the whole batch meets one before the next is read. */
 static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean) {
     const Config *c = &m->c;
     const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
@@ -1139,9 +1133,8 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int 
 }
 
 static int stored_fault(const Model *m, Error *e) {
-    return m->file && m->file->fault.status ? fail(e, m->file->fault.status, "%s",
-                                                   m->file->fault.text)
-                                            : 0;
+    const Error *fault = m->file ? &m->file->fault : NULL;
+    return fault && fault->status ? fail(e, fault->status, "%s", fault->text) : 0;
 }
 
 static void parts_close(Model *m) {
@@ -1228,8 +1221,7 @@ static void print_real(Bytes *out, const Settings *s, const char *key, const cha
     bytes_print(out, e, "%s: %.60s%s", key, text, strpbrk(text, ".e") ? "" : ".0");
 }
 
-/* "rope_theta" and "rope_scaling": every version of transformers reads these; those from 5 on turn
- * them into their rope_parameters. */
+/* "rope_theta" and "rope_scaling", which every version of transformers reads. */
 static void print_rope(Bytes *out, const Settings *s, Error *e) {
     const Config *c = &s->model;
     bool llama3 = c->rope_scaling == ROPE_LLAMA3;
@@ -1324,8 +1316,7 @@ static const Counterpart LLAMA[] = {
     {"@w3", "@mlp.down_proj", TURNED}, {"normf", "model.norm", AS_IS}, {"wcls", "lm_head", TURNED},
     {NULL, NULL, AS_IS}};
 
-/* Does name fit a pattern (NULL: none does), in which each * stands for a number? number [2] gets
- * them. */
+/* Does name fit a pattern, in which each * stands for a number? number [2] gets them. */
 static bool fits(const char *pattern, const char *name, int number[2]) {
     char whole[64];
     int n = 0;
@@ -1938,8 +1929,7 @@ enum {
 };
 
 /* The formats of a number and their bits. The first FORMATS_READ, in the order of DTYPE_*, are
- * read; no model of the six families was published in another. The rest stand in files that hold
- * what is not needed here. */
+ * read; no model of the six families was published in another. */
 static const struct { const char *tag; int bits; } FORMATS[] = {
     [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16}, [DTYPE_BF16] = {"BF16", 16},
     {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
@@ -2047,8 +2037,7 @@ static int places_check(const char *name, Entry *x, idx n, uint64_t bytes, Error
                       "again", name, (unsigned long long)at, (unsigned long long)bytes);
 }
 
-/* Appends to f the tensors of a file of `size` bytes that begins with the `data` bytes at head, 8
- * and the header's. */
+/* Appends to f the tensors of a file of `size` bytes; head: its first `data`, 8 and the header. */
 static int header_read(Folder *f, Json *j, const unsigned char *head, size_t data, uint64_t size,
                        const char *name, Error *e) {
     if (json_read(j, head + 8, data - 8, name, e)) return e->status;
@@ -2645,8 +2634,7 @@ enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KINDS_COUNT };
 typedef struct Merge { int32_t id, rank; } Merge;
 /* Code points that share a class of characters, or a class of marks that combine. */
 typedef struct Range { uint32_t first, last, value; } Range;
-/* A code point that is `first` and `second` (0: nothing) in another form; joins: and is made of
- * them again. */
+/* A code point that is `first` and `second` (0: none) in another form; joins: and back again. */
 typedef struct Fold { uint32_t code, first, second, joins; } Fold;
 
 /* What a published tokenizer knows beside its vocabulary, ids and merges. */
@@ -3089,8 +3077,7 @@ static int marks_order(const Published *t, int32_t *run, size_t n, Ids *spare, E
 }
 
 /* Form NFC of decomposed code points, in place: marks into their order, then each composes with the
- * last starter (class 0) unless a mark of its class or a later one, or another starter, is between.
- * Unicode Standard Annex 15. */
+ * last starter (class 0) unless one of its class or later, or a starter, is between (Annex 15). */
 static int compose(Scratch *c, Error *e) {
     const Published *t = c->tokenizer->published;
     int32_t *codes = c->codes.at;
@@ -3471,8 +3458,7 @@ static size_t letters_spell(const unsigned char *s, size_t n, unsigned char *out
     return size;
 }
 
-/* A spelling with SentencePiece's sign as a space; returns its length, 0 when it has a space too,
- * of which a text keeps none there. */
+/* A spelling with SentencePiece's sign as a space; its length, 0 when it has a space of its own. */
 static size_t signs_spell(const unsigned char *s, size_t n, unsigned char *out) {
     size_t size = 0;
     for (size_t at = 0; at < n; size++) {
@@ -3843,8 +3829,7 @@ static int sentencepiece(Making *m, const Bytes *in, Error *e) {
 }
 
 /* llama2.c's: the length of the longest token; then of each a score (a float), its length and its
- * bytes. Ids 1 and 2 begin and end a text, 3 .. 258 are the bytes; SentencePiece's sign has become
- * a space. */
+ * bytes. Ids 1 and 2 begin and end a text, 3 .. 258 are the bytes; a space stands for the sign. */
 static int llama2c(Making *m, const Bytes *in, Error *e) {
     m->cut = CUT_BESIDE;
     m->space = SPACE_EACH;
@@ -3998,8 +3983,7 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
     return e->status;
 }
 
-/* A file's bytes as a tokenizer, told apart by how they begin: JSON; llama2.c's small number; a
- * first piece of SentencePiece. */
+/* A file as a tokenizer, by how it begins: JSON; llama2.c's small number; SentencePiece's piece. */
 static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
     size_t at = 0;
     while (at < in->size && strchr(" \t\r\n", in->at[at]) && in->at[at]) at++;
@@ -4282,8 +4266,7 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
     return folder_sort(f, e);
 }
 
-/* Opens a folder, or a file of llama2.c (*one), as the resolved s->model and as f, which is to be
- * freed whatever comes back. */
+/* Opens a folder, or a file of llama2.c (*one), as the resolved s->model and f, to be freed. */
 static const Family *published_open(Folder *f, Settings *s, const char *from, bool *one, Error *e) {
     unsigned char head[BIN_HEAD];
     char name[1024];
@@ -4421,8 +4404,7 @@ static int choices_read(const unsigned char *p, size_t n, const char *name, Choi
     return e->status;
 }
 
-/* A context with one of its endings: `length` tokens from `at`, of which those from `scored` on
- * have their probabilities read. */
+/* A context with an ending: `length` tokens from `at`; those from `scored` on are the ending's. */
 typedef struct Choice { size_t at; int length, scored; } Choice;
 
 /* Encodes a question's endings, one Choice each, behind ids. */
@@ -4693,8 +4675,7 @@ static double row_weights(const Toy *y, int l, int h, int t) {
 static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
 static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
 
-/* A line of such a page: what it presupposes (0: nothing), and the bound of the control where that
- * is missing, 0 for no line at all. */
+/* A line of such a page: its premise (0: none), and the control's bound without it (0: no line). */
 typedef struct TrainedLine { Line line; int premise; double control; } TrainedLine;
 
 static const TrainedLine OF_RANDOM[] = {
@@ -4732,8 +4713,7 @@ static const TrainedLine OF_RANDOM[] = {
     {{0}, 0, 0}
 };
 
-/* T tokens for y: the first n of them, and then others, from two streams of the seed; n = 0: one
- * token again and again. */
+/* T tokens for y: n of one stream of the seed, then of another; n = 0: one token repeated. */
 static void trained_feed(Toy *y, int n, int vocab) {
     Rng rng = {1}, other = {2};
     for (int t = 0; t < y->T; t++) {
@@ -4874,8 +4854,7 @@ static int synthetic_model(const Settings *s, Error *e) {
     return model_file_end(&w, e);
 }
 
-/* Of a forward: 2 operations for each weight of a matrix and row, 4 D for each key that a row of a
- * head sees. */
+/* Of a forward: 2 operations for each weight and row, 4 D for each key that a row's head sees. */
 static double forward_flops(const Model *m, int B, int T) {
     const Config *c = &m->c;
     const idx N = config_rows(c, T);
@@ -4979,8 +4958,8 @@ static const Verb HF_VERBS[] = {
 int main(int argc, char **argv) {
     HfOwn own;
     const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                        .checks = MORE_CHECKS, .page = report_write, .survey = survey, .heads = outcome_heads,
-                        .measure = choices_measure, .ablate = eval_ablate};
+                        .checks = MORE_CHECKS, .page = report_write, .survey = survey,
+                        .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
     char *more[WORDS_MOST + 64] = {argv[0], "import"};
     calm_threads(argv);
     if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))

@@ -18,7 +18,6 @@ static void table_open(Experiments *x, const char *text) {
     exit(1);
 }
 
-
 /* A file with a 0 behind it, to be freed. */
 static char *file_string(const char *path) {
     Bytes b = {0}; Error e = {0};
@@ -50,11 +49,8 @@ static void experiments_read__by_hand(Test *t) {
         "claim four exact here: always\nrule late.sink_1..5 <= 0.5";
     Experiments x;
     table_open(&x, TEXT);
-    const Corpus *p = x.corpus;
-    const Row *row = x.row;
-    const Item *item = x.item;
-    const Shown *s = x.shown;
-    const Claim *c = x.claim;
+    const Corpus *p = x.corpus; const Row *row = x.row; const Item *item = x.item;
+    const Shown *s = x.shown; const Claim *c = x.claim;
     fact(t, x.seeds == 4 && x.headline_seeds == 6, "seeds %d %d", x.seeds, x.headline_seeds);
     fact(t, x.corpora == 3 && p[0].hash == 255 && !p[0].grammar && p[1].grammar && !p[1].domain
          && p[2].domain, "corpora");
@@ -118,12 +114,10 @@ static void experiments_read__refuses(Test *t) {
         {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
         {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
         {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
-         "at most 4 needs"}
-    };
+         "at most 4 needs"}};
 #undef RULE
     EACH(i, CASES) {
-        char text[1024];
-        Experiments x; Error e = {0};
+        char text[1024]; Experiments x; Error e = {0};
         int n = snprintf(text, sizeof text, "%s%s", HEAD, CASES[i].text);
         int status = experiments_read(&x, (const unsigned char *)text, (size_t)n, "t", &e);
         fact(t, status == 1 && strstr(e.text, CASES[i].said) && strstr(e.text, "Try: "),
@@ -141,8 +135,7 @@ static void experiments_read__refuses(Test *t) {
  * with advice. Returns how many are taken. */
 static int damaged_taken(Test *t, Bytes *b, int trials, const char *odd,
                          bool (*take)(const Bytes *b, size_t n, Error *e)) {
-    Rng r = {21};
-    int taken = 0;
+    Rng r = {21}; int taken = 0;
     for (int i = 0; i < trials; i++) {
         Error e = {0};
         size_t at = rng_below(&r, b->size);
@@ -292,8 +285,7 @@ static double measured(Test *t, const Result *r, const char *name) {
 /* Table 7's numbers, from models whose table is written so, for t as far as the sequences go. */
 static void measure_swaps__by_hand(Test *t) {
     enum { T = 16 };
-    Settings s; Trainer r; Error e = {0}; Result found = {0};
-    double between = 0;
+    Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
     if (!tale_open(t, &s, "") ||
         !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
     steps_of(t, &r, 25);
@@ -332,8 +324,7 @@ static void measure_swaps__by_hand(Test *t) {
 /* [FIG3] alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
 static void measure_grid__by_hand(Test *t) {
     enum { N = 13, H = 8, MOST = 32 };
-    Settings s; Trainer r; Error e = {0}; Result found = {0};
-    double between = 0;
+    Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
     int n;
     if (!tale_open(t, &s, "") ||
         !trainer_made(t, &r, "--context 40 --extra kv --heads 8 --n 13 --input random")) return;
@@ -349,8 +340,7 @@ static void measure_grid__by_hand(Test *t) {
     fact(t, n == 18, "%d numbers", n);
     for (int k = 0; k < 2 && n == 18; k++) {
         int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
-        double mean = 0;
-        Acts a; Probe probe;
+        double mean = 0; Acts a; Probe probe;
         int got = data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
         real *maps = calloc((size_t)(N * H * T * S), sizeof *maps);
         if (!maps || acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) exit(1);
@@ -391,8 +381,7 @@ static void measure_domains__by_hand(Test *t) {
     uint64_t hash = r.data.source;
     for (int k = 0; k < 3; k++) {                /* with the texts, without, with another text */
         static const char *const NAMES[] = {"story", "tale", "told", "away"};
-        Result found = {0}; Error wrong = {0};
-        char text[300];
+        Result found = {0}; Error wrong = {0}; char text[300];
         snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
         table_open(&x, text);
         int status = measure_domains(&found, &r, &x, k == 1 ? "" : SCRATCH, &wrong);
@@ -401,10 +390,7 @@ static void measure_domains__by_hand(Test *t) {
                          strstr(wrong.text, "Try: "), "%s", wrong.text);
         if (!status) fact(t, found.lists == (k ? 5 : 15), "%d numbers", found.lists);
         for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
-            Data d; Sinks seen;
-            Settings one = r.s;
-            char name[40];
-            int starts;
+            Data d; Sinks seen; Settings one = r.s; char name[40]; int starts;
             one.data.text[0] = 0;
             settings_flags(&one, i ? FROM_TEXT : "--grammar data/story.grammar", "d", &e);
             if (data_open(&d, &one.data, 0, 0, &e) ||
@@ -429,12 +415,10 @@ static void measure_domains__by_hand(Test *t) {
 
 static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--extra zero ",
                                        "--sim sigmoid --normalizer one "};
-#define TRIGGER_TOY                                                                                \
-    "--toy trigger --layers 1 --heads 1 --dim 16 --context 16 --pos none --init gpt2 --batch 16 "  \
-    "--lr 3e-3 --warmup 0 --wd 0 --clip 0 --quiet --n 20 "
-#define BACKCOPY_TOY                                                                               \
-    "--toy backcopy --layers 1 --heads 1 --dim 32 --ffn 64 --context 32 --pos learned --batch 16 " \
-    "--lr 1e-2 --warmup 0 --quiet --n 20 "
+#define TRIGGER_TOY "--toy trigger --layers 1 --heads 1 --dim 16 --context 16 --pos none --init " \
+                    "gpt2 --batch 16 --lr 3e-3 --warmup 0 --wd 0 --clip 0 --quiet --n 20 "
+#define BACKCOPY_TOY "--toy backcopy --layers 1 --heads 1 --dim 32 --ffn 64 --context 32 --pos " \
+                     "learned --batch 16 --lr 1e-2 --warmup 0 --quiet --n 20 "
 
 /* The settings that these flags say, in two strings, with what --toy opens. */
 static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
@@ -458,8 +442,7 @@ static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
 /* What x_1 .. x_T are, and y_j = their mean up to the trigger, which stands at 3 .. T alike. */
 static void trigger_draw__rules(Test *t) {
     enum { C = 7, T = 6, N = 2000 };
-    real x[T * C], y[T * C], again[2 * T * C];
-    int often[T] = {0};
+    real x[T * C], y[T * C], again[2 * T * C]; int often[T] = {0};
     double sum = 0, square = 0;
     for (int n = 0; n < N; n++) {
         int at = trigger_draw(x, y, C, T, 5, (uint64_t)n);
@@ -495,8 +478,7 @@ static void trigger_draw__rules(Test *t) {
 }
 
 static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flags) {
-    Config c; Error e = {0};
-    char text[300];
+    Config c; Error e = {0}; char text[300];
     snprintf(text, sizeof text, "--layers 1 --heads 1 --dim 7 --ffn 1 --vocab 1 --pos none %s",
              flags);
     if (!config_from_flags(&c, text, &e) && !model_create(m, &c, true, &e) &&
@@ -509,9 +491,7 @@ static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flag
  * at the trigger, and an error of the mean's square elsewhere. */
 static void trigger_loss__running_mean(Test *t) {
     enum { C = 7, T = 6, B = 3 };
-    Model m; Acts a;
-    real x[B * T * C], y[B * T * C];
-    double want = 0;
+    Model m; Acts a; real x[B * T * C], y[B * T * C]; double want = 0;
     if (!toy_model(t, &m, &a, B, T, "")) return;
     for (int k = 0; k < C; k++) m.w.layer[0].wv[k * C + k] = m.w.layer[0].wo[k * C + k] = 1;
     for (int b = 0; b < B; b++) {
@@ -535,8 +515,7 @@ static void trigger_loss__gradients(Test *t) {
     if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
     for (int b = 0; b < B; b++) trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
     for (int arm = 0; arm < 5; arm++) {
-        Model m; Acts a;
-        int seen = 0;
+        Model m; Acts a; int seen = 0;
         if (!toy_model(t, &m, &a, B, T, TOY_ARMS[arm])) return;
         Rng r = {4};
         for (idx i = 0; i < m.count; i++) m.params[i] = (real)(0.6 * rng_normal(&r));
@@ -595,8 +574,7 @@ static void backcopy_draw__rules(Test *t) {
             else after[block[i]][block[i + 1]]++, from[block[i]]++;
         }
     }
-    /* x is followed by a, b, b; y by a and a blank; z by a; the blank by c; first: x 3, y 2, z,
-     * blank */
+    /* x: then a, b, b; y: a, blank; z: a; blank: c; what begins a text: x 3, y 2, z, blank */
     static const struct { char one, two; double p; } PAIRS[] = {
         {'x', 'a', 1.0 / 3}, {'x', 'b', 2.0 / 3}, {'y', 'a', 0.5}, {'y', ' ', 0.5}, {'z', 'a', 1},
         {' ', 'c', 1}, {'^', 'x', 3.0 / 7}, {'^', 'y', 2.0 / 7}, {'^', 'z', 1.0 / 7}};
@@ -661,8 +639,7 @@ static void toy_run__same_bits(Test *t) {
         const char *flags = run % 2 ? BACKCOPY_TOY "--steps 3 " : TRIGGER_TOY "--steps 12 ";
         Bytes text[3] = {{0}};
         for (int k = 0; k < 3; k++) {
-            Result r; Error e = {0};
-            char more[100];
+            Result r; Error e = {0}; char more[100];
             snprintf(more, sizeof more, "%s%s", TOY_ARMS[run / 2], k == 2 ? "--seed 1" : "");
             set_workers(k == 1 ? 3 : 1);
             if (!toy_done(t, &r, flags, more)) return;
@@ -706,8 +683,7 @@ static void toy_run__learns(Test *t) {
         note(t, "%.2f ", loss);
         result_free(&r);
     }
-    Result r;
-    int n;
+    Result r; int n;
     if (!toy_done(t, &r, BACKCOPY_TOY "--steps 200 ", "")) return;
     double loss = result_number(&r, "loss@trigger"), all = result_number(&r, "loss");
     double bigram = result_number(&r, "loss@bigram"), least = result_number(&r, "entropy@bigram");
@@ -759,8 +735,7 @@ static void toy_print__maps(Test *t) {
     toy_print(&r, out);
     char *text = text_of(out);
     const char *rows[] = {" * 1 v", "  1   5 5 .", " > t   . 4 6", "  1   # . .", " > t   . 9 1"};
-    for (int k = 0; k < 5; k++)
-        fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
+    for (int k = 0; k < 5; k++) fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
     fact(t, strstr(text, "before") && strstr(text, "after"), "no titles");
     free(text);
     r.list[3].n = 5;                                         /* a file that was cut: no picture */
@@ -770,8 +745,7 @@ static void toy_print__maps(Test *t) {
     fclose(out); result_free(&r); scratch_close();
 }
 
-/* Against the closed forms of 1, 2 and 4 degrees of freedom, printed tables, and for others the
- * density summed by Simpson's rule. */
+/* Against closed forms of 1, 2 and 4 degrees of freedom, printed tables, and Simpson's rule. */
 static void student__known(Test *t) {
     static const double quantiles[][3] = {                   /* p, nu, t to six decimals */
         {0.975, 1, 12.706205}, {0.975, 2, 4.302653}, {0.975, 10, 2.228139}, {0.995, 4, 4.604095},
@@ -915,8 +889,7 @@ static void claim_judge__verdicts(Test *t) {
     int seen[VERDICT_KINDS] = {0};
     EACH(i, VERDICT_CASES) {
         const TestCase *c = &VERDICT_CASES[i];
-        char text[1000];
-        Experiments x; Judged j;
+        char text[1000]; Experiments x; Judged j;
         const char *rule = strchr(c->rule, '|') + 1;
         snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
                  (int)(rule - 1 - c->rule), c->rule, rule);
@@ -937,8 +910,7 @@ static void claim_judge__verdicts(Test *t) {
 
 /* Writes a result to where `folder` keeps it, and frees it. */
 static void result_leave(Result *r, const char *folder) {
-    Bytes text = {0}; Error e = {0};
-    char path[PATH_ROOM];
+    Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
     result_text(r, &text, &e);
     result_path(path, folder, r->corpus, r->row, r->seed, &e);
     if (e.status || file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
@@ -1114,8 +1086,7 @@ static void item_text__narrow(Test *t) {
     table_open(&x, text);
     results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
     for (int i = 0; i < x.items; i++) {
-        Bytes out = {0};
-        int blocks = 0;
+        Bytes out = {0}; int blocks = 0;
         item_text(&out, &r, i, &e);
         bytes_add(&out, "", 1, &e);
         is_narrow(t, &out);
@@ -1202,8 +1173,7 @@ static void sink__published(Test *t) {
 #undef THERE
 }
 
-/* The k-th number (from 0) of the cells of the table row that begins with `name`; NaN for a cell
- * of "-" or none. */
+/* Number k, from 0, of the cells of the table row `name`; NaN for a cell of "-" or none. */
 static double page_cell(const char *page, const char *name, int k) {
     char begins[64];
     snprintf(begins, sizeof begins, "<tr><td>%s</td>", name);
@@ -1223,9 +1193,8 @@ static int count_of(const char *text, const char *what) {
     return n;
 }
 
-/* Every element is closed in order, nothing is fetched or run, every figure has a caption and every
- * picture of one a text beside it, no number is nan or inf, and it is small; a page of any number
- * of figures (-1) may have 3 MB. */
+/* Every element is closed in order, nothing is fetched or run, every figure has a caption and its
+ * pictures texts, no number is nan or inf, and it is small (of any number of figures, -1: 3 MB). */
 static char *page_sound(Test *t, const char *path, int figures) {
     size_t most = figures < 0 ? 3000000 : 300000;
     char open[40][16], *page = file_string(path);
@@ -1266,9 +1235,8 @@ static char *page_sound(Test *t, const char *path, int figures) {
     return page;
 }
 
-/* The levels of the cells of the picture behind `label`, as its paths draw them; rows by columns
- * at most 64 by 66, cells of 8 x 8 from (30, 16). Returns how many cells are drawn twice or
- * outside. */
+/* The levels of the cells of the picture behind `label`, as its paths draw them: up to 64 rows of
+ * 66, each 8 x 8 from (30, 16) on. Returns how many cells are drawn twice or outside. */
 static int page_levels(const char *page, const char *label, int *levels) {
     const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
     int wrong = 0;
@@ -1299,8 +1267,7 @@ static void report_write__maps(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 3; f++) {
-        Trainer r; Error e = {0}; Acts a;
-        int ids[B * T], targets[B * T], starts;
+        Trainer r; Error e = {0}; Acts a; int ids[B * T], targets[B * T], starts;
         Outcome *o = calloc(1, sizeof *o);
         if (!o || !trainer_made(t, &r, FLAGS[f])) return;
         steps_of(t, &r, 30);
@@ -1332,8 +1299,7 @@ static void report_write__maps(Test *t) {
         model_forward(&r.m, &a, ids, B, T);
         for (int k = 0; k < 2; k++) {
             const HeadMap *map = &o->map[k];
-            char label[64];
-            int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
+            char label[64]; int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
             within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0,
                    "alpha of head %d", k);
             fact(t, map->T == T && map->S == S, "%d x %d", map->T, map->S);
@@ -1342,8 +1308,7 @@ static void report_write__maps(Test *t) {
             wrong = page_levels(page, label, levels);
             for (int i = 0; i < T; i++)
                 for (int j = 0; j < S; j++) {
-                    double mean = 0;
-                    int level = 0;
+                    double mean = 0; int level = 0;
                     for (int b = 0; b < B; b++)
                         mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
                                                                   i) * S + j] / B;
@@ -1422,8 +1387,7 @@ static void results_copy(const Experiments *x, int seeds, int every, bool holes,
     Rng g = {7};
     for (int row = 0; row < x->rows; row += every)
         for (int seed = 1; seed <= seeds; seed++) {
-            Result r; Bytes text = {0}; Error e = {0};
-            char path[PATH_ROOM];
+            Result r; Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
             result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
             if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e))
                 exit(1);
@@ -1482,8 +1446,7 @@ static void paper_write__sound(Test *t) {
 
 /* Where in the picture the tick named `text` stands: its attribute x or y. */
 static double tick_at(const char *svg, const char *text, const char *attribute) {
-    char ends[40];
-    double at = NAN;
+    char ends[40]; double at = NAN;
     snprintf(ends, sizeof ends, ">%s</text>", text);
     const char *end = strstr(svg, ends);
     if (!end) return NAN;
@@ -1614,9 +1577,7 @@ static void ablate__against_slow(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 6; f++) {
-        Trainer r;
-        Error e = {0};
-        Ablated got;
+        Trainer r; Error e = {0}; Ablated got;
         int ids[N * T], targets[N * T], starts, drawn = 0;
         if (!trainer_made(t, &r, ROWS[f].flags)) return;
         steps_of(t, &r, 25);
@@ -1682,39 +1643,13 @@ static void ablate__refuses(Test *t) {
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int i = 0; i < 5; i++) {
-        Trainer r;
-        Error e = {0};
-        Ablated got;
+        Trainer r; Error e = {0}; Ablated got;
         if (!trainer_made(t, &r, REFUSED[i].flags)) return;
         r.s.ablate = REFUSED[i].what;
         r.s.input = REFUSED[i].input;
         int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
         fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
                     (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
-        trainer_free(&r);
-    }
-    scratch_close();
-}
-
-/* With Table 7's flags an ablation is that of a model so written. */
-static void ablate__edits_positions(Test *t) {
-    enum { T = 12, AT_FOLDER = 5 };
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int swap = 0; swap < 2; swap++) {
-        Trainer r;
-        Error e = {0};
-        Ablated cut[2];
-        if (!trainer_made(t, &r, swap ? "--pos learned" : "--pos learned --sink-token")) return;
-        steps_of(t, &r, 10);
-        r.s.ablate = ABLATE_KEY1;
-        Settings asks = r.s;
-        *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
-        ablate(&cut[0], &r.m, &r.data, &asks, 9, T, &e);
-        write_positions(&r.m, AT_FOLDER, swap);
-        ablate(&cut[1], &r.m, &r.data, &r.s, 9, T, &e);
-        fact(t, !e.status && !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss),
-             "another ablation: %s", e.text);
         trainer_free(&r);
     }
     scratch_close();
@@ -1769,18 +1704,30 @@ static void sink__report(Test *t) {
     free(page); free(log); free(json); scratch_close();
 }
 
+#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
+/* This evaluation has the numbers of that row of all.csv. */
+static bool survey_row(Test *t, int row, const char *words) {
+    static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
+    char command[600]; Ran r;
+    snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
+             "/one.csv", words);
+    if (!sink_does(t, command, &r)) return false;
+    ran_free(&r);
+    for (int k = 0; k < 6; k++)
+        within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
+               csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
+    return true;
+}
+
 /* A table of several models, inputs, texts and lengths has in each line the numbers of that one
  * evaluation; what cannot be read is said, and the rest stands. */
-#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
 static void sink__survey(Test *t) {
-    static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
     static const char *const LINES[] = {
         "a.ckpt --input natural --T 10", "a.ckpt --input natural --T 12",
         "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
         "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
         "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
-    Settings s; Ran r;
-    char command[600];
+    Settings s; Ran r; char command[600];
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     for (int m = 0; m < 2; m++) {
         snprintf(command, sizeof command, "train --quiet --text " SCRATCH "/tale.txt --tokenizer "
@@ -1795,15 +1742,7 @@ static void sink__survey(Test *t) {
          && strstr((char *)r.err.at, "12 lines were measured and 1 could not be"), "%d: %s",
          r.status, (char *)r.err.at);
     ran_free(&r);
-    for (int i = 0; i < 8; i++) {
-        snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
-                 "/one.csv", LINES[i]);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        for (int k = 0; k < 6; k++)
-            within(t, csv_number(t, SCRATCH "/all.csv", i + 1, NAMES[k]),
-                   csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", LINES[i], NAMES[k]);
-    }
+    for (int i = 0; i < 8; i++) if (!survey_row(t, i + 1, LINES[i])) return;
     fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
             >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
     char *json = file_string(SCRATCH "/all.json");
@@ -1815,16 +1754,8 @@ static void sink__survey(Test *t) {
     if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
                    " --csv " SCRATCH "/all.csv", &r)) return;
     ran_free(&r);
-    static const char *const OF[] = {"--text " SCRATCH "/texts/one.txt",
-                                     "--text '' --grammar " SCRATCH "/texts/two.grammar"};
-    for (int i = 0; i < 2; i++) {
-        snprintf(command, sizeof command, "eval " SCRATCH "/a.ckpt --T 12 --n 9" TOKENIZER " --csv "
-                 SCRATCH "/one.csv %s", OF[i]);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-        within(t, csv_number(t, SCRATCH "/all.csv", i + 1, "loss"),
-               csv_number(t, SCRATCH "/one.csv", 1, "loss"), 0, "%s", OF[i]);
-    }
+    if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.txt")) return;
+    survey_row(t, 2, "a.ckpt --T 12 --text '' --grammar " SCRATCH "/texts/two.grammar");
     sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
                "--ablate: expected one model");
     sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
@@ -1832,36 +1763,37 @@ static void sink__survey(Test *t) {
     scratch_close();
 }
 
-/* Table 7's flags reach a head's map: it is that of a model whose positions are so written. */
+/* Table 7's flags reach a head's map and an ablation: those of a model so written. */
 static void head_map__edited(Test *t) {
+    enum { T = 12, AT = 5 };
     Settings s;
     if (!tale_open(t, &s, "")) return;
     for (int swap = 0; swap < 2; swap++) {
-        Trainer r; Error e = {0};
-        HeadMap plain = {0}, edited = {0}, by_hand = {0};
-        if (!trainer_made(t, &r, "--pos learned")) return;
+        Trainer r; Error e = {0}; HeadMap plain = {0}, map[2] = {{0}}; Ablated cut[2];
+        if (!trainer_made(t, &r, swap ? "--pos learned" : "--pos learned --sink-token")) return;
         steps_of(t, &r, 10);
+        r.s.ablate = ABLATE_KEY1;
         Settings asks = r.s;
-        *(swap ? &asks.swap_position : &asks.replace_position) = 5;
-        head_map(&plain, &r.m, &r.data, &r.s, 12, &e);
-        head_map(&edited, &r.m, &r.data, &asks, 12, &e);
-        write_positions(&r.m, 5, swap);
-        head_map(&by_hand, &r.m, &r.data, &r.s, 12, &e);
-        fact(t, !e.status && edited.T == 12 && !memcmp(edited.m, by_hand.m, sizeof edited.m)
-             && memcmp(edited.m, plain.m, sizeof edited.m), "another map: %s", e.text);
+        *(swap ? &asks.swap_position : &asks.replace_position) = AT;
+        head_map(&plain, &r.m, &r.data, &r.s, T, &e);
+        for (int k = 0; k < 2; k++) {            /* by the flags, then by hand */
+            if (k) write_positions(&r.m, AT, swap);
+            head_map(&map[k], &r.m, &r.data, k ? &r.s : &asks, T, &e);
+            ablate(&cut[k], &r.m, &r.data, k ? &r.s : &asks, 9, T, &e);
+        }
+        fact(t, !e.status && map[0].T == T && !memcmp(map[0].m, map[1].m, sizeof map[0].m)
+             && memcmp(map[0].m, plain.m, sizeof plain.m), "another map: %s", e.text);
+        fact(t, !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss), "another ablation");
         trainer_free(&r);
     }
     scratch_close();
 }
 
-/* =================================================================================================
- * The list */
-
 static const TestEntry TESTS[] = {
     RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
     RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
     RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
-    RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses), RUNS(ablate__edits_positions),
+    RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses),
     RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
     RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
     RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
