@@ -1300,6 +1300,7 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv)
         tests[i].run(&t);
         cover = t.cover;
         report(tests[i].name, &t, seconds() - start);
+        scratch_close();
         if (t.skip) skipped++;
         else if (t.wrong || !t.facts) failed++;
         else passed++;
@@ -4625,39 +4626,49 @@ static const char SAMPLE[] =
 static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
     size_t from = 0, size = strlen(SAMPLE);
     for (size_t i = 0; i < n; i++) {
-        if (mode == 0) to[i] = (unsigned char)rng_below(r, 256);
-        if (mode == 1) to[i] = (unsigned char)"abe th  1.2\n\xc3\xa9"[rng_below(r, 14)];
-        if (mode == 2)
-            to[i] = i && rng_below(r, 40) ? to[i - 1]
-                                          : (unsigned char)"a 1=\n\xff\0"[rng_below(r, 7)];
-        if (mode == 3) {
-            if (!i || !rng_below(r, 9)) from = (size_t)rng_below(r, size);
-            to[i] = (unsigned char)SAMPLE[from++ % size];
-        }
+        if (mode == 3 && (!i || !rng_below(r, 9))) from = (size_t)rng_below(r, size);
+        to[i] = (unsigned char)(mode == 0 ? (int)rng_below(r, 256)
+                                : mode == 1 ? "abe th  1.2\n\xc3\xa9"[rng_below(r, 14)]
+                                : mode == 3 ? SAMPLE[from++ % size]
+                                : i && rng_below(r, 40) ? to[i - 1]
+                                : "a 1=\n\xff\0"[rng_below(r, 7)]);
     }
 }
 
-static Grammar grammar_of(Test *t, const char *path) {
-    Error e = {0};
-    Grammar g = {0};
-    Bytes file = {0};
-    if (!file_read(path, &file, &e)) grammar_read(&g, file.at, file.size, path, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&file);
-    return g;
+/* n bytes on the heap with nothing behind them, so that reading past them is seen. */
+static unsigned char *exactly(const void *from, size_t n) {
+    unsigned char *at = zeroed((idx)n, 1);
+    if (n) memcpy(at, from, n);
+    return at;
+}
+
+static void ids_push(Ids *ids, int32_t id) { ids_add(ids, &id, 1, &(Error){0}); }
+
+static bool bytes_are(const Bytes *b, const void *at, size_t n) {
+    return b->size == n && (!n || !memcmp(b->at, at, n));
+}
+
+/* Whether from's tokens are at place `at` of all. */
+static bool stands_at(const Ids *all, size_t at, const Ids *from) {
+    return at + from->size <= all->size &&
+           (!from->size || !memcmp(all->at + at, from->at, from->size * sizeof *from->at));
+}
+
+static bool same_ids(const Ids *a, const Ids *b) {
+    return a->size == b->size && stands_at(a, 0, b);
 }
 
 /* A tokenizer trained on a mixture of all of that. */
 static Tokenizer sample_tokenizer(Test *t, int vocab) {
     enum { SIZE = 20000 };
-    Error e = {0};
     Rng r = {9};
     Tokenizer k = {0};
-    unsigned char *s = (unsigned char *)room(SIZE / 8);
+    unsigned char *s = zeroed(SIZE, 1);
     random_text(&r, 3, s, 10000);
     random_text(&r, 1, s + 10000, 8000);
     random_text(&r, 2, s + 18000, 2000);
-    fact(t, !tokenizer_train(&k, s, SIZE, vocab, &e) && k.vocab == vocab, "training: %s", e.text);
+    fact(t, !tokenizer_train(&k, s, SIZE, vocab, fresh(t)) && k.vocab == vocab, "training: %s",
+         t->e.text);
     free(s);
     return k;
 }
@@ -4698,14 +4709,13 @@ static size_t oracle_join(int32_t *ids, size_t n, int32_t left, int32_t right, i
 
 /* BPE by the book: for each rank in turn, join all its occurrences in the piece. */
 static void oracle_encode(const Tokenizer *k, const unsigned char *text, size_t n, Ids *out) {
-    Error e = {0};
     for (size_t length; n; text += length, n -= length) {
         size_t m = length = oracle_piece(text, n);
         int32_t ids[PIECE_MAX];
         for (size_t i = 0; i < length; i++) ids[i] = TOKEN_BYTE + text[i];
         for (size_t r = 0; r < k->merges.size && m > 1; r++)
             m = oracle_join(ids, m, k->merges.at[r].left, k->merges.at[r].right, 259 + (int32_t)r);
-        ids_add(out, ids, m, &e);
+        ids_add(out, ids, m, &(Error){0});
     }
 }
 
@@ -4713,27 +4723,22 @@ static void oracle_encode(const Tokenizer *k, const unsigned char *text, size_t 
 static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t n) {
     enum { SIDE = 360 }; /* above every vocabulary trained here */
     Ids s = {0};         /* ids of all pieces, -1 after each */
-    Error e = {0};
     size_t r = 0, mark = strlen(DOCUMENT_END);
     double *count = room(SIDE * SIDE);
-    while (n) {
+    for (size_t length; n; text += length, n -= length) {
         size_t document = 0;
         while (document < n && (n - document < mark || memcmp(text + document, DOCUMENT_END, mark)))
             document++;
-        size_t length = document ? oracle_piece(text, document) : mark;
-        for (size_t i = 0; i < length && document; i++)
-            ids_add(&s, (int32_t[]){TOKEN_BYTE + text[i]}, 1, &e);
-        ids_add(&s, (int32_t[]){-1}, 1, &e);
-        text += length;
-        n -= length;
+        length = document ? oracle_piece(text, document) : mark;
+        for (size_t i = 0; i < length && document; i++) ids_push(&s, TOKEN_BYTE + text[i]);
+        ids_push(&s, -1);
     }
     for (; r < k->merges.size; r++) {
         int best = 0;
         memset(count, 0, SIDE * SIDE * sizeof *count);
         for (size_t i = 0; i + 1 < s.size; i++)
             if (s.at[i] >= 0 && s.at[i + 1] >= 0) count[s.at[i] * SIDE + s.at[i + 1]]++;
-        for (int i = 0; i < SIDE * SIDE; i++)
-            if (count[i] > count[best]) best = i;
+        for (int i = 0; i < SIDE * SIDE; i++) if (count[i] > count[best]) best = i;
         int left = best / SIDE, right = best % SIDE;
         if (left != k->merges.at[r].left || right != k->merges.at[r].right) break;
         s.size = oracle_join(s.at, s.size, left, right, 259 + (int32_t)r);
@@ -4743,8 +4748,9 @@ static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t
     return r;
 }
 
-/* A tokenizer from merges in order of rank, through the file's format. */
-static bool tokenizer_of(Tokenizer *k, int32_t (*merges)[2], int n, Error *e) {
+/* A tokenizer from merges in order of rank, through the file's format; t->e has what is wrong. */
+static bool tokenizer_of(Test *t, Tokenizer *k, int32_t (*merges)[2], int n) {
+    Error *e = fresh(t);
     Bytes b = {0};
     bytes_add(&b, "SINKTOK1\1\0\0\0", 12, e);
     bytes_number(&b, (uint64_t)(259 + n), 4, e);
@@ -4768,27 +4774,25 @@ static void coder_free(Encoder *c, Tokenizer *k) {
     tokenizer_free(k);
 }
 
-/* Encoding as the oracle does, and decoding back to the same bytes. */
+/* Encoding as the oracle does, which knows no special id, and decoding back to the same bytes. */
 static void encode_and_back(Test *t, Encoder *c, const void *text, size_t n, const char *what) {
-    Error e = {0};
     Ids ids = {0}, slow = {0};
     Bytes back = {0};
-    tokenizer_encode(c, text, n, &ids, &e);
-    tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &e);
-    fact(t, !e.status && back.size == n && (!n || !memcmp(back.at, text, n)),
-         "%s: %zu bytes come back as %zu %s", what, n, back.size, e.text);
-    for (size_t i = 0; i < ids.size; i++)
-        if (ids.at[i] < TOKEN_BYTE) fact(t, false, "%s: a special id", what);
+    tokenizer_encode(c, text, n, &ids, fresh(t));
+    tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &t->e);
+    fact(t, !t->e.status && bytes_are(&back, text, n), "%s: %zu bytes come back as %zu %s", what, n,
+         back.size, t->e.text);
     oracle_encode(c->tokenizer, text, n, &slow);
-    fact(t, slow.size == ids.size && (!n || !memcmp(slow.at, ids.at, ids.size * sizeof *ids.at)),
-         "%s: %zu ids of %zu bytes, by the book %zu", what, ids.size, n, slow.size);
+    fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes, by the book %zu", what, ids.size, n,
+         slow.size);
     ids_free(&ids);
     ids_free(&slow);
     bytes_free(&back);
 }
 
-/* The oracle cuts as chapter 8 says in words; and a tokenizer that merges any two of eight bytes of
- * every kind shows where sink.c cuts. */
+/* The oracle cuts as chapter 8 says in words. A tokenizer that merges any two of eight bytes shows
+ * where sink.c cuts; tokens that double in length show that a piece, the blank before a word
+ * included, ends after PIECE_MAX bytes. */
 static void pieces__as_the_oracle_cuts(Test *t) {
     static const char TEXT[] = "It's 1,024  km\n  x \n\t\n y9999  ",
                       CUT[] = "It|'|s| 1|,|024| | km|\n | x| \n\t\n| y|999|9|  |";
@@ -4802,7 +4806,6 @@ static void pieces__as_the_oracle_cuts(Test *t) {
     fact(t, !strcmp(cut, CUT), "the oracle cuts %s", cut);
     int32_t merges[64][2];
     Rng r = {1};
-    Error e = {0};
     Tokenizer k = {0};
     for (int i = 0; i < 64; i++) {           /* all pairs, in an order drawn at random */
         const int j = (int)rng_below(&r, (uint64_t)i + 1);
@@ -4810,7 +4813,7 @@ static void pieces__as_the_oracle_cuts(Test *t) {
         merges[j][0] = TOKEN_BYTE + KINDS[i / 8];
         merges[j][1] = TOKEN_BYTE + KINDS[i % 8];
     }
-    fact(t, tokenizer_of(&k, merges, 64, &e), "%s", e.text);
+    fact(t, tokenizer_of(t, &k, merges, 64), "%s", t->e.text);
     Encoder c = encoder_of(&k);
     unsigned char s[400];
     for (int trial = 0; trial < 4000; trial++) {
@@ -4820,29 +4823,14 @@ static void pieces__as_the_oracle_cuts(Test *t) {
         encode_and_back(t, &c, s, n, "kinds");
     }
     coder_free(&c, &k);
-}
-
-/* Tokens that double in length show the end of a piece after PIECE_MAX bytes, the blank before a
- * word included. */
-static void pieces__end_after_their_most(Test *t) {
-    static const struct { int blank; size_t n, ids; int32_t id[9]; } ROWS[] = {
-        {0, 400, 4, {265, 265, 265, 262}},
-        {1, 144, 9, {TOKEN_BYTE + ' ', 264, 263, 262, 261, 260, 259, TOKEN_BYTE + 'x', 262}}};
-    int32_t merges[7][2];
     for (int i = 0; i < 7; i++) merges[i][0] = merges[i][1] = i ? 258 + i : TOKEN_BYTE + 'x';
-    Error e = {0};
-    Tokenizer k = {0};
-    fact(t, tokenizer_of(&k, merges, 7, &e), "%s", e.text);
-    Encoder c = encoder_of(&k);
-    EACH(i, ROWS) {
-        Ids ids = {0};
-        unsigned char s[400];
+    fact(t, tokenizer_of(t, &k, merges, 7), "%s", t->e.text);
+    c = encoder_of(&k);
+    for (int blank = 0; blank < 2; blank++) {
         memset(s, 'x', sizeof s);
-        if (ROWS[i].blank) s[0] = ' ';
-        tokenizer_encode(&c, s, ROWS[i].n, &ids, &e);
-        fact(t, ids.size == ROWS[i].ids && !memcmp(ids.at, ROWS[i].id, ids.size * sizeof *ids.at),
-             "%zu x: %zu ids", ROWS[i].n, ids.size);
-        ids_free(&ids);
+        if (blank) s[0] = ' ';
+        fact(t, oracle_piece(s, sizeof s) == 128, "a piece that begins with %c", s[0]);
+        for (size_t n = 100; n < 400; n++) encode_and_back(t, &c, s, n, "a long piece");
     }
     coder_free(&c, &k);
 }
@@ -4851,7 +4839,7 @@ static void pieces__end_after_their_most(Test *t) {
 static void tokenizer_encode__by_the_book(Test *t) {
     enum { SIZE = 1500, WORDS = 120000 };
     Rng r = {2};
-    unsigned char s[SIZE] = {0}, *words = (unsigned char *)room(WORDS / 8);
+    unsigned char s[SIZE] = {0}, *words = zeroed(WORDS, 1);
     for (size_t i = 0; i < WORDS; i++) words[i] = (unsigned char)"abcdethe "[rng_below(&r, 9)];
     for (int vocab = 259; vocab <= 399; vocab += 70) {
         Tokenizer k = sample_tokenizer(t, vocab);
@@ -4881,30 +4869,28 @@ static void tokenizer_train__by_the_book(Test *t) {
     unsigned char s[SIZE];
     for (int trial = 0; trial < 8; trial++) {
         Tokenizer k, again;
-        Error e = {0};
         const size_t n = SIZE / 2 + (size_t)rng_below(&r, SIZE / 2);
         int vocab = trial % 4 ? 320 : 280;
         random_text(&r, trial % 4, s, n);
         if (trial % 4 == 3) memcpy(s + n / 2, DOCUMENT_END DOCUMENT_END, 26);
-        while (tokenizer_train(&k, s, n, vocab, &e)) {   /* runs have few pairs, as it says */
-            const char *hint = strstr(e.text, "Try: more text, or --vocab ");
-            fact(t, hint && e.status == 1 && !k.start, "%s", e.text);
+        while (tokenizer_train(&k, s, n, vocab, fresh(t))) {     /* runs have few pairs */
+            const char *hint = strstr(t->e.text, "Try: more text, or --vocab ");
+            fact(t, hint && t->e.status == 1 && !k.start, "%s", t->e.text);
             if (!hint || vocab <= atoi(hint + 27)) return;
             vocab = atoi(hint + 27);
-            e.status = 0;
         }
         const int same = (int)oracle_train(&k, s, n);
         fact(t, vocab > 265 && same == vocab - 259, "text %d: %d of %d merges", trial, same,
              vocab - 259);
-        fact(t, !tokenizer_train(&again, s, n, vocab, &e) && again.hash == k.hash,
+        fact(t, !tokenizer_train(&again, s, n, vocab, fresh(t)) && again.hash == k.hash,
              "text %d: another one", trial);
         tokenizer_free(&k);
         tokenizer_free(&again);
     }
 }
 
-static int trained(Tokenizer *k, const char *text, int vocab, Error *e) {
-    return tokenizer_train(k, (const unsigned char *)text, strlen(text), vocab, e);
+static int trained(Test *t, Tokenizer *k, const char *text, int vocab) {
+    return tokenizer_train(k, (const unsigned char *)text, strlen(text), vocab, fresh(t));
 }
 
 /* Ties by hand, the order of documents, and vocabularies that cannot be had. */
@@ -4918,34 +4904,31 @@ static void tokenizer_train__by_hand(Test *t) {
     static const struct { const char *text; int vocab, status; const char *hint; } WRONG[] = {
         {"abab cd", 261, 1, "--vocab 260"}, {"", 260, 1, "--vocab 259"},
         {"", 258, 2, "259 to 262144"}, {"", TOKENIZER_VOCAB_MAX + 1, 2, "259 to 262144"}};
-    Error e = {0};
     Tokenizer a, b;
-    fact(t, !trained(&a, ONE, 262, &e) && !trained(&b, TWO, 262, &e) && a.hash == b.hash,
-         "the order of documents plays a part %s", e.text);
+    fact(t, !trained(t, &a, ONE, 262) && !trained(t, &b, TWO, 262) && a.hash == b.hash,
+         "the order of documents plays a part %s", t->e.text);
     EACH(i, EXPECT)
         fact(t, a.merges.at[i].left == EXPECT[i][0] && a.merges.at[i].right == EXPECT[i][1],
              "merge %d is %d %d", i, a.merges.at[i].left, a.merges.at[i].right);
     tokenizer_free(&a);
     tokenizer_free(&b);
-    EACH(i, WRONG) {
-        Error bad = {0};
-        fact(t, trained(&a, WRONG[i].text, WRONG[i].vocab, &bad) == WRONG[i].status && !a.start &&
-                strstr(bad.text, WRONG[i].hint), "%d: %s", WRONG[i].vocab, bad.text);
-    }
-    fact(t, !trained(&a, "", 259, &e) && a.vocab == 259, "bytes alone: %s", e.text);
+    EACH(i, WRONG)
+        fact(t, trained(t, &a, WRONG[i].text, WRONG[i].vocab) == WRONG[i].status && !a.start &&
+                strstr(t->e.text, WRONG[i].hint), "%d: %s", WRONG[i].vocab, t->e.text);
+    fact(t, !trained(t, &a, "", 259) && a.vocab == 259, "bytes alone: %s", t->e.text);
     tokenizer_free(&a);
 }
 
 static void tokenizer_read__damage(Test *t) {
-    Error e = {0};
     Tokenizer k = sample_tokenizer(t, 290), back;
+    Error *e = fresh(t);
     Bytes b = {0}, again = {0};
-    fact(t, !tokenizer_bytes(&k, &b, &e) && b.size == 28 + 8 * 31, "%zu bytes %s", b.size, e.text);
-    fact(t, !memcmp(b.at, "SINKTOK1\1\0\0\0\x22\1\0\0\x1f\0\0\0", 20), "another head");
-    fact(t, !tokenizer_read(b.at, b.size, "x", &back, &e) && back.hash == k.hash &&
-            !tokenizer_bytes(&back, &again, &e) && again.size == b.size &&
-            !memcmp(again.at, b.at, b.size) && !memcmp(back.pool.at, k.pool.at, k.start[290]),
-         "it comes back as another %s", e.text);
+    fact(t, !tokenizer_bytes(&k, &b, e) && b.size == 28 + 8 * 31 &&
+            !memcmp(b.at, "SINKTOK1\1\0\0\0\x22\1\0\0\x1f\0\0\0", 20), "%zu bytes, or their head",
+         b.size);
+    fact(t, !tokenizer_read(b.at, b.size, "x", &back, e) && back.hash == k.hash &&
+            !tokenizer_bytes(&back, &again, e) && bytes_are(&again, b.at, b.size) &&
+            !memcmp(back.pool.at, k.pool.at, k.start[290]), "it comes back as another %s", e->text);
     tokenizer_free(&back);
     for (size_t n = 0; n < b.size; n++)
         fact(t, refused(b.at, n), "cut to %zu bytes, it is read", n);
@@ -4955,7 +4938,7 @@ static void tokenizer_read__damage(Test *t) {
             fact(t, refused(b.at, b.size), "with byte %zu changed, it is read", i);
             b.at[i] ^= (unsigned char)bit;
         }
-    bytes_add(&b, "", 1, &e);
+    bytes_add(&b, "", 1, e);
     fact(t, refused(b.at, b.size), "with a byte more, it is read");
     bytes_free(&b);
     bytes_free(&again);
@@ -4964,6 +4947,7 @@ static void tokenizer_read__damage(Test *t) {
 
 /* Wrong contents under a right checksum: one of each kind, then thousands at random. */
 static void tokenizer_read__hostile(Test *t) {
+    enum { TRIALS = 6000 };
     static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
         {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/hf.c -o hf"},
         {15, 1, 255, "fewer"}, {16, 1, 40, "fewer"}, {12, 1, 2, "fewer"}, {12, 1, 0x2d, "fewer"},
@@ -4972,30 +4956,27 @@ static void tokenizer_read__hostile(Test *t) {
         {20, 4, 259, "merge 0 of ids 3 to 258, new"},     /* a merge made of itself */
         {24, 4, 259, "merge 0 of ids 3 to 258, new"},
         {20 + 8 * 7, 8, 0, "merge 7 of ids 3 to 265, new"}};    /* a pair merged twice */
-    Error e = {0};
     Rng r = {5};
     Tokenizer k = sample_tokenizer(t, 300), back;
     Bytes b = {0}, w = {0};
-    tokenizer_bytes(&k, &b, &e);
-    bytes_add(&w, b.at, b.size, &e);
+    tokenizer_bytes(&k, &b, fresh(t));
+    bytes_add(&w, b.at, b.size, &t->e);
     EACH(i, WRONG) {
-        Error bad = {0};
         uint64_t value = WRONG[i].size < 8 ? WRONG[i].value : number_at(b.at + 20 + 8 * 3, 8);
         memcpy(w.at, b.at, b.size);
         for (int j = 0; j < WRONG[i].size; j++, value >>= 8)
             w.at[WRONG[i].at + (size_t)j] = (unsigned char)value;
         seal(&w);
-        fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
-                strstr(bad.text, WRONG[i].found), "byte %zu: %s", WRONG[i].at, bad.text);
+        fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, fresh(t)) &&
+                strstr(t->e.text, WRONG[i].found), "byte %zu: %s", WRONG[i].at, t->e.text);
     }
     int32_t merges[8][2];                    /* each twice the one before; the eighth: 129 bytes */
     for (int i = 0; i < 8; i++) merges[i][0] = merges[i][1] = i ? 258 + i : 100;
     merges[7][1] = 100;
-    fact(t, !tokenizer_of(&back, merges, 8, &e) &&
-            strstr(e.text, "merge 7 of ids 3 to 265, new, of at most 128 bytes"), "%s", e.text);
-    int accepted = 0, trials = 6000;
-    for (int trial = 0; trial < trials; trial++) {
-        Error bad = {0};
+    fact(t, !tokenizer_of(t, &back, merges, 8) &&
+            strstr(t->e.text, "merge 7 of ids 3 to 265, new, of at most 128"), "%s", t->e.text);
+    int accepted = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
         w.size = b.size;
         memcpy(w.at, b.at, b.size);
         for (uint64_t changes = 1 + rng_below(&r, 3); changes--;) {
@@ -5005,15 +4986,14 @@ static void tokenizer_read__hostile(Test *t) {
         }
         if (trial % 8 == 7) w.size = (size_t)rng_below(&r, b.size);
         if (w.size >= 8) seal(&w);
-        if (!tokenizer_read(w.at, w.size, "x", &back, &bad) && ++accepted % 50 == 0) {
+        if (!tokenizer_read(w.at, w.size, "x", &back, fresh(t)) && ++accepted % 50 == 0) {
             Encoder c = encoder_of(&back);
             encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "a tampered file");
             encoder_free(&c);
         }
         tokenizer_free(&back);
     }
-    fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
-         trials);
+    fact(t, accepted > 100 && accepted < TRIALS - 100, "%d tampered files are read", accepted);
     bytes_free(&b);
     bytes_free(&w);
     tokenizer_free(&k);
@@ -5031,43 +5011,34 @@ static void tokenizer__special_ids(Test *t) {
         fact(t, n == TEXTS[i].length, "%s: a document of %zu bytes", text, n);
     }
     Tokenizer k = sample_tokenizer(t, 300);
-    Error e = {0};
     Bytes b = {0};
-    fact(t, !tokenizer_decode(&k, SPECIAL, 4, &b, &e) && b.size == 28 &&
-            !memcmp(b.at, "<|bos|><|endoftext|><|fix|>x", 28),
-         "special ids: %.*s", (int)b.size, (const char *)b.at);
-    EACH(i, WRONG) {
-        Error bad = {0};
-        fact(t, tokenizer_decode(&k, WRONG[i], 2, &b, &bad) == 1 && b.size == 28 &&
-                strstr(bad.text, "at place 1") && strstr(bad.text, "0 to 299"),
-             "id %d: %s", WRONG[i][1], bad.text);
-    }
+    fact(t, !tokenizer_decode(&k, SPECIAL, 4, &b, fresh(t)) &&
+            bytes_are(&b, "<|bos|><|endoftext|><|fix|>x", 28), "special ids: %zu bytes", b.size);
+    EACH(i, WRONG)
+        fact(t, tokenizer_decode(&k, WRONG[i], 2, &b, fresh(t)) == 1 && b.size == 28 &&
+                strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "id %d: %s",
+             WRONG[i][1], t->e.text);
     bytes_free(&b);
     tokenizer_free(&k);
 }
 
-/* The shipped vocabulary on what the shipped grammar tells. */
+/* The shipped vocabulary on the sample of the shipped grammar. */
 static void tokenizer__shipped(Test *t) {
-    Error e = {0};
     Tokenizer k = {0};
-    Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
     Bytes text = {0};
     Ids ids = {0};
-    fact(t, !tokenizer_load("tokenizer.bin", &k, &e) && k.vocab == 2048, "%d tokens", k.vocab);
-    for (uint64_t n = 0; n < 30 && !e.status; n++) grammar_document(&g, 5, n, &text, &e);
-    fact(t, !e.status, "%s", e.text);
+    fact(t, !tokenizer_load("tokenizer.bin", &k, fresh(t)) && k.vocab == 2048 &&
+            !file_read("data/story.txt", &text, &t->e), "%d tokens %s", k.vocab, t->e.text);
     Encoder c = encoder_of(&k);
-    tokenizer_encode(&c, text.at, text.size, &ids, &e);
+    tokenizer_encode(&c, text.at, text.size, &ids, &t->e);
     const double ratio = (double)text.size / (double)ids.size;
     fact(t, ratio > 2.5, "%.3f bytes a token", ratio);
     note(t, "%.2f bytes a token", ratio);
-    encode_and_back(t, &c, text.at, 20000, "stories");
+    encode_and_back(t, &c, text.at, text.size, "stories");
     encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "SAMPLE");
     bytes_free(&text);
     ids_free(&ids);
-    encoder_free(&c);
-    grammar_free(&g);
-    tokenizer_free(&k);
+    coder_free(&c, &k);
 }
 
 /* =================================================================================================
@@ -5077,55 +5048,45 @@ static void tokenizer__shipped(Test *t) {
 
 /* Document number of a grammar given as text, or the error; the caller frees. */
 static char *told(const char *text, uint64_t number) {
-    Grammar g;
+    Grammar g = {0};
     Error e = {0};
     Bytes b = {0};
-    if (!grammar_read(&g, (const unsigned char *)text, strlen(text), "g", &e)) {
+    if (!grammar_read(&g, (const unsigned char *)text, strlen(text), "g", &e))
         grammar_document(&g, 1, number, &b, &e);
-        grammar_free(&g);
-    }
+    grammar_free(&g);
     if (e.status) bytes_add(&b, e.text, strlen(e.text), &(Error){0});
     bytes_add(&b, "", 1, &(Error){0});
     if (!b.at) exit(1);
     return (char *)b.at;
 }
 
+/* What each grammar tells; where a line is named, what it lacks there. */
 static void grammar__tells(Test *t) {
-    static const char *const ROWS[][2] = {
-        {"s = plain   text\n  goes on # not this\n# nor this\n\n", "plain text goes on"},
-        {"s = [^a w], [a v].\nw = owl\nv = house\n", "An owl, a house."},
-        {"s = [^a w] [a v]\nw = hour\nv = unicorn\n", "An hour a unicorn"},
-        {"s = [x:w] [$x] [y=$x][$y] {} {|} .\nw = a\n", "a a a."},
-        {"s = [p:p/he] {[$p/his]|[$p/his]} [p=p] [$p] [$p/his].\np/he/his = Ann/she/her",
+    static const struct { const char *text; int line; const char *told; } ROWS[] = {
+        {"s = plain   text\n  goes on # not this\n# nor this\n\n", 0, "plain text goes on"},
+        {"s = [^a w], [a v].\nw = owl\nv = house\n", 0, "An owl, a house."},
+        {"s = [^a w] [a v]\nw = hour\nv = unicorn\n", 0, "An hour a unicorn"},
+        {"s = [x:w] [$x] [y=$x][$y] {} {|} .\nw = a\n", 0, "a a a."},
+        {"s = [p:p/he] {[$p/his]|[$p/his]} [p=p] [$p] [$p/his].\np/he/his = Ann/she/her", 0,
          "she her Ann her."},
-        {"s = [3 w]\nw = {|}", ""},
-        {"s = [x:w] [y:w] [$x][$y]\nw = {|}", ""},              /* nothing is remembered */
-        {"s = [3 w].\nw = , {|}", ",,,."},
-        {"s = [3 w] [^2-2 w]\nw=x", "x x x X X"},
-        {"s = [n/s] [n] [n/n]\nn/s = [c] [b] {[b]|[b]}\nb/s = box/boxes\nc = red",
+        {"s = [3 w]\nw = {|}", 0, ""},
+        {"s = [x:w] [y:w] [$x][$y]\nw = {|}", 0, ""},              /* nothing is remembered */
+        {"s = [3 w].\nw = , {|}", 0, ",,,."},
+        {"s = [3 w] [^2-2 w]\nw=x", 0, "x x x X X"},
+        {"s = [n/s] [n] [n/n]\nn/s = [c] [b] {[b]|[b]}\nb/s = box/boxes\nc = red", 0,
          "red boxes boxes red box box red box box"},
-        {"s = a \\[b\\] \\/ \\| \\{\\} \\# \\\\ \\n c", "a [b] / | {} # \\\nc"},
-        {"s = {0: no|2: yes} \"[^w]\"\nw = 'quick'", "yes \"'Quick'\""},
-        {"s = [x=w][$x]\r\nw/q = a/b\r\n", "a"},
-        {"s = { {a} } {,} { b }!", "a, b!"},
-        {"s = [w/v]\nw/v = [x]\nx/v = one/two", "two"},
-        {"s = [x=n] [$x+$x] [$x-9] [$x*$x] [$x/2] [$x%2]\nn = 7", "14 -2 49 3 1"},
-        {"s = [x=n] [y=$x-9][$y/2] [$y%2]. [z:$x+1], [$z*$y] [z=$z*10][$z]\nn = 7",
+        {"s = a \\[b\\] \\/ \\| \\{\\} \\# \\\\ \\n c", 0, "a [b] / | {} # \\\nc"},
+        {"s = {0: no|2: yes} \"[^w]\"\nw = 'quick'", 0, "yes \"'Quick'\""},
+        {"s = [x=w][$x]\r\nw/q = a/b\r\n", 0, "a"},
+        {"s = { {a} } {,} { b }!", 0, "a, b!"},
+        {"s = [w/v]\nw/v = [x]\nx/v = one/two", 0, "two"},
+        {"s = [x=n] [$x+$x] [$x-9] [$x*$x] [$x/2] [$x%2]\nn = 7", 0, "14 -2 49 3 1"},
+        {"s = [x=n] [y=$x-9][$y/2] [$y%2]. [z:$x+1], [$z*$y] [z=$z*10][$z]\nn = 7", 0,
          "-1 0. 8, -16 80"},
-        {"s = [x=n] [$x*$x] [$x+9999] [0-0 $x+1] [2 $x+1]\nn = 999999999",
+        {"s = [x=n] [$x*$x] [$x+9999] [0-0 $x+1] [2 $x+1]\nn = 999999999", 0,
          "999999998000000001 1000009998 1000000000 1000000000"},
-        {"s = [x=n] [$x/60]:[$x%60] [$x/of] [x=$x+1] [$x/of]\nn/of = 125/b", "2:5 b 126"},
-        {"s = a\\tb \\n\\t[w]\\n\nw = c \\t", "a\tb\n\tc \t\n"},
-    };
-    EACH(i, ROWS) {
-        char *s = told(ROWS[i][0], 0);
-        fact(t, !strcmp(s, ROWS[i][1]), "%.60s: tells %.200s", ROWS[i][0], s);
-        free(s);
-    }
-}
-
-static void grammar__says_where(Test *t) {
-    static const struct { const char *text; int line; const char *expected; } ROWS[] = {
+        {"s = [x=n] [$x/60]:[$x%60] [$x/of] [x=$x+1] [$x/of]\nn/of = 125/b", 0, "2:5 b 126"},
+        {"s = a\\tb \\n\\t[w]\\n\nw = c \\t", 0, "a\tb\n\tc \t\n"},
         {"", 2, "a rule, found the end of the file"},
         {"s = [t]", 1, "the name of a rule, found t"},
         {"s = a\ns = b", 2, "a new rule, found s"},
@@ -5169,15 +5130,17 @@ static void grammar__says_where(Test *t) {
     };
     EACH(i, ROWS) {
         char *s = told(ROWS[i].text, 0), begin[200];
-        snprintf(begin, sizeof begin, "g:%d: expected %s", ROWS[i].line, ROWS[i].expected);
-        fact(t, !strncmp(s, begin, strlen(begin)) && strstr(s, " Try: ") && !strchr(s, '\n'),
-             "%.60s: %.300s", ROWS[i].text, s);
+        snprintf(begin, sizeof begin, "g:%d: expected %s", ROWS[i].line, ROWS[i].told);
+        bool as_it_must = !strncmp(s, begin, strlen(begin)) && strstr(s, " Try: ") &&
+                          !strchr(s, '\n');
+        fact(t, ROWS[i].line ? as_it_must : !strcmp(s, ROWS[i].told), "%.60s: %.300s",
+             ROWS[i].text, s);
         free(s);
     }
 }
 
-/* What is remembered, 100,000 bytes, and told again and again is refused before it is much more than
- * a document. */
+/* What is remembered, 100,000 bytes, and told again and again is refused before it is much more
+ * than a document. */
 static void grammar_document__bounded(Test *t) {
     static const char *const ROWS[] = {"9", "5000", "9999"};
     EACH(i, ROWS) {
@@ -5218,27 +5181,25 @@ static void grammar_read__damage(Test *t) {
     Bytes out = {0};
     for (int i = 0; i < TRIALS; i++) {
         Grammar g;
-        Error e = {0};
+        Error *e = fresh(t);
         const size_t size = SIZE - (size_t)(rng_below(&r, 2) * rng_below(&r, SIZE));
-        unsigned char *at = malloc(size ? size : 1);     /* so that reading past it is seen */
-        if (!at) exit(1);
-        memcpy(at, WHOLE, size);
+        unsigned char *at = exactly(WHOLE, size);
         for (uint64_t k = rng_below(&r, 6); size && k--;) {
             unsigned char *to = at + rng_below(&r, size);
             *to = (unsigned char)(rng_below(&r, 3) ? (uint64_t)WHOLE[rng_below(&r, SIZE)]
                                                    : rng_below(&r, 256));
         }
-        if (!grammar_read(&g, at, size, "g", &e)) {
+        if (!grammar_read(&g, at, size, "g", e)) {
             read++;
             out.size = 0;
-            for (uint64_t n = 0; n < 3; n++) grammar_document(&g, 0, n, &out, &e);
+            for (uint64_t n = 0; n < 3; n++) grammar_document(&g, 0, n, &out, e);
             grammar_free(&g);
         }
-        fact(t, !e.status || (!strncmp(e.text, "g:", 2) && strstr(e.text, " Try: ")), "%s", e.text);
+        fact(t, !e->status || (!strncmp(e->text, "g:", 2) && strstr(e->text, " Try: ")), "%s",
+             e->text);
         free(at);
     }
-    fact(t, read > TRIALS / 20 && read < TRIALS * 19 / 20, "%d of %d damaged grammars are read",
-         read, TRIALS);
+    fact(t, read > TRIALS / 20 && read < TRIALS * 19 / 20, "%d damaged grammars are read", read);
     bytes_free(&out);
 }
 
@@ -5256,48 +5217,37 @@ static int distinct_of(char **s, int n) {
 
 /* Document n of seed 1, the caller's to free. */
 static char *document_of(Test *t, const Grammar *g, int n) {
-    Error e = {0};
     Bytes b = {0};
-    grammar_document(g, 1, (uint64_t)n, &b, &e);
-    bytes_add(&b, "", 1, &e);
-    fact(t, !e.status && strlen((char *)b.at) == b.size - 1 &&
-            utf8_length(b.at, b.size) == b.size, "%s: document %d: %s", g->name, n, e.text);
+    grammar_document(g, 1, (uint64_t)n, &b, fresh(t));
+    bytes_add(&b, "", 1, &t->e);
+    fact(t, !t->e.status && strlen((char *)b.at) == b.size - 1 &&
+            utf8_length(b.at, b.size) == b.size, "%s: document %d: %s", g->name, n, t->e.text);
     return (char *)b.at;
 }
 
-static void grammar__shipped(Test *t) {
-    enum { DOCUMENTS = 500, WORDS = 400000 };
-    static const char BREAKS[] = " \n.,;:!?\"()-";
+/* A story is written as English is. */
+static void story_reads(Test *t, const char *s, int n) {
     static const char *const WRONG[] = {
         "  ", " ,", " .", "[", "]", "{", "}", "$", "\\", "..", ",,", " \n", "\n ", " a a", " a e",
         " a i", " an b", " an t", " the the ", "\t"};
-    char *documents[DOCUMENTS], **words = calloc(WORDS, sizeof *words);
+    const size_t size = strlen(s);
+    EACH(k, WRONG) fact(t, !strstr(s, WRONG[k]), "story %d has \"%s\"", n, WRONG[k]);
+    fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ' && size > 149, "story %d: %.20s", n, s);
+}
+
+/* The stories have many words; cuts them into these. */
+static void stories_words(Test *t, char **documents, int n) {
+    enum { MOST = 400000 };
+    static const char BREAKS[] = " \n.,;:!?\"()-";
+    char **words = zeroed(MOST, sizeof *words);
     int n_words = 0;
-    size_t total = 0;
-    Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
-    if (!words || !g.node_count) exit(1);
-    for (int n = 0; n < DOCUMENTS; n++) {
-        const char *s = documents[n] = document_of(t, &g, n);
-        const size_t size = strlen(s);
-        EACH(k, WRONG) {
-            const char *at = strstr(s, WRONG[k]);
-            fact(t, !at, "document %d has \"%s\": %.60s", n, WRONG[k], at ? at : "");
-        }
-        fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ', "document %d: %.20s .. %s", n, s,
-             s + size - (size > 20 ? 20 : size));
-        fact(t, size > 149 && size < 11999, "document %d has %zu bytes", n, size);
-        total += size;
-    }
-    fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "some documents are the same");
-    for (int n = 0; n < DOCUMENTS; n++)                  /* cuts the documents into their words */
-        for (char *w = strtok(documents[n], BREAKS); w && n_words < WORDS; w = strtok(NULL, BREAKS))
+    for (int i = 0; i < n; i++)
+        for (char *w = strtok(documents[i], BREAKS); w && n_words < MOST; w = strtok(NULL, BREAKS))
             words[n_words++] = w;
     const int kinds = distinct_of(words, n_words);
     fact(t, kinds > 2500, "%d distinct words", kinds);
-    note(t, "%d words, %d distinct; %zu bytes a document", n_words, kinds, total / DOCUMENTS);
-    for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
+    note(t, "stories: %d words, %d distinct; ", n_words, kinds);
     free(words);
-    grammar_free(&g);
 }
 
 /* Whether an equation of plain numbers at the start of a line is right: "12 + 7 = 19" and "p / q =
@@ -5331,54 +5281,61 @@ static int second_of(const char *line) {
     return h < 24 && m < 60 && s < 60 ? (h * 60 + m) * 60 + s : -1;
 }
 
+/* What lines count is right: sums, the checks of functions, the times of a log, which never fall.
+ * Adds to the numbers of each that were found. */
+static void document_counts(Test *t, const char *path, const char *line, int found[3]) {
+    const bool arithmetic = strstr(path, "arithmetic"), log = strstr(path, "log.");
+    for (int before = 0; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        const int sum = arithmetic ? sum_right(line) : -1, check = assert_right(line),
+                  now = log && *line ? second_of(line) : before;
+        fact(t, sum && check && now >= before, "%s: %.80s", path, line);
+        found[0] += sum > 0;
+        found[1] += check > 0;
+        found[2] += log && *line;
+        before = now;
+    }
+}
+
 /* Every grammar of data/: its sample is what it tells, its documents differ and stay short, and
- * what it counts is right: sums, the checks of functions, the times of a log, which never fall. */
+ * what it counts is right. */
 static void grammar__domains(Test *t) {
-    enum { DOCUMENTS = 300 };
-    Bytes names = {0}, sample = {0}, b = {0};
-    Error e = {0};
-    int domains = 0, sums = 0, checks = 0, times = 0;
-    files_list("data", &names, &e);
-    for (size_t at = 0; at < names.size && !e.status; at += strlen((char *)names.at + at) + 1) {
+    enum { DOCUMENTS = 500 };
+    Bytes names = {0}, file = {0}, sample = {0}, b = {0};
+    int domains = 0, found[3] = {0};
+    fact(t, !files_list("data", &names, fresh(t)), "%s", t->e.text);
+    for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
         char path[300], *dot, *documents[DOCUMENTS];
+        Grammar g = {0};
+        Error *e = fresh(t);
         snprintf(path, sizeof path, "%s", (const char *)names.at + at);
         if (!(dot = strstr(path, ".grammar")) || dot[8]) continue;
-        Grammar g = grammar_of(t, path);
-        sample.size = b.size = 0;
+        file.size = sample.size = b.size = 0;
+        if (!file_read(path, &file, e)) grammar_read(&g, file.at, file.size, path, e);
+        const bool story = !strcmp(path, SHIPPED_GRAMMAR);
         snprintf(dot, 5, ".txt");
-        file_read(path, &sample, &e);
-        for (uint64_t n = 0; n < 6 && !grammar_document(&g, 1, n, &b, &e); n++)
-            bytes_add(&b, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, &e);
-        fact(t, b.size == sample.size && !memcmp(b.at, sample.at, b.size),
-             "%s is not what its grammar tells. Try: make samples", path);
-        const bool arithmetic = strstr(path, "arithmetic"), log = strstr(path, "log.");
+        file_read(path, &sample, e);
+        for (uint64_t n = 0; n < 6 && !grammar_document(&g, 1, n, &b, e); n++)
+            bytes_add(&b, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, e);
+        fact(t, !e->status && bytes_are(&b, sample.at, sample.size),
+             "%s is not what its grammar tells. %s Try: make samples", path, e->text);
         for (int n = 0; n < DOCUMENTS; n++) {
-            int before = 0;
-            char *line = documents[n] = document_of(t, &g, n);
-            fact(t, strlen(line) > 59 && strlen(line) < 11999, "%s: document %d has %zu bytes",
-                 path, n, strlen(line));
-            for (; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-                const int sum = arithmetic ? sum_right(line) : -1, check = assert_right(line);
-                fact(t, sum && check, "document %d: %.80s", n, line);
-                sums += sum > 0;
-                checks += check > 0;
-                if (!log || !*line) continue;
-                const int now = second_of(line);
-                fact(t, now >= before, "document %d: %.60s", n, line);
-                before = now;
-                times++;
-            }
+            const char *s = documents[n] = document_of(t, &g, n);
+            fact(t, strlen(s) > 59 && strlen(s) < 11999, "%s: document %d has %zu bytes", path, n,
+                 strlen(s));
+            document_counts(t, path, s, found);
+            if (story) story_reads(t, s, n);
         }
         fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "%s: some are the same", path);
+        if (story) stories_words(t, documents, DOCUMENTS);
         for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
         grammar_free(&g);
         domains++;
     }
-    fact(t, !e.status && domains >= 6 && sums > 500 && checks > 100 && times > 5000,
-         "%s%d domains, %d sums, %d checks, %d times", e.text, domains, sums, checks, times);
-    note(t, "%d domains; %d sums, %d checks of code, %d times of logs", domains, sums, checks,
-         times);
+    fact(t, domains >= 6 && found[0] > 500 && found[1] > 100 && found[2] > 5000, "too few");
+    note(t, "%d domains; %d sums, %d checks of code, %d times of logs", domains, found[0], found[1],
+         found[2]);
     bytes_free(&names);
+    bytes_free(&file);
     bytes_free(&sample);
     bytes_free(&b);
 }
@@ -5386,303 +5343,320 @@ static void grammar__domains(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 9.2  Packing [S2] [FIG1] and interventions */
 
-/* The data of these flags, for which tale_open has made the files; a test without them may give up.
- */
-static void data_of(Data *d, Settings *s, int seed, int T, const char *flags) {
+/* The data of these flags with their settings, and B sequences of T tokens. The files of tale_open
+ * must be there; a test without its data gives up. */
+typedef struct Feed {
+    Settings s;
+    Data d;
+    int B, T, *ids, *targets;
+} Feed;
+
+/* Room for B sequences of T tokens. */
+static void feed_room(Feed *f, int B, int T) {
+    free(f->ids);
+    f->B = B;
+    f->T = T;
+    f->ids = zeroed((idx)2 * B * T, sizeof *f->ids);
+    f->targets = f->ids + B * T;
+}
+
+/* Without sequences (T 0), for an evaluation. */
+static void feed_open(Feed *f, int seed, int B, int T, const char *format, ...) {
     Error e = {0};
-    tiny_settings(s, flags, &e);
-    s->data.vocab = s->model.vocab;
-    if (!e.status && !data_open(d, &s->data, seed, T, &e)) return;
+    char flags[200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(flags, sizeof flags, format, args);
+    va_end(args);
+    *f = (Feed){0};
+    feed_room(f, B, T);
+    tiny_settings(&f->s, flags, &e);
+    f->s.data.vocab = f->s.model.vocab;
+    if (!e.status && !data_open(&f->d, &f->s.data, seed, T, &e)) return;
     fprintf(stderr, "test_sink: %s: %s\n", flags, e.text);
     exit(1);
 }
 
-/* The same with those files, which tale_close removes. */
-static void tale_data(Test *t, Data *d, Settings *s, int seed, int T, const char *flags) {
-    if (!tale_open(t, s, "")) exit(1);
-    data_of(d, s, seed, T, flags);
+static void feed_next(Test *t, Feed *f) {
+    if (data_batch(&f->d, &f->s.data, f->B, f->T, f->ids, f->targets, fresh(t)))
+        fact(t, false, "%s", t->e.text);
 }
 
-static void tale_close(Data *d) {
-    data_close(d);
-    scratch_close();
+static void feed_close(Feed *f) {
+    data_close(&f->d);
+    free(f->ids);
+}
+
+static void tale_files(Test *t) {
+    Settings s;
+    if (!tale_open(t, &s, "")) exit(1);
+}
+
+static bool same_data(const Data *a, const Data *b) {
+    return same_ids(&a->train, &b->train) && same_ids(&a->held, &b->held);
 }
 
 /* Whether data_open refuses these flags with this status and these words, and says what to do. */
 static void data_refused(Test *t, const char *flags, int T, int status, const char *said) {
     Settings s;
     Data d;
-    Error e = {0};
-    tiny_settings(&s, flags, &e);
+    tiny_settings(&s, flags, fresh(t));
     s.data.vocab = s.model.vocab;
-    const int found = data_open(&d, &s.data, 0, T, &e);
-    fact(t, found == status && strstr(e.text, said) && strstr(e.text, " Try: "), "%s: %d %s", flags,
-         found, e.text);
+    const int found = data_open(&d, &s.data, 0, T, &t->e);
+    fact(t, found == status && strstr(t->e.text, said) && strstr(t->e.text, " Try: "), "%s: %d %s",
+         flags, found, t->e.text);
 }
 
 /* Adds a document as a training must see it: its tokens and the separator. */
 static void oracle_document(const Data *d, const unsigned char *text, size_t n, bool bos,
                             Ids *out) {
-    Error e = {0};
-    if (bos) ids_add(out, (int32_t[]){TOKEN_BOS}, 1, &e);
+    if (bos) ids_push(out, TOKEN_BOS);
     oracle_encode(&d->tokenizer, text, n, out);
-    ids_add(out, (int32_t[]){TOKEN_END}, 1, &e);
-}
-
-/* Whether from's tokens are at place `at` of all. */
-static bool stands_at(const Ids *all, size_t at, const Ids *from) {
-    return at + from->size <= all->size &&
-           (!from->size || !memcmp(all->at + at, from->at, from->size * sizeof *from->at));
-}
-
-static bool same_ids(const Ids *a, const Ids *b) {
-    return a->size == b->size && stands_at(a, 0, b);
-}
-
-/* How far documents, one after another, have been found among the held ones and in the training. */
-typedef struct Found { size_t train, held, n_held, documents; } Found;
-
-static void document_found(Test *t, const Data *d, Found *f, const Ids *one, const char *what) {
-    f->documents++;
-    if (f->n_held < d->starts.size && d->starts.at[f->n_held] == (int32_t)f->held &&
-        stands_at(&d->held, f->held, one)) {
-        f->held += one->size;
-        f->n_held++;
-    } else {
-        fact(t, stands_at(&d->train, f->train, one), "%s: document %zu is nowhere", what,
-             f->documents);
-        f->train += one->size;
-    }
-}
-
-/* Nothing but the documents is there; between `least` and `most` of them are held. */
-static void all_found(Test *t, const Data *d, const Found *f, size_t least, size_t most,
-                      const char *what) {
-    fact(t, f->train == d->train.size && f->held == d->held.size && f->n_held == d->starts.size &&
-            f->n_held >= least && f->n_held <= most,
-         "%s: %zu documents, %zu held, %zu of %zu and %zu of %zu tokens", what, f->documents,
-         f->n_held, f->train, d->train.size, f->held, d->held.size);
+    ids_push(out, TOKEN_END);
 }
 
 /* Every document of a text is in the training or among the held ones, in order, never in both; none
- * is lost or cut; and the held ones are the same whatever the seed. */
+ * is lost or cut, and nothing else is there; and the held ones are the same whatever the seed. */
 static void data_open__shares_out(Test *t) {
     static const char *const FLAGS[] = {FROM_TEXT "--valid 0.3", FROM_TEXT "--valid 0.3 --bos",
                                         FROM_TEXT "--valid 0"};
-    Settings s;
-    Error e = {0};
     Bytes text = {0};
-    if (!tale_open(t, &s, FROM_TEXT)) return;
-    file_read(SCRATCH "/tale.txt", &text, &e);
+    tale_files(t);
+    file_read(SCRATCH "/tale.txt", &text, fresh(t));
     EACH(f, FLAGS) {
-        Data d, other;
-        data_of(&d, &s, 0, 16, FLAGS[f]);
-        data_of(&other, &s, 5, 16, FLAGS[f]);
+        Feed feed, other;
+        feed_open(&feed, 0, 1, 16, FLAGS[f]);
+        feed_open(&other, 5, 1, 16, FLAGS[f]);
+        const Data *d = &feed.d;
         Ids one = {0};
-        Found found = {0};
+        size_t train = 0, held = 0, n_held = 0, documents = 0;
         for (size_t at = 0; at < text.size;) {
             size_t end = at + document_length(text.at + at, text.size - at), from = at;
             while (from < end && strchr(" \n\r", text.at[from])) from++;
             at = end + strlen(DOCUMENT_END);
             if (from == end) continue;
             one.size = 0;
-            oracle_document(&d, text.at + from, end - from, f == 1, &one);
-            document_found(t, &d, &found, &one, FLAGS[f]);
+            oracle_document(d, text.at + from, end - from, f == 1, &one);
+            documents++;
+            if (n_held < d->starts.size && d->starts.at[n_held] == (int32_t)held &&
+                stands_at(&d->held, held, &one)) {
+                held += one.size;
+                n_held++;
+            } else {
+                fact(t, stands_at(&d->train, train, &one), "%s: document %zu is nowhere", FLAGS[f],
+                     documents);
+                train += one.size;
+            }
         }
-        all_found(t, &d, &found, f < 2 ? 26 : 0, f < 2 ? 64 : 0, FLAGS[f]);
-        fact(t, found.documents == 150, "%zu documents", found.documents);
-        fact(t, same_ids(&other.held, &d.held) && same_ids(&other.train, &d.train),
-             "%s: seed 5 holds others", FLAGS[f]);
-        if (f == 0) note(t, "%zu of %zu documents held", found.n_held, found.documents);
+        fact(t, documents == 150 && train == d->train.size && held == d->held.size &&
+                n_held == d->starts.size && (f < 2 ? n_held > 25 && n_held < 65 : !n_held),
+             "%s: %zu documents, %zu held, %zu of %zu and %zu of %zu tokens", FLAGS[f], documents,
+             n_held, train, d->train.size, held, d->held.size);
+        fact(t, same_data(&other.d, d), "%s: seed 5 holds others", FLAGS[f]);
+        if (f == 0) note(t, "%zu of %zu documents held", n_held, documents);
         ids_free(&one);
-        data_close(&d);
-        data_close(&other);
+        feed_close(&feed);
+        feed_close(&other);
     }
     bytes_free(&text);
     scratch_close();
+}
+
+/* The tokens of the k-th held document; they are d's. */
+static Ids held_document(const Data *d, size_t k) {
+    const Ids *starts = &d->starts;
+    const size_t from = (size_t)starts->at[k],
+                 to = k + 1 < starts->size ? (size_t)starts->at[k + 1] : d->held.size;
+    return (Ids){.at = d->held.at + from, .size = to - from};
 }
 
 /* A grammar's held documents: the same for every seed, and none of them among the first that any
  * training is told. */
 static void data_open__grammar_held(Test *t) {
     static const int SEEDS[3] = {0, 1, 77};
-    Settings s;
-    Data d[3];
-    if (!tale_open(t, &s, "")) return;
-    for (int i = 0; i < 3; i++) data_of(&d[i], &s, SEEDS[i], 16, "--data-tokens 20000");
-    const Ids *held = &d[0].held, *starts = &d[0].starts;
-    fact(t, starts->size >= 100 && starts->at[0] == 0, "%zu held documents", starts->size);
-    for (size_t k = 0; k < starts->size; k++) {
-        const size_t from = (size_t)starts->at[k],
-                     to = k + 1 < starts->size ? (size_t)starts->at[k + 1] : held->size;
-        const Ids one = {.at = held->at + from, .size = to - from};
+    Feed f[3];
+    tale_files(t);
+    EACH(i, SEEDS) feed_open(&f[i], SEEDS[i], 1, 16, "--data-tokens 20000");
+    const Data *d = &f[0].d;
+    fact(t, d->starts.size >= 100 && d->starts.at[0] == 0, "%zu held documents", d->starts.size);
+    for (size_t k = 0; k < d->starts.size; k++) {
+        const Ids one = held_document(d, k);
         fact(t, one.size > 1 && one.at[one.size - 1] == TOKEN_END, "held document %zu: no end", k);
-        for (int i = 0; i < 3; i++) {
+        EACH(i, SEEDS) {
+            const Ids *train = &f[i].d.train;
             size_t at = 0;
-            while (at + one.size <= d[i].train.size && !stands_at(&d[i].train, at, &one)) at++;
-            fact(t, at + one.size > d[i].train.size, "held document %zu is told to seed %d", k,
-                 SEEDS[i]);
+            while (at + one.size <= train->size && !stands_at(train, at, &one)) at++;
+            fact(t, at + one.size > train->size, "seed %d is told held document %zu", SEEDS[i], k);
         }
     }
     for (int i = 1; i < 3; i++) {
-        const Ids start = {.at = d[i].train.at, .size = 200};
-        fact(t, same_ids(&d[i].held, held), "seed %d holds others", SEEDS[i]);
-        fact(t, !stands_at(&d[0].train, 0, &start), "seeds 0 and %d are told the same", SEEDS[i]);
+        const Ids start = {.at = f[i].d.train.at, .size = 200};
+        fact(t, same_ids(&f[i].d.held, &d->held), "seed %d holds others", SEEDS[i]);
+        fact(t, !stands_at(&d->train, 0, &start), "seeds 0 and %d are told the same", SEEDS[i]);
     }
-    for (int i = 0; i < 3; i++) data_close(&d[i]);
+    EACH(i, SEEDS) feed_close(&f[i]);
     scratch_close();
 }
 
 /* The number of the training block that a sequence is, by its tokens, the first that was not seen
  * where several are the same; -1 when it is none. */
-static idx block_number(const Data *d, int T, const int *ids, const int *targets,
-                        const double *seen) {
+static idx block_number(const Feed *f, const double *seen) {
     idx found = -1;
-    for (idx k = 0; k < d->blocks && (found < 0 || seen[found] > 0); k++) {
-        const int32_t *block = d->train.at + k * (T + 1);
+    for (idx k = 0; k < f->d.blocks && (found < 0 || seen[found] > 0); k++) {
+        const int32_t *block = f->d.train.at + k * (f->T + 1);
         int same = 0;
-        while (same < T && ids[same] == block[same] && targets[same] == block[same + 1]) same++;
-        if (same == T) found = k;
+        while (same < f->T && f->ids[same] == block[same] && f->targets[same] == block[same + 1])
+            same++;
+        if (same == f->T) found = k;
     }
     return found;
+}
+
+static bool same_batch(const Feed *a, const Feed *b) {
+    return !memcmp(a->ids, b->ids, sizeof(int) * 2 * (size_t)(a->B * a->T));
 }
 
 /* Blocks of T+1 tokens that do not overlap, targets one later; each once in a pass, in an order
  * that differs by pass and by seed and is the same for the same. */
 static void data_batch__orders(Test *t) {
     enum { T = 16 };
-    Settings s;
-    Error e = {0};
-    int ids[3 * T], targets[3 * T], moved[3] = {0};
-    if (!tale_open(t, &s, FROM_TEXT)) return;
-    Data d, same, other;
-    data_of(&d, &s, 0, T, FROM_TEXT);
-    data_of(&same, &s, 0, T, FROM_TEXT);
-    data_of(&other, &s, 1, T, FROM_TEXT);
-    const idx blocks = d.blocks;
-    idx *first = calloc((size_t)blocks, sizeof *first);
-    if (!first) exit(1);
-    fact(t, blocks == (idx)d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
+    int moved[3] = {0};
+    Feed f, same, other, three;
+    tale_files(t);
+    feed_open(&f, 0, 1, T, FROM_TEXT);
+    feed_open(&same, 0, 1, T, FROM_TEXT);
+    feed_open(&other, 1, 1, T, FROM_TEXT);
+    feed_open(&three, 0, 3, T, FROM_TEXT);
+    feed_next(t, &three);                                /* a batch of 3 is three batches of 1 */
+    const idx blocks = f.d.blocks;
+    idx *first = zeroed(blocks, sizeof *first);
+    fact(t, blocks == (idx)f.d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
     for (int pass = 0; pass < 3; pass++) {               /* the third is seed 1's first */
+        Feed *now = pass < 2 ? &f : &other;
         double *seen = room(blocks);
         for (idx b = 0; b < blocks; b++) {
-            data_batch(pass < 2 ? &d : &other, &s.data, 1, T, ids, targets, &e);
-            const idx k = block_number(&d, T, ids, targets, seen);
+            feed_next(t, now);
+            const idx k = block_number(now, seen);
             fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %td is block %td", pass, b, k);
             if (pass == 0) first[b] = k;
+            if (pass == 0 && b < 3)
+                fact(t, !memcmp(three.ids + b * T, f.ids, sizeof(int) * T), "batch of 3: %td", b);
             moved[pass] += (pass ? first[b] : b) != k;
             if (pass == 2) continue;
-            data_batch(&same, &s.data, 1, T, ids + T, targets + T, &e);
-            fact(t, !memcmp(ids, ids + T, sizeof(int) * T) &&
-                    !memcmp(targets, targets + T, sizeof(int) * T),
-                 "the same seed, another block %td", b);
+            feed_next(t, &same);
+            fact(t, same_batch(&f, &same), "the same seed, another block %td", b);
         }
         free(seen);
-    }
-    for (int pass = 0; pass < 3; pass++)
         fact(t, moved[pass] > blocks * 3 / 4, "pass %d: %d blocks moved", pass, moved[pass]);
-    note(t, "%td blocks", blocks);
-    data_close(&same);
-    data_of(&same, &s, 0, T, FROM_TEXT);
-    data_batch(&same, &s.data, 3, T, ids, targets, &e);  /* a batch of 3 is three batches of 1 */
-    for (int i = 0; i < 3 * T; i++)
-        fact(t, ids[i] == d.train.at[first[i / T] * (T + 1) + i % T], "batch of 3, token %d", i);
-    fact(t, !e.status, "%s", e.text);
+    }
     free(first);
-    data_close(&d);
-    data_close(&same);
-    data_close(&other);
+    feed_close(&f);
+    feed_close(&same);
+    feed_close(&other);
+    feed_close(&three);
     scratch_close();
 }
 
 /* The six orders of three blocks, over many passes: each a sixth of them. */
 static void data_batch__evenly(Test *t) {
-    enum { T = 16, PASSES = 3000 };
-    Settings s;
-    Error e = {0};
-    int ids[3 * T], targets[3 * T], count[9] = {0};
-    Data d;
-    tale_data(t, &d, &s, 0, T, FROM_TEXT "--data-tokens 51");
-    for (int pass = 0; pass < PASSES && d.blocks == 3; pass++) {
-        data_batch(&d, &s.data, 3, T, ids, targets, &e);
-        count[3 * d.order[0] + d.order[1]]++;
+    enum { PASSES = 3000 };
+    int count[9] = {0};
+    Feed f;
+    tale_files(t);
+    feed_open(&f, 0, 3, 16, FROM_TEXT "--data-tokens 51");
+    for (int pass = 0; pass < PASSES && f.d.blocks == 3; pass++) {
+        feed_next(t, &f);
+        count[3 * f.d.order[0] + f.d.order[1]]++;
     }
     for (int i = 0; i < 9; i++)
         within(t, count[i], i % 4 ? PASSES / 6 : 0, i % 4 ? 5 * sqrt(PASSES * 5 / 36.0) : 0,
                "passes that begin with %d %d", i / 3, i % 3);
-    tale_close(&d);
+    feed_close(&f);
+    scratch_close();
 }
 
 /* The endless stream is the documents one after another, whatever the batch, and with <|bos|>. */
 static void data_batch__endless(Test *t) {
     enum { T = 13, B = 3, ROUNDS = 60 };
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
+    tale_files(t);
     for (int bos = 0; bos < 2; bos++) {
-        Data d;
-        data_of(&d, &s, 4, T, bos ? "--bos" : "");
+        Feed f;
         Ids all = {0};
         Bytes text = {0};
-        Error e = {0};
-        int ids[B * T], targets[B * T];
+        feed_open(&f, 4, B, T, bos ? "--bos" : "");
         for (uint64_t n = 0; all.size < B * (T + 1) * ROUNDS; n++) {
             text.size = 0;
-            grammar_document(&d.grammar, d.seed, n, &text, &e);
-            oracle_document(&d, text.at, text.size, bos, &all);
+            grammar_document(&f.d.grammar, f.d.seed, n, &text, fresh(t));
+            oracle_document(&f.d, text.at, text.size, bos, &all);
         }
         for (int i = 0; i < B * ROUNDS; i++) {
-            if (i % B == 0) data_batch(&d, &s.data, B, T, ids, targets, &e);
+            if (i % B == 0) feed_next(t, &f);
             for (int k = 0; k < T; k++) {
                 const int32_t *at = all.at + i * (T + 1) + k;
-                fact(t, ids[i % B * T + k] == at[0] && targets[i % B * T + k] == at[1],
+                fact(t, f.ids[i % B * T + k] == at[0] && f.targets[i % B * T + k] == at[1],
                      "block %d, token %d", i, k);
             }
         }
-        fact(t, !e.status && d.sample == B * ROUNDS && d.document > 2, "%s, document %d", e.text,
-             (int)d.document);
+        fact(t, f.d.sample == B * ROUNDS && f.d.document > 2, "document %d", (int)f.d.document);
         ids_free(&all);
         bytes_free(&text);
-        data_close(&d);
+        feed_close(&f);
     }
     scratch_close();
 }
 
-/* --data-tokens: exactly so many, the first ones of the source, none for an evaluation (T 0); what
- * is too little says how much it is. */
+/* --data-tokens: exactly so many, the first ones of the source, none for an evaluation (T 0). */
 static void data_open__limits(Test *t) {
-    static const char *const SOURCES[2][2] = {
-        {FROM_TEXT "--data-tokens 1000", FROM_TEXT "--data-tokens 3000"},
-        {"--grammar " SCRATCH "/tale.grammar --data-tokens 1000",
-         "--grammar " SCRATCH "/tale.grammar --data-tokens 3000"}};
-    static const struct { const char *flags; int T, status; const char *said; } WRONG[] = {
+    static const char *const SOURCES[] = {FROM_TEXT, "--grammar " SCRATCH "/tale.grammar"};
+    tale_files(t);
+    EACH(k, SOURCES) {
+        Feed f, more, none;
+        feed_open(&f, 0, 1, 16, "%s --data-tokens 1000", SOURCES[k]);
+        feed_open(&more, 0, 1, 16, "%s --data-tokens 3000", SOURCES[k]);
+        feed_open(&none, 0, 0, 0, "%s --data-tokens 1000", SOURCES[k]);
+        fact(t, f.d.train.size == 1000 && more.d.train.size == 3000 && f.d.blocks == 1000 / 17 &&
+                stands_at(&more.d.train, 0, &f.d.train) && !none.d.train.size,
+             "%s: %zu and %zu tokens", SOURCES[k], f.d.train.size, more.d.train.size);
+        fact(t, f.d.held.size == more.d.held.size && f.d.held.size > 0 && none.d.held.size,
+             "%s: %zu tokens held", SOURCES[k], f.d.held.size);
+        feed_close(&f);
+        feed_close(&more);
+        feed_close(&none);
+    }
+    scratch_close();
+}
+
+/* Too little, what is missing or of another kind, other encodings, texts of no document. */
+static void data_open__refuses(Test *t) {
+    static const char *const FILES[][2] = {
+        {SCRATCH "/latin1", "one\ntwo\ncaf\xe9 x\n"}, {SCRATCH "/deeper/c.txt", "deeper \xff"},
+        {SCRATCH "/blank", " \n\n<|endoftext|> \n"}, {SCRATCH "/bom", "\xef\xbb\xbf"},
+        {SCRATCH "/nothing", ""}};
+#define TEXT_OF "--text " SCRATCH
+    static const struct { const char *flags; int T, status; const char *said; } ROWS[] = {
         {FROM_TEXT "--data-tokens 16", 16, 1, "at least 17 tokens to train on, found 16"},
         {FROM_TEXT, 100000, 1, "at least 100001 tokens to train on, found "},
         {FROM_TEXT "--grammar x", 16, 2, "exclude each other"},
-        {"--text " SCRATCH "/none.txt", 16, 1, SCRATCH "/none.txt: "},
+        {TEXT_OF "/none.txt", 16, 1, SCRATCH "/none.txt: "},
         {"--grammar " SCRATCH "/none", 16, 1, "/none: "},
         {FROM_TEXT "--tokenizer " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
         {FROM_TEXT "--tokenizer " SCRATCH "/tale.txt", 16, 1, "expected a tokenizer"},
         {"--grammar " SCRATCH "/tale.txt", 16, 1, "tale.txt:1: expected "},
         {"--tokens " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
         {FROM_TEXT "--tokens x", 16, 2, "exclude each other"},
-        {"--tokens x --grammar y", 16, 2, "exclude each other"}};
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    EACH(k, SOURCES) {
-        Data d, more, none;
-        data_of(&d, &s, 0, 16, SOURCES[k][0]);
-        data_of(&more, &s, 0, 16, SOURCES[k][1]);
-        data_of(&none, &s, 0, 0, SOURCES[k][0]);
-        fact(t, d.train.size == 1000 && more.train.size == 3000 &&
-                stands_at(&more.train, 0, &d.train) && d.blocks == 1000 / 17,
-             "%s: %zu and %zu tokens", SOURCES[k][0], d.train.size, more.train.size);
-        fact(t, d.held.size == more.held.size && d.held.size > 0 && !none.train.size &&
-                none.held.size, "%s: %zu tokens held", SOURCES[k][0], d.held.size);
-        data_close(&d);
-        data_close(&more);
-        data_close(&none);
-    }
-    EACH(i, WRONG) data_refused(t, WRONG[i].flags, WRONG[i].T, WRONG[i].status, WRONG[i].said);
+        {"--tokens x --grammar y", 16, 2, "exclude each other"},
+        {TEXT_OF "/latin1", 16, 1, "/latin1:3: expected text in UTF-8, found byte 0xE9"},
+        {TEXT_OF "/deeper", 16, 1, "/deeper/c.txt:1: expected text in UTF-8, found byte 0xFF"},
+        {TEXT_OF "/blank", 16, 1, "/blank: expected documents, found none"},
+        {TEXT_OF "/bom", 16, 1, "/bom: expected documents, found none"},
+        {TEXT_OF "/nothing", 16, 1, "/nothing: expected documents, found none"},
+        {TEXT_OF "/none_in", 16, 1, "expected files in this folder, found none"}};
+    tale_files(t);
+    if (system("mkdir -p " SCRATCH "/deeper " SCRATCH "/none_in")) exit(1);
+    EACH(i, FILES)
+        fact(t, !file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), fresh(t)), "%s",
+             t->e.text);
+    EACH(i, ROWS) data_refused(t, ROWS[i].flags, ROWS[i].T, ROWS[i].status, ROWS[i].said);
     scratch_close();
 }
 
@@ -5712,93 +5686,56 @@ static void data_open__folder(Test *t) {
                          "<|endoftext|>the fourth, without a separator\n"}};
     static const char LIST[] = SCRATCH "/f/a\0" SCRATCH "/f/a.txt\0" SCRATCH "/f/b.txt\0" SCRATCH
                                        "/f/c";
-    static const char *const FLAGS[][2] = {
-        {"--valid 0 --text " SCRATCH "/f", "--valid 0 --text " SCRATCH "/all"},
-        {"--valid 0.5 --text " SCRATCH "/f", "--valid 0.5 --text " SCRATCH "/all"}};
-    Settings s;
-    Error e = {0};
     Bytes names = {0};
-    if (!tale_open(t, &s, "")) return;
+    tale_files(t);
     if (system("mkdir -p " SCRATCH "/f/deeper")) exit(1);
-    EACH(i, FILES) file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), &e);
-    files_list(SCRATCH "/f", &names, &e);
-    fact(t, names.size == sizeof LIST && !memcmp(names.at, LIST, sizeof LIST),
-         "%d bytes of names: %s", (int)names.size, (const char *)names.at);
-    EACH(i, FLAGS) {
-        Data d, other;
-        data_of(&d, &s, 0, 16, FLAGS[i][0]);
-        data_of(&other, &s, 0, 16, FLAGS[i][1]);
-        fact(t, same_ids(&d.train, &other.train) && same_ids(&d.held, &other.held) &&
-                (d.held.size > 0) == (i > 0),
-             "a folder: %zu and %zu tokens, its files as one: %zu and %zu", d.train.size,
-             d.held.size, other.train.size, other.held.size);
-        data_close(&d);
-        data_close(&other);
+    EACH(i, FILES) file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), &t->e);
+    fact(t, !files_list(SCRATCH "/f", &names, &t->e) && bytes_are(&names, LIST, sizeof LIST),
+         "%zu bytes of names: %s %s", names.size, (const char *)names.at, t->e.text);
+    for (int i = 0; i < 2; i++) {
+        const char *flags = i ? "--valid 0.5 --text " SCRATCH : "--valid 0 --text " SCRATCH;
+        Feed f, other;
+        feed_open(&f, 0, 1, 16, "%s/f", flags);
+        feed_open(&other, 0, 1, 16, "%s/all", flags);
+        fact(t, same_data(&f.d, &other.d) && (f.d.held.size > 0) == (i > 0),
+             "a folder: %zu and %zu tokens, its files as one: %zu and %zu", f.d.train.size,
+             f.d.held.size, other.d.train.size, other.d.held.size);
+        feed_close(&f);
+        feed_close(&other);
     }
-    fact(t, !e.status, "%s", e.text);
     bytes_free(&names);
     scratch_close();
 }
 
 /* Of one document the end is held, cut at white space, and nothing is lost. */
 static void data_open__one_document(Test *t) {
-    Settings s;
-    Error e = {0};
     Bytes text = {0}, back = {0};
-    if (!tale_open(t, &s, "")) return;
+    tale_files(t);
     for (int i = 0; i < 400; i++)
-        bytes_add(&text, i % 7 ? "w\xc3\xb6rter " : "line\n", i % 7 ? 8 : 5, &e);
-    file_write(SCRATCH "/one", text.at, text.size, &e);
+        bytes_add(&text, i % 7 ? "w\xc3\xb6rter " : "line\n", i % 7 ? 8 : 5, &t->e);
+    file_write(SCRATCH "/one", text.at, text.size, &t->e);
     for (int k = 0; k < 6; k++) {
-        char flags[100];
         const int T = k % 2 ? 16 : 0;
         const double valid = 0.25 - 0.031 * (k / 2);
-        snprintf(flags, sizeof flags, "--valid %g --text " SCRATCH "/one", valid);
-        Data d;
-        data_of(&d, &s, 0, T, flags);
-        fact(t, d.starts.size == 1 && d.held.at[d.held.size - 1] == TOKEN_END &&
-                (T || !d.train.size), "%zu documents held", d.starts.size);
+        Feed f;
+        feed_open(&f, 0, 1, T, "--valid %g --text " SCRATCH "/one", valid);
+        const Data *d = &f.d;
+        fact(t, d->starts.size == 1 && d->held.at[d->held.size - 1] == TOKEN_END &&
+                (T || !d->train.size), "%zu documents held", d->starts.size);
         back.size = 0;
-        if (T) tokenizer_decode(&d.tokenizer, d.train.at, d.train.size - 1, &back, &e);
+        if (T) tokenizer_decode(&d->tokenizer, d->train.at, d->train.size - 1, &back, &t->e);
         const size_t cut = back.size;
-        tokenizer_decode(&d.tokenizer, d.held.at, d.held.size - 1, &back, &e);
+        tokenizer_decode(&d->tokenizer, d->held.at, d->held.size - 1, &back, &t->e);
         const unsigned char *tail = text.at + text.size - (back.size - cut);
         fact(t, (T ? back.size == text.size : !cut) && (*tail == ' ' || *tail == '\n') &&
                 !memcmp(tail - cut, back.at, back.size), "%zu and %zu of %zu bytes", cut,
              back.size - cut, text.size);
         within(t, (double)(back.size - cut) / (double)text.size, valid, 0.01, "the share held");
-        data_close(&d);
+        feed_close(&f);
     }
-    fact(t, !e.status, "%s", e.text);
+    fact(t, !t->e.status, "%s", t->e.text);
     bytes_free(&text);
     bytes_free(&back);
-    scratch_close();
-}
-
-/* Other encodings, byte order marks alone, texts of no document. */
-static void data_open__no_texts(Test *t) {
-    static const char *const ROWS[][3] = {
-        {"/latin1", "one\ntwo\ncaf\xe9 x\n", "/latin1:3: expected text in UTF-8, found byte 0xE9"},
-        {"/deeper/c.txt", "deeper \xff",
-         "/deeper/c.txt:1: expected text in UTF-8, found byte 0xFF"},
-        {"/blank", " \n\n<|endoftext|> \n", "/blank: expected documents, found none"},
-        {"/bom", "\xef\xbb\xbf", "/bom: expected documents, found none"},
-        {"/nothing", "", "/nothing: expected documents, found none"}};
-    Settings s;
-    Error e = {0};
-    if (!tale_open(t, &s, "")) return;
-    if (system("mkdir -p " SCRATCH "/deeper " SCRATCH "/none_in")) exit(1);
-    EACH(i, ROWS) {
-        char path[100], flags[120];
-        snprintf(path, sizeof path, SCRATCH "%s", ROWS[i][0]);
-        file_write(path, ROWS[i][1], strlen(ROWS[i][1]), &e);
-        if (i == 1) snprintf(path, sizeof path, SCRATCH "/deeper");
-        snprintf(flags, sizeof flags, "--text %s", path);
-        data_refused(t, flags, 16, 1, ROWS[i][2]);
-    }
-    data_refused(t, "--text " SCRATCH "/none_in", 16, 1,
-                 "expected files in this folder, found none");
-    fact(t, !e.status, "%s", e.text);
     scratch_close();
 }
 
@@ -5835,25 +5772,23 @@ static void shard_read__forms(Test *t) {
     Rng r = {3};
     for (int i = 0; i < 300; i++) ids[i] = (int32_t)rng_below(&r, 50257);
     ids[0] = 0x1234;
+    const Ids all = {.at = ids, .size = 300};
     for (int head = 0; head < 2; head++) {
-        Error e = {0};
         shard_bytes(&b, ids, 300, head);
-        fact(t, !shard_read(b.at, b.size, "s", 50257, &out, &e) &&
-                out.size == (head ? 600 : 300) && !memcmp(out.at + 300 * head, ids, sizeof ids),
-             "form %d: %zu ids, %s", head, out.size, e.text);
+        fact(t, !shard_read(b.at, b.size, "s", 50257, &out, fresh(t)) &&
+                out.size == (head ? 600 : 300) && stands_at(&out, head ? 300 : 0, &all),
+             "form %d: %zu ids, %s", head, out.size, t->e.text);
     }
     EACH(i, WRONG) {
-        Error e = {0};
         shard_bytes(&b, ids, 300, WRONG[i].head);
         for (int k = 0; k < WRONG[i].bytes; k++)
             b.at[WRONG[i].at + k] = (unsigned char)(WRONG[i].value >> 8 * k);
         const size_t size = WRONG[i].size < 0 ? 0 : WRONG[i].size ? (size_t)WRONG[i].size : b.size;
-        unsigned char *exact = malloc(size ? size : 1);     /* so that reading past it is seen */
-        if (!exact) exit(1);
-        memcpy(exact, b.at, size);
-        fact(t, shard_read(exact, size, "s", 50257, &out, &e) == 1 && out.size == 600 &&
-                strstr(e.text, WRONG[i].said) && !strncmp(e.text, "s: ", 3) &&
-                strstr(e.text, " Try: "), "row %d: %s, %zu ids", i, e.text, out.size);
+        unsigned char *exact = exactly(b.at, size);
+        const char *text = fresh(t)->text;
+        fact(t, shard_read(exact, size, "s", 50257, &out, &t->e) == 1 && out.size == 600 &&
+                strstr(text, WRONG[i].said) && !strncmp(text, "s: ", 3) && strstr(text, " Try: "),
+             "row %d: %s, %zu ids", i, text, out.size);
         free(exact);
     }
     ids_free(&out);
@@ -5861,86 +5796,86 @@ static void shard_read__forms(Test *t) {
 }
 
 /* A folder of shards: documents end at the id told, may go on in the next file, are shared out as a
- * text's, and --bos and --fix-token have the vocabulary's last ids. */
+ * text's, and --bos and --fix-token have the vocabulary's last ids. The shards have the tokens of
+ * the tale's text, and a separator more where one document in ten ends. */
 static void data_open__shards(Test *t) {
-    enum { T = 16, N = 9000, CUT = 4321 };
+    enum { T = 16 };
 #define SHARDS " --tokens " SCRATCH "/shards --vocab "
     static const struct { const char *flags; int status; const char *said; } WRONG[] = {
-        {"--end-token 0" SHARDS "400", 1, "shards/a.bin: expected ids below 400, found "},
+        {"--end-token 0" SHARDS "300", 1, "shards/a.bin: expected ids below 300, found "},
         {SHARDS "500", 2, "--end-token 50256: expected an id below 500"},
         {"--end-token 499 --fix-token 1" SHARDS "500", 2,
          "id below 498, free of --bos and --fix-token"},
-        {"--end-token 0 --fix-token 1" SHARDS "498", 1, "expected ids below 496, found 49"},
-        {"--end-token 0 --bos" SHARDS "499", 1, "expected ids below 497, found 497 at place "}};
-    Settings s;
-    Error e = {0};
+        {"--end-token 0 --fix-token 1" SHARDS "320", 1, "expected ids below 318, found 31"},
+        {"--end-token 0 --bos" SHARDS "321", 1, "expected ids below 319, found 319 at place "}};
     Bytes b = {0};
-    Rng r = {9};
-    int32_t *ids = calloc(N, sizeof *ids);
-    int batch[T], targets[T];
-    if (!ids || !tale_open(t, &s, "") || system("mkdir -p " SCRATCH "/shards")) exit(1);
-    for (int i = 0; i < N; i++)     /* 0 ends a document, two in a row none */
-        ids[i] = i && rng_below(&r, 30) ? 1 + (int32_t)rng_below(&r, 497) : 0;
-    shard_bytes(&b, ids, CUT, true);
-    file_write(SCRATCH "/shards/a.bin", b.at, b.size, &e);
-    shard_bytes(&b, ids + CUT, N - CUT, false);
-    file_write(SCRATCH "/shards/b.bin", b.at, b.size, &e);
-    for (int bos = 0; bos < 2; bos++) {
-        Data d;
-        data_of(&d, &s, 0, T,
-                bos ? "--valid 0.3 --end-token 0 --bos --fix-token 2" SHARDS "500"
-                    : "--valid 0.3 --end-token 0" SHARDS "500");
-        Ids one = {0};
-        Found found = {0};
-        for (int at = 0, end; at < N; at = end + 1) {
-            for (end = at; end < N && ids[end]; end++) {}
-            if (at == end) continue;
-            one.size = 0;
-            if (bos) ids_add(&one, (int32_t[]){498}, 1, &e);
-            ids_add(&one, ids + at, (size_t)(end - at), &e);
-            ids_add(&one, (int32_t[]){0}, 1, &e);
-            document_found(t, &d, &found, &one, "shards");
-        }
-        all_found(t, &d, &found, found.documents / 6, found.documents / 2, "shards");
-        data_batch(&d, &s.data, 1, T, batch, targets, &e);
-        fact(t, d.vocab == 500 && bos == (batch[1] == 499 && targets[0] == 499),
-             "position 2 holds %d", batch[1]);
-        if (!bos) note(t, "%zu of %zu documents held", found.n_held, found.documents);
-        ids_free(&one);
-        data_close(&d);
+    Ids ids = {0};
+    Feed text, f;
+    tale_files(t);
+    feed_open(&text, 0, 1, T, FROM_TEXT "--valid 0");
+    for (size_t i = 0, ends = 0; i < text.d.train.size; i++) {
+        ids_push(&ids, text.d.train.at[i]);
+        if (text.d.train.at[i] == TOKEN_END && ends++ % 10 == 0) ids_push(&ids, TOKEN_END);
     }
-    fact(t, !e.status, "%s", e.text);
+    feed_close(&text);
+    if (system("mkdir -p " SCRATCH "/shards")) exit(1);
+    const size_t cut = ids.size / 2;
+    fact(t, ids.at[cut - 1] != TOKEN_END && ids.at[cut] != TOKEN_END, "no document is cut");
+    shard_bytes(&b, ids.at, cut, true);
+    file_write(SCRATCH "/shards/a.bin", b.at, b.size, &t->e);
+    shard_bytes(&b, ids.at + cut, ids.size - cut, false);
+    file_write(SCRATCH "/shards/b.bin", b.at, b.size, &t->e);
+    fact(t, !t->e.status, "%s", t->e.text);
+    for (int bos = 0; bos < 2; bos++) {
+        const char *more = bos ? "--bos --fix-token 2 --valid 0.3" : "--valid 0.3";
+        feed_open(&text, 0, 1, T, FROM_TEXT "%s", more);
+        feed_open(&f, 0, 1, T, "--end-token 0 %s" SHARDS "500", more);
+        for (size_t i = 0; i < f.d.train.size; i++)
+            if (f.d.train.at[i] == 498) f.d.train.at[i] = TOKEN_BOS;
+        for (size_t i = 0; i < f.d.held.size; i++)
+            if (f.d.held.at[i] == 498) f.d.held.at[i] = TOKEN_BOS;
+        fact(t, same_data(&f.d, &text.d) && same_ids(&f.d.starts, &text.d.starts) &&
+                f.d.starts.size > 25, "%zu and %zu tokens", f.d.train.size, f.d.held.size);
+        feed_next(t, &f);
+        fact(t, f.d.vocab == 500 && bos == (f.ids[1] == 499 && f.targets[0] == 499),
+             "position 2 holds %d", f.ids[1]);
+        feed_close(&f);
+        feed_close(&text);
+    }
     EACH(i, WRONG) data_refused(t, WRONG[i].flags, T, WRONG[i].status, WRONG[i].said);
-    free(ids);
+    ids_free(&ids);
     bytes_free(&b);
     scratch_close();
+}
+
+/* How many inputs and targets of f are not those of plain with <|fix|> at position p, and at the
+ * target before it; p 0 is none. */
+static int fixed_wrong(const Feed *f, const Feed *plain, int p) {
+    int wrong = 0;
+    for (int i = 0; i < f->B * f->T; i++) {
+        const int at = i % f->T + 1;
+        wrong += f->ids[i] != (p && at == p ? TOKEN_FIX : plain->ids[i]);
+        wrong += f->targets[i] != (p && at + 1 == p ? TOKEN_FIX : plain->targets[i]);
+    }
+    return wrong;
 }
 
 /* [T10] --fix-token p against the same blocks without it: input p and the target before it, and
  * nothing else. */
 static void fix_token__two_places(Test *t) {
     enum { T = 8, B = 4 };
-    Settings s, plain;
-    if (!tale_open(t, &plain, FROM_TEXT)) return;
+    tale_files(t);
     for (int p = 1; p <= T + 2; p++) {
-        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T];
-        Error e = {0};
-        char flags[100];
-        snprintf(flags, sizeof flags, FROM_TEXT "--fix-token %d", p);
-        Data without, d;
-        data_of(&without, &plain, 0, T, FROM_TEXT);
-        data_of(&d, &s, 0, T, flags);
-        data_batch(&without, &plain.data, B, T, ids0, targets0, &e);
-        data_batch(&d, &s.data, B, T, ids, targets, &e);
-        for (int i = 0; i < B * T; i++) {
-            const int want = i % T + 1 == p ? TOKEN_FIX : ids0[i],
-                      aim = i % T + 2 == p ? TOKEN_FIX : targets0[i];
-            fact(t, ids[i] == want && targets[i] == aim, "p %d, place %d: %d and %d", p, i % T + 1,
-                 ids[i], targets[i]);
-            fact(t, ids0[i] != TOKEN_FIX && targets0[i] != TOKEN_FIX, "a text has it");
-        }
-        data_close(&d);
-        data_close(&without);
+        Feed plain, f;
+        feed_open(&plain, 0, B, T, FROM_TEXT);
+        feed_open(&f, 0, B, T, FROM_TEXT "--fix-token %d", p);
+        feed_next(t, &plain);
+        feed_next(t, &f);
+        fact(t, !fixed_wrong(&f, &plain, p), "p %d: other tokens", p);
+        for (int i = 0; i < B * T; i++)
+            fact(t, plain.ids[i] != TOKEN_FIX && plain.targets[i] != TOKEN_FIX, "a text has it");
+        feed_close(&f);
+        feed_close(&plain);
     }
     scratch_close();
 }
@@ -5948,36 +5883,31 @@ static void fix_token__two_places(Test *t) {
 /* --random-tokens: the same for a block at every pass, others for another block, from all of the
  * vocabulary. Everything else is as it was. */
 static void random_tokens__by_block(Test *t) {
-    enum { T = 8 };
-    Settings s, plain;
-    Error e = {0};
-    int ids[T], targets[T], ids0[T], targets0[T];
-    if (!tale_open(t, &plain, FROM_TEXT)) return;
-    Data without, d;
-    data_of(&without, &plain, 0, T, FROM_TEXT);
-    data_of(&d, &s, 0, T, FROM_TEXT "--random-tokens 1,3");
-    const idx blocks = d.blocks;
-    const int V = d.tokenizer.vocab;
-    int (*drawn)[2] = calloc((size_t)blocks, sizeof *drawn);
+    Feed plain, f;
+    tale_files(t);
+    feed_open(&plain, 0, 1, 8, FROM_TEXT);
+    feed_open(&f, 0, 1, 8, FROM_TEXT "--random-tokens 1,3");
+    const idx blocks = f.d.blocks;
+    const int V = f.d.tokenizer.vocab;
+    int (*drawn)[2] = zeroed(blocks, sizeof *drawn);
     double *seen = room(V), sum = 0, distinct = 0;
-    for (idx i = 0; drawn && i < 2 * blocks; i++) {
-        data_batch(&without, &plain.data, 1, T, ids0, targets0, &e);
-        data_batch(&d, &s.data, 1, T, ids, targets, &e);
-        const idx k = d.order[i % blocks];
-        fact(t, ids[2] == targets[1], "an input and the target before it differ");
+    for (idx i = 0; i < 2 * blocks; i++) {
+        feed_next(t, &plain);
+        feed_next(t, &f);
+        const idx k = f.d.order[i % blocks];
+        fact(t, f.ids[2] == f.targets[1], "an input and the target before it differ");
         for (int j = 0; j < 2; j++) {
-            const int id = ids[2 * j];
+            const int id = f.ids[2 * j];
             if (i < blocks) drawn[k][j] = id;
-            fact(t, id == drawn[k][j], "block %td: others at the second pass", k);
-            fact(t, id >= 0 && id < V, "id %d", id);
+            fact(t, id == drawn[k][j] && id >= 0 && id < V, "block %td: %d, or %d", k, id,
+                 drawn[k][j]);
             if (i >= blocks || id < 0 || id >= V) continue;
             seen[id]++;
             sum += id;
         }
-        ids[0] = ids0[0];
-        ids[2] = targets[1] = ids0[2];
-        fact(t, !memcmp(ids, ids0, sizeof ids) && !memcmp(targets, targets0, sizeof targets),
-             "block %td: more is changed", k);
+        f.ids[0] = plain.ids[0];
+        f.ids[2] = f.targets[1] = plain.ids[2];
+        fact(t, same_batch(&f, &plain), "block %td: more is changed", k);
     }
     /* n draws of V: V (1 - e^(-n/V)) different ones are expected, and a mean of V/2 */
     const double n = 2 * (double)blocks;
@@ -5986,114 +5916,110 @@ static void random_tokens__by_block(Test *t) {
     within(t, sum / n, (V - 1) / 2.0, 5 * V / sqrt(12 * n), "mean id of %g drawn", n);
     free(drawn);
     free(seen);
-    data_close(&d);
-    data_close(&without);
+    feed_close(&f);
+    feed_close(&plain);
     scratch_close();
+}
+
+/* Fills f with what an evaluation feeds; how many sequences, and how many start a document. */
+static int feed_probe(Feed *f, int input, int fix, int *starts) {
+    f->s.data.fix_token = fix;
+    return data_probe(&f->d, &f->s.data, input, f->B, f->T, f->ids,
+                      input == INPUT_NATURAL ? f->targets : NULL, starts);
 }
 
 /* [S3.3] [T1] What an evaluation feeds: starts of held documents and their sequels, none across an
  * end; a fixed token changes what it must. */
 static void data_probe__natural(Test *t) {
     enum { N = 300 };
-    Settings s;
-    Data d;
-    tale_data(t, &d, &s, 0, 0, "");
-    const int documents = (int)d.starts.size;
-    int T = 1000, whole = 0, starts, again, *length = calloc((size_t)documents, sizeof *length);
-    if (!length) exit(1);
-    for (int k = 0; k < documents; k++) {    /* T is what the shortest has: one too few for it */
-        const int to = k + 1 < documents ? d.starts.at[k + 1] : (int)d.held.size;
-        length[k] = to - d.starts.at[k];
-        T = length[k] < T ? length[k] : T;
+    Feed f, fixed;
+    tale_files(t);
+    feed_open(&f, 0, 0, 0, "");
+    feed_open(&fixed, 0, 0, 0, "");
+    const size_t documents = f.d.starts.size;
+    int T = 1000, whole = 0, starts, again;
+    for (size_t k = 0; k < documents; k++) { /* T is what the shortest has: one too few for it */
+        const int length = (int)held_document(&f.d, k).size;
+        T = length < T ? length : T;
     }
-    for (int k = 0; k < documents; k++) whole += length[k] > T;
-    int *ids = calloc(4 * N, (size_t)T * sizeof *ids);
-    if (!ids) exit(1);
-    int *targets = ids + N * T, *ids1 = ids + 2 * N * T, *targets1 = ids + 3 * N * T;
-    const int got = data_probe(&d, &s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
-    fact(t, got == N && starts == whole && whole < documents, "%d sequences, %d of %d starts", got,
-         starts, whole);
-    for (int b = 0, k = 0; b < starts; b++, k++) {
-        while (k + 1 < documents && length[k] <= T) k++;
-        for (int i = 0; i < T; i++) {
-            const int32_t *at = d.held.at + d.starts.at[k] + i;
-            fact(t, ids[b * T + i] == at[0] && targets[b * T + i] == at[1],
-                 "sequence %d is not the start of document %d", b, k);
-        }
+    feed_room(&f, N, T);
+    feed_room(&fixed, N, T);
+    const int got = feed_probe(&f, INPUT_NATURAL, 0, &starts);
+    for (size_t k = 0; k < documents; k++) {
+        const Ids one = held_document(&f.d, k);
+        if ((int)one.size <= T || whole >= starts) continue;
+        for (int i = 0, b = whole * T; i < T; i++)
+            fact(t, f.ids[b + i] == one.at[i] && f.targets[b + i] == one.at[i + 1],
+                 "sequence %d is not the start of document %zu", whole, k);
+        whole++;
     }
-    for (int i = 0; i < got * T; i++) fact(t, ids[i] != TOKEN_END, "%d crosses an end", i / T);
+    fact(t, got == N && starts == whole && whole < (int)documents, "%d sequences, %d of %d starts",
+         got, starts, whole);
+    for (int i = 0; i < N * T; i++) fact(t, f.ids[i] != TOKEN_END, "%d crosses an end", i / T);
     for (int p = 1; p <= T + 1; p++) {
-        Source fixed = s.data;
-        int changed = 0;
-        fixed.fix_token = p;
-        data_probe(&d, &fixed, INPUT_NATURAL, N, T, ids1, targets1, &again);
-        for (int i = 0; i < N * T; i++) {
-            const bool at = i % T + 1 == p, before = i % T + 2 == p && p <= T;
-            changed += ids1[i] != (at ? TOKEN_FIX : ids[i]) ||
-                       targets1[i] != (before ? TOKEN_FIX : targets[i]);
-        }
-        fact(t, changed == 0 && again == starts, "p %d: %d tokens are wrong", p, changed);
+        feed_probe(&fixed, INPUT_NATURAL, p, &again);
+        fact(t, !fixed_wrong(&fixed, &f, p <= T ? p : 0) && again == starts, "p %d: others", p);
     }
-    free(ids);
-    free(length);
-    tale_close(&d);
+    feed_close(&f);
+    feed_close(&fixed);
+    scratch_close();
 }
 
 /* Random ids, one id repeated; the same again. */
 static void data_probe__drawn(Test *t) {
     enum { N = 300, T = 60 };
-    Settings s;
-    Data d;
-    tale_data(t, &d, &s, 0, 0, "");
-    int *ids = calloc(2 * N * T, sizeof *ids), *ids1 = ids + N * T;
-    if (!ids) exit(1);
+    Feed f, again;
+    tale_files(t);
+    feed_open(&f, 0, 0, 0, "");
+    feed_open(&again, 0, 0, 0, "");
+    feed_room(&f, N, T);
+    feed_room(&again, N, T);
     for (int input = INPUT_RANDOM; input <= INPUT_REPEAT; input++) {
         int low = 1 << 30, high = 0, changes = 0, starts;
-        const int got = data_probe(&d, &s.data, input, N, T, ids, NULL, &starts);
-        data_probe(&d, &s.data, input, N, T, ids1, NULL, &starts);
-        fact(t, got == N && !starts && !memcmp(ids, ids1, N * T * sizeof *ids),
-             "input %d: %d sequences, or others", input, got);
+        const int got = feed_probe(&f, input, 0, &starts);
+        feed_probe(&again, input, 0, &starts);
+        fact(t, got == N && !starts && same_batch(&f, &again), "input %d: %d, or others", input,
+             got);
         for (int i = 0; i < N * T; i++) {
-            low = ids[i] < low ? ids[i] : low;
-            high = ids[i] > high ? ids[i] : high;
-            changes += i % T && ids[i] != ids[i - 1];
+            low = f.ids[i] < low ? f.ids[i] : low;
+            high = f.ids[i] > high ? f.ids[i] : high;
+            changes += i % T && f.ids[i] != f.ids[i - 1];
         }
-        fact(t, low >= 0 && low < 20 && high < 320 && high > 300, "input %d: ids %d to %d", input,
-             low, high);
-        fact(t, input == INPUT_REPEAT ? !changes : changes > N * (T - 1) * 9 / 10,
-             "input %d: %d changes", input, changes);
-        Source fixed = s.data;
-        fixed.fix_token = 2;
-        data_probe(&d, &fixed, input, N, T, ids1, NULL, &starts);
+        fact(t, low >= 0 && low < 20 && high < 320 && high > 300 &&
+                (input == INPUT_REPEAT ? !changes : changes > N * (T - 1) * 9 / 10),
+             "input %d: ids %d to %d, %d changes", input, low, high, changes);
+        feed_probe(&again, input, 2, &starts);
         for (int i = 0; i < N * T; i++)
-            fact(t, ids1[i] == (i % T == 1 ? TOKEN_FIX : ids[i]), "input %d, fixed token: place %d",
+            fact(t, again.ids[i] == (i % T == 1 ? TOKEN_FIX : f.ids[i]), "input %d, place %d",
                  input, i);
     }
-    free(ids);
-    tale_close(&d);
+    feed_close(&f);
+    feed_close(&again);
+    scratch_close();
 }
 
 /* The validation's blocks: the held tokens in their order, with the same interventions. */
 static void data_held__blocks(Test *t) {
     enum { T = 9, N = 5000 };
-    Settings s;
-    Error e = {0};
-    int *ids = calloc(2 * N * T, sizeof *ids), *targets = ids + N * T, wrong = 0;
-    if (!ids || !tale_open(t, &s, "")) exit(1);
-    Data d;
-    data_of(&d, &s, 0, 0, FROM_TEXT "--valid 0.3 --fix-token 3");
-    const int got = data_held(&d, &s.data, N, T, ids, targets, &e);
-    fact(t, got == (int)d.held.size / (T + 1) && got > 100, "%d blocks of %zu tokens %s", got,
-         d.held.size, e.text);
-    for (int i = 0; i < got * T; i++) {
-        const int32_t *at = d.held.at + i / T * (T + 1) + i % T;
-        wrong += ids[i] != (i % T == 2 ? TOKEN_FIX : at[0]) ||
-                 targets[i] != (i % T == 1 ? TOKEN_FIX : at[1]);
+    Feed f, plain = {0};
+    tale_files(t);
+    feed_open(&f, 0, 0, 0, FROM_TEXT "--valid 0.3 --fix-token 3");
+    const int blocks = (int)f.d.held.size / (T + 1);
+    feed_room(&f, N, T);
+    feed_room(&plain, N, T);
+    for (int i = 0; i < blocks * T; i++) {
+        plain.ids[i] = f.d.held.at[i / T * (T + 1) + i % T];
+        plain.targets[i] = f.d.held.at[i / T * (T + 1) + i % T + 1];
     }
-    fact(t, wrong == 0, "%d tokens are wrong", wrong);
-    fact(t, data_held(&d, &s.data, 7, T, ids, targets, &e) == 7, "not the 7 that were asked for");
-    free(ids);
-    tale_close(&d);
+    int got = data_held(&f.d, &f.s.data, N, T, f.ids, f.targets, fresh(t));
+    f.B = got;
+    fact(t, got == blocks && got > 100 && !fixed_wrong(&f, &plain, 3), "%d blocks %s", got,
+         t->e.text);
+    got = data_held(&f.d, &f.s.data, 7, T, f.ids, f.targets, &t->e);
+    fact(t, got == 7, "%d blocks, not the 7 that were asked for", got);
+    feed_close(&f);
+    feed_close(&plain);
+    scratch_close();
 }
 
 static void positions_parse__refuses(Test *t) {
@@ -6104,36 +6030,26 @@ static void positions_parse__refuses(Test *t) {
         {"99999999999999999999999", -1, 0}, {"2.5", -1, 0}, {"1,2x", -1, 0}};
     EACH(r, ROWS) {
         int at[5] = {-1, -1, -1, -1, -1}, n = 0;
-        Error e = {0};
-        const int status = positions_parse("random-tokens", ROWS[r].text, at, 4, &e);
+        const int status = positions_parse("random-tokens", ROWS[r].text, at, 4, fresh(t));
         while (!status && n < 4 && at[n]) n++;
-        fact(t, ROWS[r].n < 0 ? status == 2 && strstr(e.text, "Try: ") != NULL
+        fact(t, ROWS[r].n < 0 ? status == 2 && strstr(t->e.text, "Try: ") != NULL
                 : !status && n == ROWS[r].n && !at[n] && (!n || at[n - 1] == ROWS[r].last),
-             "%s: %d positions %s", ROWS[r].text, n, e.text);
+             "%s: %d positions %s", ROWS[r].text, n, t->e.text);
     }
 }
 
 /* =================================================================================================
  * 10  Training and checkpoints */
 
-/* Largest |x_i - y_i|. */
-static double gap(idx n, const real *x, const real *y) {
-    double most = 0;
-    for (idx i = 0; i < n; i++)
-        if (!(fabs((double)(x[i] - y[i])) <= most)) most = fabs((double)(x[i] - y[i]));
-    return most;
-}
-
 static void trainer_step__learns(Test *t) {
+    static const char *const FLAGS[] = {
+        "", FROM_TEXT "--sim sigmoid --normalizer one --schedule cosine",
+        "--extra k --fix-token 1 --place post --pos learned",
+        "--optimizer sgd --lr 1 --norm layer --tied"};
     Settings s;
+    Trainer r;
     if (!tale_open(t, &s, "")) return;
-    static const char *const FLAGS[] = {"",
-                                        FROM_TEXT
-                                        "--sim sigmoid --normalizer one --schedule cosine",
-                                        "--extra k --fix-token 1 --place post --pos learned",
-                                        "--optimizer sgd --lr 1 --norm layer --tied"};
-    for (int f = 0; f < 4; f++) {
-        Trainer r;
+    EACH(f, FLAGS) {
         if (!trainer_made(t, &r, FLAGS[f])) return;
         double first = steps_of(t, &r, 1), last = steps_of(t, &r, 30);
         fact(t, last < first - 0.4 && last > 0 && r.step == 30, "%s: %g after %g", FLAGS[f], last,
@@ -6141,192 +6057,120 @@ static void trainer_step__learns(Test *t) {
         note(t, "%.2f to %.2f  ", first, last);
         trainer_free(&r);
     }
-    scratch_close();
 }
 
 /* Two forwards of 4 sequences are one of 8, and a step's loss is the mean over its forwards. */
 static void trainer_step__accumulates(Test *t) {
     Settings s;
-    if (!tale_open(t, &s, "")) return;
     Trainer one, two;
-    if (!trainer_made(t, &one, "--optimizer sgd --clip 0 --batch 8") ||
-        !trainer_made(t, &two, "--optimizer sgd --clip 0 --batch 4 --accumulate 2"))
-        return;
+    if (!tale_open(t, &s, "") || !trainer_made(t, &one, "--optimizer sgd --clip 0 --batch 8") ||
+        !trainer_made(t, &two, "--optimizer sgd --clip 0 --batch 4 --accumulate 2")) return;
     for (int step = 1; step <= 3; step++) {
         within(t, steps_of(t, &two, step), steps_of(t, &one, step), 100 * REAL_EPS,
                "loss of step %d", step);
         within(t, two.norm / one.norm, 1, 100 * REAL_EPS, "norm of step %d", step);
     }
-    within(t, gap(one.m.count, one.m.params, two.m.params), 0, 30 * REAL_EPS,
-           "parameters after 3 steps");
+    within(t, distance(one.m.count, one.m.params, two.m.params) *
+                  biggest(one.m.count, one.m.params), 0, 30 * REAL_EPS, "parameters after 3 steps");
     trainer_free(&one);
     trainer_free(&two);
-    scratch_close();
 }
 
-static void trainer_step__same_bits(Test *t) {
+/* SGD leaves what it did in plain sight, in each of ten steps: w (1 - lr wd) - lr g, g shrunk to
+ * the clip's norm, decay on all tensors or on matrices, and the rate of the schedule. */
+static void trainer_step__by_hand(Test *t) {
+    static const struct { const char *flags; double clip, wd, lr, least; int warmup; } ROWS[] = {
+        {"--clip 0 --wd 0", 0, 0, 0.5, 0.5, 0},
+        {"--clip 1e-2 --wd 0", 1e-2, 0, 0.5, 0.5, 0},
+        {"--clip 1e6 --wd 0", 0, 0, 0.5, 0.5, 0},
+        {"--clip 0 --wd 0.3", 0, 0.3, 0.5, 0.5, 0},
+        {"--clip 0 --wd 0.3 --decay matrices", 0, 0.3, 0.5, 0.5, 0},
+        {"--clip 0 --wd 0 --lr 0.1 --warmup 4", 0, 0, 0.1, 0.1, 4},
+        {"--clip 0 --wd 0 --lr 0.1 --warmup 4 --min-lr 2e-2 --schedule cosine", 0, 0, .1, .02, 4}};
     Settings s;
-    int most = workers();
-    if (set_workers(3)) {
-        t->skip = "one thread in this build";
-        return;
-    }
+    Trainer r;
     if (!tale_open(t, &s, "")) return;
-    Trainer one, three;
-    if (!trainer_made(t, &one, FROM_TEXT) || !trainer_made(t, &three, FROM_TEXT)) return;
-    set_workers(1);
-    steps_of(t, &one, 4);
-    set_workers(3);
-    steps_of(t, &three, 4);
-    fact(t, one.loss == three.loss && one.norm == three.norm, "loss %.17g and %.17g", one.loss,
-         three.loss);
-    fact(t, !memcmp(one.m.params, three.m.params, (size_t)one.m.count * sizeof(real)),
-         "parameters differ");
-    fact(t, !memcmp(one.m2, three.m2, (size_t)one.m.count * sizeof(real)), "moments differ");
-    set_workers(most);
-    trainer_free(&one);
-    trainer_free(&three);
-    scratch_close();
-}
-
-/* SGD leaves what it did in plain sight: w (1 - lr wd) - lr g, g shrunk to the clip's norm, decay
- * on all tensors or on matrices, and the rate that t.lr says. */
-static void trainer_step__one_step(Test *t) {
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    static const struct {
-        const char *flags;
-        double clip, wd;
-        bool all;
-    } ROWS[] = {{"--clip 0 --wd 0", 0, 0, true},
-                {"--clip 1e-2 --wd 0", 1e-2, 0, true},
-                {"--clip 1e6 --wd 0", 0, 0, true},
-                {"--clip 0 --wd 0.3", 0, 0.3, true},
-                {"--clip 0 --wd 0.3 --decay matrices", 0, 0.3, false}};
-    for (int row = 0; row < 5; row++) {
-        char flags[200];
-        Trainer r;
-        snprintf(flags, sizeof flags, "--optimizer sgd --lr 0.5 --warmup 0 --linear-bias %s",
-                 ROWS[row].flags);
-        if (!trainer_made(t, &r, flags)) return;
-        real *before = calloc((size_t)r.m.count, sizeof *before);
-        if (!before) exit(1);
-        copy(before, r.m.params, r.m.count);
-        steps_of(t, &r, 1);
-        double square = 0, moved = 0, worst = 0;
-        double shrink = ROWS[row].clip > 0 ? ROWS[row].clip / (r.norm + 1e-6) : 1;
-        int decayed = 0;
-        for (int k = 0; k < r.m.n_tensors; k++) {
-            const Tensor *x = &r.m.tensor[k];
-            double keep = ROWS[row].all || x->matrix ? 1 - 0.5 * ROWS[row].wd : 1;
-            decayed += keep < 1;
-            for (idx i = x->at; i < x->at + x->count; i++) {
-                double want = keep * (double)before[i] - 0.5 * shrink * (double)r.m.grads[i];
-                worst = fmax(worst, fabs((double)r.m.params[i] - want));
-                square += (double)r.m.grads[i] * (double)r.m.grads[i];
-                want = (double)r.m.params[i] - keep * (double)before[i];
-                moved += want * want;
+    EACH(row, ROWS) {
+        const char *flags = ROWS[row].flags;
+        const double top = ROWS[row].lr, least = ROWS[row].least;
+        const int warmup = ROWS[row].warmup;
+        char all[200];
+        snprintf(all, sizeof all, "--optimizer sgd --lr 0.5 --warmup 0 --steps 10 --linear-bias %s",
+                 flags);
+        if (!trainer_made(t, &r, all)) return;
+        real *before = reals(r.m.count);
+        for (int step = 0; step < 10; step++) {
+            const double left = (step - warmup) / (10.0 - warmup),
+                         lr = left < 0 ? top * (step + 1) / warmup
+                              : least + (top - least) * (1 + cos(acos(-1) * left)) / 2;
+            double square = 0, moved = 0, worst = 0;
+            copy(before, r.m.params, r.m.count);
+            steps_of(t, &r, step + 1);
+            const double clip = ROWS[row].clip > 0 ? ROWS[row].clip : r.norm,
+                         shrink = ROWS[row].clip > 0 ? clip / (r.norm + 1e-6) : 1;
+            for (int k = 0; k < r.m.n_tensors; k++) {
+                const Tensor *x = &r.m.tensor[k];
+                const bool decays = x->matrix || !strstr(flags, "matrices");
+                for (idx i = x->at; i < x->at + x->count; i++) {
+                    const double g = (double)r.m.grads[i], now = (double)r.m.params[i],
+                                 kept = (1 - decays * lr * ROWS[row].wd) * (double)before[i];
+                    worst = fmax(worst, fabs(now - (kept - lr * shrink * g)));
+                    square += g * g;
+                    moved += (now - kept) * (now - kept);
+                }
             }
+            within(t, worst, 0, 4 * REAL_EPS, "%s: parameters", flags);
+            within(t, sqrt(square) / r.norm, 1, 2e-5, "%s: norm", flags);
+            within(t, sqrt(moved) / lr / clip, 1, 2e-4, "%s: norm of the step", flags);
+            within(t, r.lr, lr, 1e-15, "%s: rate of step %d", flags, step);
+            fact(t, r.norm > 0.02, "%s: norm %g", flags, r.norm);
         }
-        within(t, worst, 0, 4 * REAL_EPS, "%s: parameters", ROWS[row].flags);
-        within(t, sqrt(square) / r.norm, 1, 2e-5, "%s: norm", ROWS[row].flags);
-        within(t, sqrt(moved) / 0.5 / (ROWS[row].clip > 0 ? ROWS[row].clip : r.norm), 1, 2e-4,
-               "%s: norm of the step", ROWS[row].flags);
-        fact(t, r.norm > 0.02, "%s: norm %g", ROWS[row].flags, r.norm);
-        fact(t, decayed == (ROWS[row].wd > 0 ? ROWS[row].all ? r.m.n_tensors : decayed : 0) &&
-             decayed <= r.m.n_tensors && (ROWS[row].all || decayed < r.m.n_tensors),
-             "%s: %d decayed", ROWS[row].flags, decayed);
-        within(t, r.lr, 0.5, 0, "%s: rate", ROWS[row].flags);
         free(before);
         trainer_free(&r);
     }
-    Trainer r; /* AdamW's first step is lr, whatever the gradient's size */
-    double *change;
-    int near = 0;
+    int near = 0;                       /* AdamW's first step is lr, whatever the gradient's size */
     if (!trainer_made(t, &r, "--lr 0.5 --warmup 0 --wd 0")) return;
-    change = room(r.m.count);
-    for (idx i = 0; i < r.m.count; i++) change[i] = (double)r.m.params[i];
+    real *before = reals(r.m.count);
+    copy(before, r.m.params, r.m.count);
     steps_of(t, &r, 1);
     for (idx i = 0; i < r.m.count; i++)
-        near += fabs(fabs((double)r.m.params[i] - change[i]) - 0.5) < 1e-3;
+        near += fabs(fabs((double)r.m.params[i] - (double)before[i]) - 0.5) < 1e-3;
     fact(t, near > r.m.count / 3, "%d of %td parameters moved by lr", near, r.m.count);
-    free(change);
+    free(before);
     trainer_free(&r);
-    scratch_close();
-}
-
-/* The rate of each step reaches the optimiser: with SGD, the change of a parameter is t.lr times
- * its gradient. */
-static void trainer_step__schedules(Test *t) {
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int cosine = 0; cosine < 2; cosine++) {
-        Trainer r;
-        if (!trainer_made(t, &r,
-                          cosine ? "--optimizer sgd --lr 0.1 --min-lr 0.02 --warmup 4 --steps 10 "
-                                   "--schedule cosine "
-                                   "--wd 0"
-                                 : "--optimizer sgd --lr 0.1 --warmup 4 --steps 10 --wd 0"))
-            return;
-        for (int step = 0; step < 10; step++) {
-            idx i = model_tensor(&r.m, "wcls")->at + 5;
-            double before = (double)r.m.params[i], left = (step - 4) / 6.0;
-            double want = step < 4 ? 0.1 * (step + 1) / 4
-                          : cosine ? 0.02 + 0.08 * (1 + cos(acos(-1) * left)) / 2
-                                   : 0.1;
-            steps_of(t, &r, step + 1);
-            within(t, r.lr, want, 1e-15, "rate of step %d", step);
-            within(t, before - (double)r.m.params[i], want * (double)r.m.grads[i], 4 * REAL_EPS,
-                   "step %d", step);
-        }
-        trainer_free(&r);
-    }
-    scratch_close();
 }
 
 /* A run that breaks says at which step and in which tensor or block. */
 static void trainer_step__diverges(Test *t) {
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    static const struct {
-        const char *flags, *tensor, *said;
-        double value;
-    } ROWS[] = {{"--layers 3", "l1.w1", "first in block 1", NAN},
-                {"--layers 3", "l0.wo", "first in block 0", INFINITY},
-                {"--layers 3 --place post", "l2.w3", "first in block 2", NAN}};
-    for (int row = 0; row < 3; row++) {
-        Trainer r;
-        Error e = {0};
-        if (!trainer_made(t, &r, ROWS[row].flags)) return;
-        r.m.params[model_tensor(&r.m, ROWS[row].tensor)->at] = (real)ROWS[row].value;
-        trainer_step(&r, &e);
-        fact(t, e.status == 1 && strstr(e.text, ROWS[row].said) &&
-             strstr(e.text, "Try: a smaller --lr") && r.step == 0 &&
-             !strncmp(e.text, "step 0: ", 8), "%s: %s", ROWS[row].tensor, e.text);
-        trainer_free(&r);
-    }
-    Trainer r;
-    Error e = {0};
-    if (!trainer_made(t, &r, "")) return; /* every block is sound, the unembedding is not */
-    r.m.params[model_tensor(&r.m, "wcls")->at] = (real)INFINITY;
-    trainer_step(&r, &e);
-    fact(t, e.status == 1 && !strstr(e.text, "-1"), "%s", e.text);
-    trainer_free(&r);
+    static const struct { const char *flags, *tensor; double value; const char *said; } ROWS[] = {
+        {"--layers 3", "l1.w1", NAN, "first in block 1"},
+        {"--layers 3", "l0.wo", INFINITY, "first in block 0"},
+        {"--layers 3 --place post", "l2.w3", NAN, "first in block 2"},
+        {"", "wcls", INFINITY, ""}};              /* every block is sound, the unembedding is not */
     static const char *const WILD[] = {
         "--optimizer sgd --clip 0 --lr 1000 --sim identity --normalizer one",
         "--clip 0 --lr 1000 --optimizer sgd --act relu --place parallel"};
-    for (int f = 0; f < 2; f++) {
-        Error wild = {0};
-        if (!trainer_made(t, &r, WILD[f])) return;
-        while (r.step < 300 && !trainer_step(&r, &wild)) continue;
-        char step[40];
-        snprintf(step, sizeof step, "step %ld: the ", r.step);
-        fact(t, wild.status == 1 && !strncmp(wild.text, step, strlen(step)) &&
-             strstr(wild.text, "not finite"), "%s: step %ld %s", WILD[f], r.step, wild.text);
-        note(t, "%.60s  ", wild.text);
+    Settings s;
+    Trainer r;
+    if (!tale_open(t, &s, "")) return;
+    EACH(i, ROWS) {
+        if (!trainer_made(t, &r, ROWS[i].flags)) return;
+        r.m.params[model_tensor(&r.m, ROWS[i].tensor)->at] = (real)ROWS[i].value;
+        fact(t, trainer_step(&r, fresh(t)) == 1 && strstr(t->e.text, ROWS[i].said) &&
+             strstr(t->e.text, "Try: a smaller --lr") && r.step == 0 && !strstr(t->e.text, "-1") &&
+             !strncmp(t->e.text, "step 0: ", 8), "%s: %s", ROWS[i].tensor, t->e.text);
         trainer_free(&r);
     }
-    scratch_close();
+    EACH(f, WILD) {
+        char step[40];
+        if (!trainer_made(t, &r, WILD[f])) return;
+        while (r.step < 300 && !trainer_step(&r, fresh(t))) continue;
+        snprintf(step, sizeof step, "step %ld: the ", r.step);
+        fact(t, t->e.status == 1 && !strncmp(t->e.text, step, strlen(step)) &&
+             strstr(t->e.text, "not finite"), "%s: step %ld %s", WILD[f], r.step, t->e.text);
+        note(t, "%.60s  ", t->e.text);
+        trainer_free(&r);
+    }
 }
 
 /* The bytes of a checkpoint, written and read back through the disk. */
@@ -6339,39 +6183,39 @@ static Bytes checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
     return b;
 }
 
+static bool same_bytes(const Bytes *a, const Bytes *b) {
+    return a->size == b->size && (!a->size || !memcmp(a->at, b->at, a->size));
+}
+
 /* A trainer without data and with a handful of parameters, so that a checkpoint is small; every
  * field that a checkpoint keeps has a value of its own. */
 static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
-    Error e = {0};
+    Error *e = fresh(t);
     *r = (Trainer){.step = 123456789, .loss = 1.5, .loss_sum = 1.0 / 3, .loss_steps = 9,
-                   .data = {.sample = UINT64_C(1) << 40, .document = 77, .offset = 5}};
-    r->tokenizer_hash = UINT64_C(0x123456789ABCDEF0);
-    r->data.source = UINT64_C(0xFEDCBA9876543210);
+                   .tokenizer_hash = UINT64_C(0x123456789ABCDEF0),
+                   .data = {.sample = UINT64_C(1) << 40, .document = 77, .offset = 5,
+                            .source = UINT64_C(0xFEDCBA9876543210)}};
     settings_default(&r->s);
-    settings_flags(
-        &r->s,
-        "--layers 1 --heads 1 --dim 2 --ffn 1 --vocab 4 --context 4 --lr 3e-3 --seed 5 --fix-token "
-        "2 "
-        "--eps 0.25 --T 3 --metric-rows plus1 --input repeat --n 7 "
-        "--random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b --log c",
-        "mtdeou", &e);
-    settings_flags(&r->s, flags, "mtd", &e);
-    if (!e.status && !config_resolve(&r->s.model, &e) &&
-        !model_create(&r->m, &r->s.model, true, &e)) {
-        r->m1 = calloc((size_t)r->m.count, sizeof(real));
-        r->m2 = calloc((size_t)r->m.count, sizeof(real));
-        model_init(&r->m, INIT_TORCH, 5);
-        for (idx i = 0; r->m1 && r->m2 && i < r->m.count; i++) {
-            r->m1[i] = (real)(i + 1) / 7;
-            r->m2[i] = (real)(i + 1) / 1024;
-        }
+    settings_flags(&r->s, "--layers 1 --heads 1 --dim 2 --ffn 1 --vocab 4 --context 4 --lr 3e-3 "
+                   "--seed 5 --fix-token 2 --eps 0.25 --T 3 --metric-rows plus1 --input repeat "
+                   "--n 7 --random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b "
+                   "--log c", "mtdeou", e);
+    settings_flags(&r->s, flags, "mtd", e);
+    if (e->status || config_resolve(&r->s.model, e) || model_create(&r->m, &r->s.model, true, e)) {
+        fact(t, false, "%s", e->text);
+        return false;
     }
-    fact(t, !e.status && r->m1 && r->m2, "%s", e.text);
-    return !e.status && r->m1 && r->m2;
+    r->m1 = reals(r->m.count);
+    r->m2 = reals(r->m.count);
+    model_init(&r->m, INIT_TORCH, 5);
+    for (idx i = 0; i < r->m.count; i++) {
+        r->m1[i] = (real)(i + 1) / 7;
+        r->m2[i] = (real)(i + 1) / 1024;
+    }
+    return true;
 }
 
-/* Everything that a checkpoint keeps comes back: every flag but paths, parameters, moments, places.
- */
+/* All that a checkpoint keeps comes back: every flag but paths, parameters, moments, places. */
 static void checkpoint__round_trip(Test *t) {
     static const char *const FLAGS[] = {
         "", "--sim elu --normalizer pnorm --pnorm 2.5 --extra kv --vbias --pos t5",
@@ -6379,15 +6223,14 @@ static void checkpoint__round_trip(Test *t) {
         "3 --prefix 2",
         "--optimizer sgd --schedule cosine --init authors --beta2 0.987654321 --sink-token "
         "--data-tokens 12345"};
+    Trainer r, back;
     scratch_open();
     for (int f = 0; f < 8; f++) {
-        Trainer r, back;
-        Error e = {0};
         bool moments = f < 4;
         if (!smallest_trainer(t, &r, FLAGS[f % 4])) return;
-        Bytes b = checkpoint_of(t, &r, moments), again = {0};
-        fact(t, !checkpoint_load(SCRATCH "/model.ckpt", &back, true, &e), "%s", e.text);
-        if (e.status) return;
+        Bytes b = checkpoint_of(t, &r, moments);
+        fact(t, !checkpoint_load(SCRATCH "/model.ckpt", &back, true, fresh(t)), "%s", t->e.text);
+        if (t->e.status) return;
         for (const Option *o = OPTIONS; o->flag; o++) {
             char x[PATH_ROOM], y[PATH_ROOM];
             option_text(o, &r.s, x, sizeof x);
@@ -6404,21 +6247,19 @@ static void checkpoint__round_trip(Test *t) {
         fact(t, back.step == r.step && back.tokenizer_hash == r.tokenizer_hash &&
              back.data.sample == r.data.sample && back.data.document == 77 && back.data.offset == 5,
              "places: step %ld", back.step);
-        if (moments)
-            fact(t, back.loss == r.loss && back.loss_sum == r.loss_sum && back.loss_steps == 9 &&
-                 back.data.source == r.data.source, "the run: loss %g", back.loss);
-        again = checkpoint_of(t, &back, moments);
-        fact(t, again.size == b.size && !memcmp(again.at, b.at, b.size),
-             "%s: written again, other bytes", FLAGS[f % 4]);
+        fact(t, !moments || (back.loss == r.loss && back.loss_sum == r.loss_sum &&
+             back.loss_steps == 9 && back.data.source == r.data.source), "the run: loss %g",
+             back.loss);
+        Bytes again = checkpoint_of(t, &back, moments);
+        fact(t, same_bytes(&again, &b), "%s: written again, other bytes", FLAGS[f % 4]);
         trainer_free(&back);
-        fact(t, !checkpoint_read(b.at, b.size, "x", &back, false, &e) && !back.m1 && !back.m.grads,
-             "to evaluate: %s", e.text);
+        fact(t, !checkpoint_read(b.at, b.size, "x", &back, false, fresh(t)) && !back.m1 &&
+             !back.m.grads, "to evaluate: %s", t->e.text);
         trainer_free(&back);
         trainer_free(&r);
         bytes_free(&b);
         bytes_free(&again);
     }
-    scratch_close();
 }
 
 /* Whether these bytes are refused as a checkpoint in one line, with nothing left to free. */
@@ -6441,7 +6282,6 @@ static void checkpoint_read__damage(Test *t) {
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, true);
-    Error e = {0};
     for (size_t n = 0; n < b.size; n++)
         fact(t, checkpoint_refused(b.at, n, "expected"), "cut to %zu bytes", n);
     for (size_t i = 0; i < b.size; i++) {
@@ -6449,12 +6289,11 @@ static void checkpoint_read__damage(Test *t) {
         fact(t, checkpoint_refused(b.at, b.size, "expected"), "byte %zu changed", i);
         b.at[i] ^= (unsigned char)(1 << i % 8);
     }
-    bytes_add(&b, "", 1, &e);
+    bytes_add(&b, "", 1, fresh(t));
     fact(t, checkpoint_refused(b.at, b.size, "damaged"), "a byte more");
     note(t, "%zu bytes", b.size);
     bytes_free(&b);
     trainer_free(&r);
-    scratch_close();
 }
 
 /* Replaces the first `was` in b by `by`, of any length, and puts the length of the text right. */
@@ -6543,77 +6382,75 @@ static void checkpoint_read__hostile(Test *t) {
     }
     bytes_free(&b);
     trainer_free(&r);
-    scratch_close();
 }
 
 /* A file of the other precision: the same numbers, rounded. */
 static void checkpoint_read__other_precision(Test *t) {
     enum { OTHERS = sizeof(real) == 4 ? 8 : 4 };
-    Trainer r, back;
-    Error e = {0};
+    Trainer r, back, older;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, true), w = {0};
-    size_t run = b.size - 40, head = 24 + (size_t)number_at(b.at + 16, 8) + 52;
-    bytes_add(&w, b.at, head, &e);
-    w.at[12] = OTHERS;
+    const size_t run = b.size - 40, head = 24 + (size_t)number_at(b.at + 16, 8) + 52;
     const real *parts[3] = {r.m.params, r.m1, r.m2};
+    bytes_add(&w, b.at, head, fresh(t));
+    w.at[12] = OTHERS;
     for (idx i = 0; i < 3 * r.m.count; i++) {
         double d = (double)parts[i / r.m.count][i % r.m.count];
         float f = (float)d;
-        bytes_add(&w, OTHERS == 4 ? (const void *)&f : (const void *)&d, OTHERS, &e);
+        bytes_add(&w, OTHERS == 4 ? (const void *)&f : (const void *)&d, OTHERS, &t->e);
     }
-    size_t numbers = w.size;
-    bytes_add(&w, b.at + run, 40, &e);
+    const size_t numbers = w.size;
+    bytes_add(&w, b.at + run, 40, &t->e);
     seal(&w);
-    fact(t, !checkpoint_read(w.at, w.size, "x", &back, true, &e) && back.loss_sum == r.loss_sum,
-         "%s", e.text);
-    Trainer older;                               /* moments, and nothing of the run behind them */
-    w.at[head - 12] = 1;
+    bool read = !checkpoint_read(w.at, w.size, "x", &back, true, &t->e);
+    fact(t, read && back.loss_sum == r.loss_sum, "%s", t->e.text);
+    if (!read) return;
+    w.at[head - 12] = 1;                         /* moments, and nothing of the run behind them */
     w.size = numbers + 8;
     seal(&w);
-    fact(t, !checkpoint_read(w.at, w.size, "x", &older, true, &e) && older.m1[1] == back.m1[1],
-         "%s", e.text);
-    trainer_free(&older);
+    read = !checkpoint_read(w.at, w.size, "x", &older, true, &t->e);
+    fact(t, read && older.m1[1] == back.m1[1], "%s", t->e.text);
+    if (read) trainer_free(&older);
     for (unsigned char part = 0; part < 8; part++) {         /* what follows is not what is said */
         w.at[head - 12] = part;
         seal(&w);
         fact(t, part == 1 || checkpoint_refused(w.at, w.size, "another number"), "parts %d", part);
     }
     real *const found[3] = {back.m.params, back.m1, back.m2};
-    for (idx i = 0; !e.status && i < 3 * r.m.count; i++) {
+    for (idx i = 0; i < 3 * r.m.count; i++) {
         real want = (real)(float)parts[i / r.m.count][i % r.m.count];
         fact(t, found[i / r.m.count][i % r.m.count] == want, "number %td", i);
     }
     bytes_free(&b);
     bytes_free(&w);
     trainer_free(&r);
-    if (!e.status) trainer_free(&back);
-    scratch_close();
+    trainer_free(&back);
 }
 
 /* Settings of a command line whose words these are, over tiny_settings. */
 static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **argv, int argc) {
-    Error e = {0};
-    if (!tiny_settings(s, flags, &e)) { fact(t, false, "%s", e.text); return false; }
+    bool fine = tiny_settings(s, flags, fresh(t));
+    fact(t, fine, "%s", t->e.text);
     snprintf(s->out, sizeof s->out, SCRATCH "/on.ckpt");
     s->resume = 1;
     s->argv = argv;
     s->argc = argc;
     s->groups = "mtdeoprfu";
-    return true;
+    return fine;
 }
 
 /* A run that stops anywhere and goes on has the bits of one that does not, from a text in its
  * second pass, from a grammar in the middle of a document and from a shard; the same run gives the
  * same file. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
-    static const char *const FLAGS[] = {FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3",
-                                        "", "--data-tokens 900 --random-tokens 2 --bos",
-                                        "--optimizer sgd --schedule cosine --extra k",
-                                        "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 "
-                                        "--bos --fix-token 2"};
+    static const char *const FLAGS[] = {
+        FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "",
+        "--data-tokens 900 --random-tokens 2 --bos",
+        "--optimizer sgd --schedule cosine --extra k",
+        "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
     Settings s;
+    Trainer whole, half, on;
     Error e = {0};
     Bytes shard = {0};
     Rng r = {4};
@@ -6625,103 +6462,131 @@ static void checkpoint__continues(Test *t) {
     shard_bytes(&shard, ids + 1, 2999, true);
     file_write(SCRATCH "/2.bin", shard.at, shard.size, &e);
     bytes_free(&shard);
-    Trainer on;
     for (int k = 0; k < 12; k++) {
-        Trainer whole, half;
         const char *flags = FLAGS[k % 6];
         if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
             !resume_settings_of(t, &s, flags, NULL, 0)) return;
         steps_of(t, &whole, 12);
         steps_of(t, &half, k < 6 ? 6 : k);
-        fact(t, !checkpoint_write(s.out, &half, true, &e), "%s", e.text);
+        Bytes end = checkpoint_of(t, &whole, true), middle = checkpoint_of(t, &half, true);
+        fact(t, middle.size == end.size && !same_bytes(&middle, &end), "all steps give no more");
+        file_write(s.out, middle.at, middle.size, &e);
         if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
         fact(t, on.loss == half.loss && on.loss_sum == half.loss_sum && on.step == half.step,
              "the last step's loss is %g, not %g", on.loss, half.loss);
-        steps_of(t, &on, 12);
-        within(t, on.loss, whole.loss, 0, "loss of step 12");
-        Bytes end = checkpoint_of(t, &whole, true), again = checkpoint_of(t, &on, true);
-        fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
-             "%s: the file of the run that went on differs", flags);
-        bytes_free(&again);
-        Bytes middle = checkpoint_of(t, &half, true);
-        fact(t, middle.size == end.size && memcmp(middle.at, end.at, end.size),
-             "half of the steps and all give the same file");
-        steps_of(t, &half, 12);
-        again = checkpoint_of(t, &half, true);
-        fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
-             "the same run gives another file");
-        bytes_free(&again);
+        Trainer *const rest[] = {&on, &half};
+        EACH(i, rest) {
+            within(t, steps_of(t, rest[i], 12), whole.loss, 0, "loss of step 12");
+            Bytes again = checkpoint_of(t, rest[i], true);
+            fact(t, same_bytes(&again, &end), "%s: another file (%d)", flags, i);
+            bytes_free(&again);
+            trainer_free(rest[i]);
+        }
         bytes_free(&middle);
         bytes_free(&end);
         trainer_free(&whole);
-        trainer_free(&half);
-        trainer_free(&on);
     }
     snprintf(s.data.tokens, sizeof s.data.tokens, SCRATCH "/2.bin");
     fact(t, trainer_resume(&on, &s, "", &e) == 1 && strstr(e.text, "found another in " SCRATCH
          "/2.bin. Try"), "another shard: %s", e.text);
-    scratch_close();
 }
 
-/* Every flag may be repeated, and but for three none be changed; other data and other files are
- * told apart. */
-static void trainer_resume__refuses(Test *t) {
-    static const struct { const char *flag, *value; int status; const char *said; } ROWS[] = {
-        {"--lr", "0.01", 0, ""},          {"--lr", "0.02", 2, "--lr 0.02: "},
-        {"--heads", "2", 0, ""},          {"--heads", "3", 2, "--heads 3: "},
-        {"--kv-heads", "2", 0, ""},       {"--kv-heads", "1", 2, "--kv-heads 1: "},
-        {"--seed", "4", 2, "has 3"}, {"--batch", "8", 2, "--batch 8: "},
-        {"--sim", "sigmoid", 2, "has exp"}, {"--variant", "alibi", 2, "--pos alibi: "},
-        {"--random-tokens", "3", 2, "has none"}, {"--eps", "0.2", 2, "--eps 0.2: "},
-        {"--steps", "40", 0, ""},         {"--steps", "4", 0, ""},
-        {"--steps", "3", 2, "has done 4"}, {"--save-every", "2", 0, ""},
-        {"--log-every", "2", 0, ""},      {"--threads", "3", 0, ""},
-        {"--n", "50", 0, ""},             {"--nobody", "1", 2, "--nobody"},
-        {"--grammar", SCRATCH "/other.grammar", 1, "expected the text it was trained on"},
-        {"--text", SCRATCH "/tale.txt", 1, "expected the text it was trained on"},
-        {"--tokenizer", SCRATCH "/other.tok", 1, "expected the tokenizer"},
-        {"--out", SCRATCH "/bare.ckpt", 1, "parameters alone"},
-        {"--out", SCRATCH "/tale.tok", 1, "expected a checkpoint"},
-        {"--out", SCRATCH "/none", 0, ""},
+/* --resume and --start: every flag may be repeated, and but for three none be changed by --resume,
+ * none of the model by --start. Other data, files and parameters are told apart. */
+static void trainer_begin__refuses(Test *t) {
+    static const char ON[] = "/on.ckpt", BASE_RUN[] = "/base.ckpt", TUNED[] = "/tuned.ckpt",
+                      NEW[] = "/new";
+    const struct {
+        const char *flag, *value, *start, *out;
+        int resume, step, status;
+        const char *said;
+    } ROWS[] = {
+        {"--lr", "0.01", "", ON, 1, 4, 0, ""},
+        {"--lr", "0.02", "", ON, 1, 0, 2, "--lr 0.02: "},
+        {"--heads", "2", "", ON, 1, 4, 0, ""},
+        {"--heads", "3", "", ON, 1, 0, 2, "--heads 3: "},
+        {"--kv-heads", "2", "", ON, 1, 4, 0, ""},
+        {"--kv-heads", "1", "", ON, 1, 0, 2, "--kv-heads 1: "},
+        {"--seed", "4", "", ON, 1, 0, 2, "has 3"},
+        {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "},
+        {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"},
+        {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "},
+        {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"},
+        {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "},
+        {"--steps", "40", "", ON, 1, 4, 0, ""},
+        {"--steps", "4", "", ON, 1, 4, 0, ""},
+        {"--steps", "3", "", ON, 1, 0, 2, "has done 4"},
+        {"--save-every", "2", "", ON, 1, 4, 0, ""},
+        {"--log-every", "2", "", ON, 1, 4, 0, ""},
+        {"--threads", "3", "", ON, 1, 4, 0, ""},
+        {"--n", "50", "", ON, 1, 4, 0, ""},
+        {"--nobody", "1", "", ON, 1, 0, 2, "--nobody"},
+        {"--grammar", SCRATCH "/other.grammar", "", ON, 1, 0, 1, "the text it was trained on"},
+        {"--text", SCRATCH "/tale.txt", "", ON, 1, 0, 1, "expected the text it was trained on"},
+        {"--tokenizer", SCRATCH "/other.tok", "", ON, 1, 0, 1, "expected the tokenizer"},
+        {"--out", SCRATCH "/bare.ckpt", "", ON, 1, 0, 1, "parameters alone"},
+        {"--out", SCRATCH "/tale.tok", "", ON, 1, 0, 1, "expected a checkpoint"},
+        {"--out", SCRATCH "/none", "", ON, 1, 0, 0, ""},
+        {"--heads", "2", BASE_RUN, NEW, 0, 0, 0, ""},
+        {"--lr", "0.5", BASE_RUN, NEW, 0, 0, 0, ""},
+        {"--seed", "8", BASE_RUN, NEW, 1, 0, 0, ""},
+        {"--heads", "4", BASE_RUN, NEW, 0, 0, 2, "--heads 4: "},
+        {"--kv-heads", "2", BASE_RUN, NEW, 0, 0, 0, ""},
+        {"--kv-heads", "1", BASE_RUN, NEW, 0, 0, 2, "has 2, and --start keeps"},
+        {"--pos", "learned", BASE_RUN, NEW, 0, 0, 2, "--pos learned: "},
+        {"--variant", "alibi", BASE_RUN, NEW, 0, 0, 2, "--pos alibi: "},
+        {"--context", "32", BASE_RUN, NEW, 0, 0, 2, "--context 32: "},
+        {"--nobody", "1", BASE_RUN, NEW, 0, 0, 2, "--nobody"},
+        {"--seed", "8", "/none.ckpt", NEW, 0, 0, 1, "none.ckpt"},
+        {"--seed", "8", "/tale.tok", NEW, 0, 0, 1, "expected a checkpoint"},
+        {"--seed", "8", BASE_RUN, BASE_RUN, 0, 0, 2, "--start's own file"},
+        {"--tokenizer", SCRATCH "/other.tok", BASE_RUN, NEW, 0, 0, 1, "expected the tokenizer"},
+        {"--seed", "3", BASE_RUN, TUNED, 1, 2, 0, ""},
+        {"--seed", "3", TUNED, TUNED, 1, 0, 2, "begun from other parameters"},
+        {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"},
+        {"--seed", "3", BASE_RUN, ON, 1, 0, 2, "begun from none"},
+        {"--seed", "4", BASE_RUN, TUNED, 1, 0, 2, "has 3"},
     };
     Settings s;
-    Trainer r, on;
+    Trainer base, on, run;
     Error e = {0};
     Tokenizer k;
-    Bytes text = {0};
-    if (!tale_open(t, &s, "") || !trainer_made(t, &r, "")) return;
-    steps_of(t, &r, 4);
-    bytes_add(&text, TALE, strlen(TALE), &e);
-    bytes_add(&text, "\n", 1, &e);
-    file_write(SCRATCH "/other.grammar", text.at, text.size, &e);
-    if (!tokenizer_train(&k, text.at, text.size, 300, &e))
+    if (!tale_open(t, &s, "") || !trainer_made(t, &base, "") || !trainer_made(t, &on, "")) return;
+    steps_of(t, &base, 3);
+    steps_of(t, &on, 4);
+    checkpoint_write(SCRATCH "/base.ckpt", &base, true, &e);
+    checkpoint_write(SCRATCH "/on.ckpt", &on, true, &e);
+    checkpoint_write(SCRATCH "/bare.ckpt", &on, false, &e);
+    if (!trainer_restart(&base, &s, &e)) steps_of(t, &base, 2);
+    checkpoint_write(SCRATCH "/tuned.ckpt", &base, true, &e);
+    file_write(SCRATCH "/other.grammar", TALE, strlen(TALE) - 1, &e);
+    if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
         tokenizer_save(SCRATCH "/other.tok", &k, &e);
-    checkpoint_write(SCRATCH "/on.ckpt", &r, true, &e);
-    checkpoint_write(SCRATCH "/bare.ckpt", &r, false, &e);
     fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        char *argv[2] = {(char *)(uintptr_t)ROWS[i].flag, (char *)(uintptr_t)ROWS[i].value};
-        Error wrong = {0};
+    EACH(i, ROWS) {
+        const char *flag = ROWS[i].flag, *value = ROWS[i].value;
+        char *argv[2] = {(char *)(uintptr_t)flag, (char *)(uintptr_t)value};
         if (!resume_settings_of(t, &s, "", argv, 2)) return;
-        const Option *path = option_find(ROWS[i].flag + 2, "du"); /* main has read it before */
-        if (!strcmp(ROWS[i].flag, "--text")) s.data.grammar[0] = 0;
-        if (path && path->kind == 's' && strcmp(path->flag, "random-tokens"))
-            option_set(path, &s, ROWS[i].value, true, &wrong);
-        int status = trainer_begin(&on, &s, "", &wrong);
-        fact(t, status == ROWS[i].status && strstr(wrong.text, ROWS[i].said),
-             "%s %s: status %d, %s", ROWS[i].flag, ROWS[i].value, status, wrong.text);
-        fact(t, !status || (strstr(wrong.text, "Try: ") && !strchr(wrong.text, '\n')), "%s",
-             wrong.text);
+        if (*ROWS[i].start) snprintf(s.start, sizeof s.start, SCRATCH "%s", ROWS[i].start);
+        snprintf(s.out, sizeof s.out, SCRATCH "%s", ROWS[i].out);
+        s.resume = ROWS[i].resume;
+        if (!strcmp(flag, "--text")) s.data.grammar[0] = 0;
+        const Option *o = option_find(flag + 2, "mtdeou");       /* main has read it before */
+        if (o) option_set(o, &s, value, true, &e);
+        const int status = trainer_begin(&run, &s, "", fresh(t));
+        fact(t, status == ROWS[i].status && strstr(t->e.text, ROWS[i].said) &&
+             (!status || (strstr(t->e.text, "Try: ") && !strchr(t->e.text, '\n'))),
+             "row %d, %s %s: status %d, %s", i, flag, value, status, t->e.text);
         if (status) continue;
-        fact(t, on.step == (strcmp(ROWS[i].value, SCRATCH "/none") ? 4 : 0), "step %ld", on.step);
-        if (!strcmp(ROWS[i].flag, "--steps"))
-            fact(t, on.s.train.steps == atoi(ROWS[i].value), "%d steps", on.s.train.steps);
-        trainer_free(&on);
+        fact(t, run.step == ROWS[i].step && run.m.c.heads == 2 &&
+             run.start == (*ROWS[i].start ? base.start : 0) &&
+             (strcmp(flag, "--steps") || run.s.train.steps == atoi(value)),
+             "row %d, %s %s: step %ld of %d", i, flag, value, run.step, run.s.train.steps);
+        trainer_free(&run);
     }
     tokenizer_free(&k);
-    bytes_free(&text);
-    trainer_free(&r);
-    scratch_close();
+    trainer_free(&base);
+    trainer_free(&on);
 }
 
 /* [FIG30] Fine-tuning: twice the same bytes; those of a training whose start was written over by
@@ -6735,22 +6600,22 @@ static void trainer_restart__from_parameters(Test *t) {
     Settings s;
     Error e = {0};
     if (!tale_open(t, &s, "")) return;
-    for (int k = 0; k < 2; k++) {
-        Trainer base, by_hand, tuned, read, on;
-        char start[] = SCRATCH "/base.ckpt";
-        if (!trainer_made(t, &base, BASE_RUN) || !trainer_made(t, &tuned, BASE_RUN)) return;
-        steps_of(t, &base, 15);
-        steps_of(t, &tuned, 15);
+    EACH(k, FLAGS) {
+        Trainer base, by_hand, tuned, read, on, *const all[] = {&by_hand, &tuned, &read, &on};
+        Bytes want = {0};
         char flags[400];
         snprintf(flags, sizeof flags, "--extra k %s", FLAGS[k]);
-        if (!trainer_made(t, &by_hand, flags)) return;
+        if (!trainer_made(t, &base, BASE_RUN) || !trainer_made(t, &tuned, BASE_RUN) ||
+            !trainer_made(t, &by_hand, flags)) return;
+        steps_of(t, &base, 15);
+        steps_of(t, &tuned, 15);
         copy(by_hand.m.params, base.m.params, base.m.count);
         by_hand.start = hash64(0, base.m.params, (size_t)base.m.count * sizeof(real));
-        checkpoint_write(start, &base, k == 0, &e);
         /* the same, from the file: the flags of the model are its own */
         if (!resume_settings_of(t, &s, FLAGS[k], NULL, 0)) return;
         s.resume = 0;
-        snprintf(s.start, sizeof s.start, "%s", start);
+        snprintf(s.start, sizeof s.start, SCRATCH "/base.ckpt");
+        checkpoint_write(s.start, &base, k == 0, &e);
         Settings again = s;
         again.model.heads = 1;                           /* not the flags', so not heeded */
         if (trainer_begin(&read, &again, "", &e) || trainer_restart(&tuned, &s, &e)) {
@@ -6765,105 +6630,32 @@ static void trainer_restart__from_parameters(Test *t) {
         s.resume = 1;
         if (trainer_begin(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
         fact(t, on.step == 5 && on.start == tuned.start, "step %ld", on.step);
-        Trainer *const all[] = {&by_hand, &tuned, &read, &on};
-        Bytes want = {0};
-        for (int i = 0; i < 4; i++) {
+        EACH(i, all) {
             steps_of(t, all[i], 12);
+            within(t, all[i]->loss, by_hand.loss, 0, "loss of step 12");
+            fact(t, all[i]->norm > 0 && all[i]->norm == by_hand.norm, "norm %g", all[i]->norm);
             Bytes got = checkpoint_of(t, all[i], true);
-            fact(t, !i || (got.size == want.size && !memcmp(got.at, want.at, want.size)),
-                 "%s: another file %d", FLAGS[k], i);
             if (!i) want = got;
-            else bytes_free(&got);
+            fact(t, same_bytes(&got, &want), "%s: another file %d", FLAGS[k], i);
+            if (i) bytes_free(&got);
         }
-        within(t, tuned.loss, by_hand.loss, 0, "loss of step 12");
-        fact(t, tuned.norm > 0 && tuned.norm == by_hand.norm, "gradient norm %g", tuned.norm);
         bytes_free(&want);
         trainer_free(&base);
-        for (int i = 0; i < 4; i++) trainer_free(all[i]);
+        EACH(i, all) trainer_free(all[i]);
     }
     fact(t, !e.status, "%s", e.text);
-    scratch_close();
-}
-
-/* The command line of --start: flags of the model may be repeated, no other model, tokenizer or
- * file is taken for it, and --resume knows what the run began from. */
-static void trainer_begin__start_refuses(Test *t) {
-    static const struct {
-        const char *flag, *value, *start, *out;
-        int resume, status;
-        const char *said;
-    } ROWS[] = {
-        {"--heads", "2", "/base.ckpt", "/new", 0, 0, ""},
-        {"--lr", "0.5", "/base.ckpt", "/new", 0, 0, ""},
-        {"--seed", "8", "/base.ckpt", "/new", 1, 0, ""},
-        {"--heads", "4", "/base.ckpt", "/new", 0, 2, "--heads 4: "},
-        {"--kv-heads", "2", "/base.ckpt", "/new", 0, 0, ""},
-        {"--kv-heads", "1", "/base.ckpt", "/new", 0, 2, "has 2, and --start keeps"},
-        {"--pos", "learned", "/base.ckpt", "/new", 0, 2, "--pos learned: "},
-        {"--variant", "alibi", "/base.ckpt", "/new", 0, 2, "--pos alibi: "},
-        {"--context", "32", "/base.ckpt", "/new", 0, 2, "--context 32: "},
-        {"--nobody", "1", "/base.ckpt", "/new", 0, 2, "--nobody"},
-        {"--seed", "8", "/none.ckpt", "/new", 0, 1, "none.ckpt"},
-        {"--seed", "8", "/tale.tok", "/new", 0, 1, "expected a checkpoint"},
-        {"--seed", "8", "/base.ckpt", "/base.ckpt", 0, 2, "--start's own file"},
-        {"--tokenizer", SCRATCH "/other.tok", "/base.ckpt", "/new", 0, 1, "expected the tokenizer"},
-        {"--seed", "3", "/base.ckpt", "/tuned.ckpt", 1, 0, ""},
-        {"--seed", "3", "/tuned.ckpt", "/tuned.ckpt", 1, 2, "begun from other parameters"},
-        {"--seed", "3", "/other.ckpt", "/tuned.ckpt", 1, 2, "begun from other parameters"},
-        {"--seed", "3", "/base.ckpt", "/other.ckpt", 1, 2, "begun from none"},
-        {"--seed", "4", "/base.ckpt", "/tuned.ckpt", 1, 2, "has 3"},
-    };
-    Settings s;
-    Trainer base, other, run;
-    Error e = {0};
-    Tokenizer k;
-    if (!tale_open(t, &s, "") || !trainer_made(t, &base, "") || !trainer_made(t, &other, ""))
-        return;
-    steps_of(t, &base, 3);
-    steps_of(t, &other, 4);
-    checkpoint_write(SCRATCH "/base.ckpt", &base, true, &e);
-    checkpoint_write(SCRATCH "/other.ckpt", &other, true, &e);
-    tiny_settings(&s, "", &e);
-    if (!trainer_restart(&base, &s, &e)) steps_of(t, &base, 2);
-    checkpoint_write(SCRATCH "/tuned.ckpt", &base, true, &e);
-    if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
-        tokenizer_save(SCRATCH "/other.tok", &k, &e);
-    fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        char *argv[2] = {(char *)(uintptr_t)ROWS[i].flag, (char *)(uintptr_t)ROWS[i].value};
-        Error wrong = {0};
-        if (!resume_settings_of(t, &s, "", argv, 2)) return;
-        snprintf(s.start, sizeof s.start, SCRATCH "%s", ROWS[i].start);
-        snprintf(s.out, sizeof s.out, SCRATCH "%s", ROWS[i].out);
-        s.resume = ROWS[i].resume;
-        settings_flags(&s, "", "m", &wrong);
-        const Option *o = option_find(ROWS[i].flag + 2, "mtd");  /* main has read it before */
-        if (o) option_set(o, &s, ROWS[i].value, true, &wrong);
-        int status = trainer_begin(&run, &s, "", &wrong);
-        fact(t, status == ROWS[i].status && strstr(wrong.text, ROWS[i].said), "%d: status %d, %s",
-             i, status, wrong.text);
-        fact(t, !status || (strstr(wrong.text, "Try: ") && !strchr(wrong.text, '\n')), "%s",
-             wrong.text);
-        if (status) continue;
-        fact(t, run.step == (strcmp(ROWS[i].out, "/new") ? 2 : 0) && run.start == base.start
-             && run.m.c.heads == 2, "%d: step %ld", i, run.step);
-        trainer_free(&run);
-    }
-    tokenizer_free(&k);
-    trainer_free(&base);
-    trainer_free(&other);
-    scratch_close();
 }
 
 /* The log of a run that goes on: what came after the checkpoint is cut off and written again, and a
  * file with a gap, or of something else, is refused and stays as it was. */
 static void train_run__continues_the_log(Test *t) {
     static const char FLAGS[] = "--extra k --steps 20 --log-every 3";
+    static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
     Settings s;
-    Trainer r, on;
+    Trainer r, part, on;
     Progress p;
     Error e = {0};
-    Bytes log = {0}, again = {0};
+    Bytes log = {0};
     if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
     snprintf(r.s.log, sizeof r.s.log, SCRATCH "/whole.csv");
     snprintf(r.s.out, sizeof r.s.out, SCRATCH "/whole.ckpt");
@@ -6871,52 +6663,40 @@ static void train_run__continues_the_log(Test *t) {
     fact(t, !train_run(&r, &p, &e), "%s", e.text);
     trainer_free(&r);
     file_read(SCRATCH "/whole.csv", &log, &e);
-    size_t head = (size_t)((char *)memchr(log.at, '\n', log.size) - (char *)log.at) + 1;
-    static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
-    for (int k = 0; k < 3; k++) {
+    const size_t head = (size_t)((char *)memchr(log.at, '\n', log.size) - (char *)log.at) + 1;
+    EACH(k, STOPS) {
         const int stop = STOPS[k];
         const struct { size_t cut; const char *tail; bool good; } ROWS[] = {
             {log.size, "", true}, {log.size - 20, "", stop < 20}, {log.size, "99,1,2", true},
             {0, "", false}, {head, "", stop < 3}, {head - 2, "", false}, {head, "7", stop < 3}};
-        for (int i = 0; i < 7; i++) {
-            Bytes left = {0};
-            Error wrong = {0};
+        if (!trainer_made(t, &part, FLAGS)) return;      /* stopped as by Ctrl-C: no last look */
+        while (part.step < stop && !trainer_step(&part, &e))
+            if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
+        EACH(i, ROWS) {
+            Bytes left = {0}, now = {0};
             if (!resume_settings_of(t, &s, FLAGS, NULL, 0)) return;
+            checkpoint_write(s.out, &part, true, &e);
             snprintf(s.log, sizeof s.log, SCRATCH "/on.csv");
-            if (i == 0) {
-                Trainer part;                            /* stopped as by Ctrl-C: no last look */
-                if (trainer_create(&part, &s, &e)) { fact(t, false, "%s", e.text); return; }
-                while (part.step < stop) {
-                    trainer_step(&part, &e);
-                    if (part.step % 3 == 0 || part.step == 20)
-                        part.loss_sum = 0, part.loss_steps = 0;
-                }
-                checkpoint_write(s.out, &part, true, &e);
-                file_read(s.out, &again, &e);
-                trainer_free(&part);
-            } else file_write(s.out, again.at, again.size, &e);
             bytes_add(&left, log.at, ROWS[i].cut, &e);
             bytes_add(&left, ROWS[i].tail, strlen(ROWS[i].tail), &e);
             file_write(s.log, left.at, left.size, &e);
             if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
             progress_start(&p, "test", true);
-            int status = train_run(&on, &p, &wrong);
+            const int status = train_run(&on, &p, fresh(t));
             fact(t, status == !ROWS[i].good, "stopped at %d, log %d: status %d, %s", stop, i,
-                 status, wrong.text);
-            Bytes now = {0}, *want = status || stop == 20 ? &left : &log;
+                 status, t->e.text);
             file_read(s.log, &now, &e);
-            fact(t, now.size == want->size && (!now.size || !memcmp(now.at, want->at, now.size)),
+            fact(t, same_bytes(&now, status || stop == 20 ? &left : &log),
                  "stopped at %d, log %d: another file", stop, i);
-            if (!status) fact(t, p.looks == 7 && p.look[6].step == 20, "%d looks", p.looks);
+            fact(t, status || (p.looks == 7 && p.look[6].step == 20), "%d looks", p.looks);
             bytes_free(&now);
             bytes_free(&left);
             trainer_free(&on);
         }
-        bytes_free(&again);
+        trainer_free(&part);
     }
     fact(t, !e.status, "%s", e.text);
     bytes_free(&log);
-    scratch_close();
 }
 
 /* A disk that is full and a name that cannot be taken: one line, and the old file is whole. */
@@ -6925,41 +6705,37 @@ static void checkpoint_write__no_room(Test *t) {
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, true), now = {0};
-    Error e = {0}, full = {0}, taken = {0};
     FILE *f = fopen("/dev/full", "wb");
     if (f) fclose(f);
     if (!f || system("ln -s /dev/full " SCRATCH "/model.ckpt.new")) t->skip = "no /dev/full here";
     else {
         r.step++;
-        fact(t, checkpoint_write(SCRATCH "/model.ckpt", &r, true, &full) == 1 &&
-             strstr(full.text, "model.ckpt: cannot be written") && strstr(full.text, "Try: "),
-             "a full disk: %s", full.text);
-        file_read(SCRATCH "/model.ckpt", &now, &e);
-        fact(t, now.size == b.size && !memcmp(now.at, b.at, b.size), "the old file is gone");
+        fact(t, checkpoint_write(SCRATCH "/model.ckpt", &r, true, fresh(t)) == 1 &&
+             strstr(t->e.text, "model.ckpt: cannot be written") && strstr(t->e.text, "Try: "),
+             "a full disk: %s", t->e.text);
+        file_read(SCRATCH "/model.ckpt", &now, fresh(t));
+        fact(t, same_bytes(&now, &b), "the old file is gone");
         fact(t, file_missing(SCRATCH "/model.ckpt.new"), "something is left beside it");
     }
-    if (!make_folder(SCRATCH "/folder")) {
-        fact(t, checkpoint_write(SCRATCH "/folder", &r, true, &taken) == 1 &&
-             strstr(taken.text, "Try: "), "a folder's name: %s", taken.text);
-        fact(t, file_missing(SCRATCH "/folder.new"), "something is left beside the folder");
-    }
-    fact(t, !e.status, "%s", e.text);
+    fact(t, !make_folder(SCRATCH "/folder") &&
+         checkpoint_write(SCRATCH "/folder", &r, true, fresh(t)) == 1 &&
+         strstr(t->e.text, "Try: "), "a folder's name: %s", t->e.text);
+    fact(t, file_missing(SCRATCH "/folder.new"), "something is left beside the folder");
     bytes_free(&b);
     bytes_free(&now);
     trainer_free(&r);
-    scratch_close();
 }
 
 /* A whole run: a line of the log every --log-every steps and at the end, the checkpoint of the last
  * step. */
 static void train_run__leaves(Test *t) {
     Settings s;
-    if (!tale_open(t, &s, "")) return;
-    Trainer r, back;
+    Trainer r, back, by_hand;
     Progress p;
     Error e = {0};
     Bytes log = {0};
-    if (!trainer_made(t, &r, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2"))
+    if (!tale_open(t, &s, "") || !trainer_made(t, &by_hand, "--extra k --steps 10 --accumulate 2")
+        || !trainer_made(t, &r, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2"))
         return;
     snprintf(r.s.log, sizeof r.s.log, SCRATCH "/log.csv");
     snprintf(r.s.out, sizeof r.s.out, SCRATCH "/run.ckpt");
@@ -6969,24 +6745,17 @@ static void train_run__leaves(Test *t) {
     bytes_add(&log, "", 1, &e);
     int lines = 0;
     long step = -1;
-    double tokens = 0, loss = 0, alpha1 = 0, star = 0;
+    double tokens = 0, loss = 0, alpha1 = 0, star = 0, mean = 0;
     for (char *line = strtok((char *)log.at, "\n"); line; line = strtok(NULL, "\n"), lines++) {
-        if (lines == 0) {
-            fact(t, !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33), "%s", line);
-            continue;
-        }
         int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens, &loss, &alpha1,
                        &star);
-        fact(t, n == 5 && step == (lines < 3 ? 4 * lines : 10) && tokens == (double)step * 128,
+        fact(t, lines ? n == 5 && step == (lines < 3 ? 4 * lines : 10) && tokens == 128 * (double)step
+                      : !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33),
              "line %d: %s", lines, line);
     }
     fact(t, lines == 4, "%d lines", lines);
-    Trainer by_hand; /* the mean of the steps since the line before */
-    if (!trainer_made(t, &by_hand, "--extra k --steps 10 --accumulate 2")) return;
-    steps_of(t, &by_hand, 8);
-    double mean = steps_of(t, &by_hand, 9) / 2;
-    mean += steps_of(t, &by_hand, 10) / 2;
-    trainer_free(&by_hand);
+    for (int k = 8; k <= 10; k++)               /* the mean of the steps since the line before */
+        mean = steps_of(t, &by_hand, k) / 2 + (k > 9 ? mean : 0);
     within(t, loss, mean, 1e-6, "the last line's loss");
     within(t, alpha1, p.alpha1, 1e-6, "the last line's alpha_1");
     within(t, star, p.alpha_star, 1e-6, "the last line's alpha_*");
@@ -6999,7 +6768,7 @@ static void train_run__leaves(Test *t) {
     fact(t, !e.status, "%s", e.text);
     bytes_free(&log);
     trainer_free(&r);
-    scratch_close();
+    trainer_free(&by_hand);
 }
 
 /* =================================================================================================
@@ -7010,40 +6779,36 @@ static void train_run__leaves(Test *t) {
  * the same tokens. */
 static void evaluate__against_maps(Test *t) {
     enum { T = 10, N = 21, H = 2, L = 2 };
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
     static const char *const FLAGS[] = {
         "--layers 2 --eps 0.29", "--layers 2 --eps 0.2 --extra kv --fix-token 1 --lr 0.03",
         "--layers 2 --sim elu --normalizer one --eps 0.3 --fix-token 3 --lr 0.03"};
-    for (int f = 0; f < 3; f++) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    EACH(f, FLAGS) {
         Trainer r;
         Sinks found, again;
         Acts a;
-        Error e = {0};
         int ids[N * T], targets[N * T], starts = 0, star = f == 1, S = T + star;
         if (!trainer_made(t, &r, FLAGS[f])) return;
         steps_of(t, &r, 20);
-        if (evaluate(&found, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
-            evaluate(&again, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
-            acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) {
-            fact(t, false, "%s", e.text);
+        if (evaluate(&found, &r.m, &r.data, &r.s, N, T, &starts, fresh(t)) ||
+            evaluate(&again, &r.m, &r.data, &r.s, N, T, &starts, &t->e) ||
+            acts_create(&a, &r.m, N, T, ACTS_ALL, &t->e)) {
+            fact(t, false, "%s", t->e.text);
             return;
         }
         fact(t, data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts) == N,
              "not %d sequences", N);
-        real *maps = calloc((size_t)(L * N * H * T * S), sizeof *maps);
-        Probe probe[L];
-        for (int l = 0; l < L; l++) probe[l] = (Probe){.metric = maps + l * N * H * T * S};
-        a.probe = probe;
+        real *maps = reals(L * N * H * T * S);
+        a.probe = (Probe[L]){{.metric = maps}, {.metric = maps + N * H * T * S}};
         model_forward(&r.m, &a, ids, N, T);
         a.probe = NULL;
-        double loss = model_loss(&r.m, &a, targets, N, T, false, 1);
-        within(t, found.loss, loss, 40 * REAL_EPS, "loss");
+        within(t, found.loss, model_loss(&r.m, &a, targets, N, T, false, 1), 40 * REAL_EPS, "loss");
         for (int column = 0; column < S; column++) {
             double mean = 0, over = 0;
+            const int k = column - star < 0 ? 0 : column - star;
             for (int map = 0; map < L * N * H; map++) {
                 double alpha = 0;
-                int k = column - star < 0 ? 0 : column - star;
                 for (int i = k; i < T; i++)
                     alpha += (double)maps[(map * T + i) * S + column] / (T - k);
                 mean += alpha / (L * N * H);
@@ -7055,8 +6820,7 @@ static void evaluate__against_maps(Test *t) {
             within(t, sinks_alpha(&again, column), sinks_alpha(&found, column), 0, "alpha again");
         }
         fact(t, found.n == N && again.loss == found.loss, "%d sequences", found.n);
-        double sink = sinks_sink(&found, star,
-                                 0); /* it tells something only between the two ends */
+        const double sink = sinks_sink(&found, star, 0);    /* between the two ends it tells most */
         fact(t, sink > 0.01 && sink < 0.99, "%s: Sink_1 %g", FLAGS[f], sink);
         note(t, "Sink_1 %.3f  ", sink);
         free(maps);
@@ -7065,20 +6829,18 @@ static void evaluate__against_maps(Test *t) {
         acts_free(&a);
         trainer_free(&r);
     }
-    scratch_close();
 }
 
 /* Table 7's flags: everything that an evaluation measures is that of a model so written, whose own
- * parameters do not change; what cannot be is one line. */
+ * parameters do not change. */
 static void evaluate__edits_positions(Test *t) {
     enum { T = 12, AT_FOLDER = 5 };
+    static const char *const FLAGS[] = {"--pos learned",
+                                        "--pos learned --sink-token --fix-token 1"};
     Settings s;
+    Trainer r;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 4; f++) {
-        static const char *const FLAGS[] = {"--pos learned",
-                                            "--pos learned --sink-token --fix-token 1"};
-        Trainer r;
-        Error e = {0};
         Sinks plain, edited, by_hand;
         int starts;
         bool swap = f >= 2;
@@ -7086,15 +6848,14 @@ static void evaluate__edits_positions(Test *t) {
         steps_of(t, &r, 10);
         Settings asks = r.s;
         *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
-        double before = biggest(r.m.count, r.m.params);
-        uint64_t hash = hash64(0, r.m.params, (size_t)r.m.count * sizeof(real));
-        evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, &e);
-        evaluate(&edited, &r.m, &r.data, &asks, 9, T, &starts, &e);
-        fact(t, before > 0 && hash == hash64(0, r.m.params, (size_t)r.m.count * sizeof(real)),
-             "an edit leaves something behind");
+        const size_t size = (size_t)r.m.count * sizeof(real);
+        const uint64_t hash = hash64(0, r.m.params, size);
+        evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, fresh(t));
+        evaluate(&edited, &r.m, &r.data, &asks, 9, T, &starts, &t->e);
+        fact(t, hash == hash64(0, r.m.params, size), "an edit leaves something behind");
         write_positions(&r.m, AT_FOLDER, swap);
-        evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &e);
-        if (e.status) { fact(t, false, "%s", e.text); return; }
+        evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &t->e);
+        if (t->e.status) { fact(t, false, "%s", t->e.text); return; }
         fact(t, !memcmp(edited.sums, by_hand.sums, (size_t)edited.n_sums * sizeof(double))
              && edited.loss == by_hand.loss && edited.loss != plain.loss, "%s: loss %g, not %g",
              FLAGS[f % 2], edited.loss, by_hand.loss);
@@ -7103,95 +6864,68 @@ static void evaluate__edits_positions(Test *t) {
         sinks_free(&by_hand);
         trainer_free(&r);
     }
-    static const struct {
-        const char *flags;
-        int replace, swap, T, status;
-        const char *said;
-    } ROWS[] = {
-        {"--pos learned", 16, 0, 16, 0, ""},
-        {"--pos learned", 0, 2, 16, 0, ""},
-        {"--pos absolute", 5, 0, 8, 0, ""},
-        {"--pos learned", 9, 0, 8, 2, "expected a token of the 8"},
-        {"--pos learned", 0, 9, 8, 2, "--swap-position 9: "},
-        {"--pos learned", 5, 5, 8, 2, "exclude each other"},
-        {"", 5, 0, 8, 2, "--replace-position 5: expected a model whose positions are added"},
-        {"--pos alibi", 0, 5, 8, 2, "--swap-position 5: expected a model whose"}};
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        Trainer r;
-        Sinks found;
-        Error e = {0};
-        int starts;
-        if (!trainer_made(t, &r, ROWS[i].flags)) return;
-        r.s.replace_position = ROWS[i].replace;
-        r.s.swap_position = ROWS[i].swap;
-        int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, &e);
-        fact(t, status == ROWS[i].status && strstr(e.text, ROWS[i].said)
-             && (!status || strstr(e.text, "Try: ")), "%d: status %d, %s", i, status, e.text);
-        if (!status) sinks_free(&found);
-        trainer_free(&r);
-    }
-    scratch_close();
 }
 
 static void evaluate__refuses(Test *t) {
+    static const struct { const char *flags; int T, status; const char *said; } ROWS[] = {
+        {"--pos learned", 17, 2, "16 learned positions"},
+        {"--pos learned", 16, 0, ""},
+        {"--pos absolute", 17, 0, ""},
+        {"", 20, 0, ""},
+        {FROM_TEXT "--valid 0", 8, 1, "expected one of 9 tokens or more"},
+        {"", 400, 1, "expected one of 401 tokens or more"},
+        {"--input random", 40, 0, ""},
+        {"--input repeat", 8, 0, ""},
+        {"--pos learned --replace-position 16", 16, 0, ""},
+        {"--pos learned --swap-position 2", 16, 0, ""},
+        {"--pos absolute --replace-position 5", 8, 0, ""},
+        {"--pos learned --replace-position 9", 8, 2, "expected a token of the 8"},
+        {"--pos learned --swap-position 9", 8, 2, "--swap-position 9: "},
+        {"--pos learned --replace-position 5 --swap-position 5", 8, 2, "exclude each other"},
+        {"--replace-position 5", 8, 2,
+         "--replace-position 5: expected a model whose positions are added"},
+        {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: expected a model whose"}};
     Settings s;
+    Trainer r;
+    Sinks found;
+    int starts;
     if (!tale_open(t, &s, "")) return;
-    static const struct {
-        const char *flags;
-        int T, status;
-        const char *said;
-    } ROWS[] = {{"--pos learned", 17, 2, "16 learned positions"},
-                {"--pos learned", 16, 0, ""},
-                {"--pos absolute", 17, 0, ""},
-                {"", 20, 0, ""},
-                {FROM_TEXT "--valid 0", 8, 1, "expected one of 9 tokens or more"},
-                {"", 400, 1, "expected one of 401 tokens or more"},
-                {"--input random", 40, 0, ""},
-                {"--input repeat", 8, 0, ""}};
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        Trainer r;
-        Sinks found;
-        Error e = {0};
-        int starts;
-        if (!trainer_made(t, &r, ROWS[i].flags)) return;
-        int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, &e);
-        fact(t, status == ROWS[i].status && strstr(e.text, ROWS[i].said) &&
-             (!status || strstr(e.text, "Try: ")), "%s T %d: %s", ROWS[i].flags, ROWS[i].T, e.text);
+    EACH(i, ROWS) {
+        const char *flags = ROWS[i].flags;
+        if (!trainer_made(t, &r, flags)) return;
+        int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, fresh(t));
+        fact(t, status == ROWS[i].status && strstr(t->e.text, ROWS[i].said) &&
+             (!status || strstr(t->e.text, "Try: ")), "%s T %d: %s", flags, ROWS[i].T, t->e.text);
         if (!status) {
             double alpha = sinks_alpha(&found, 0);
             fact(t, found.n == 3 && found.T == ROWS[i].T && alpha > 0 && alpha < 1,
-                 "%s: alpha_1 %g", ROWS[i].flags, alpha);
+                 "%s: alpha_1 %g", flags, alpha);
             sinks_free(&found);
         }
         trainer_free(&r);
     }
-    scratch_close();
 }
 
-/* The validation loss: log V before training, and the mean over blocks of any number of forwards.
- */
+/* The validation loss: log V before training; the mean over blocks of any number of forwards. */
 static void held_loss__blocks(Test *t) {
     Settings s;
-    if (!tale_open(t, &s, "")) return;
     Trainer r;
     Error e = {0};
-    if (!trainer_made(t, &r, "--init gpt2 --fix-token 1")) return;
-    within(t, held_loss(&r.m, &r.data, &r.s, 50, &e), log(320), 0.05,
-           "an untrained model's loss, log 320");
+    int ids[37 * 16], targets[37 * 16];
+    if (!tale_open(t, &s, "") || !trainer_made(t, &r, "--init gpt2 --fix-token 1")) return;
     double before = held_loss(&r.m, &r.data, &r.s, 50, &e), sum = 0;
+    within(t, before, log(320), 0.05, "an untrained model's loss, log 320");
     steps_of(t, &r, 30);
     double after = held_loss(&r.m, &r.data, &r.s, 37, &e);
     fact(t, after > 0 && after < before - 0.4, "%g after %g", after, before);
-    int ids[37 * 16], targets[37 * 16];
     fact(t, data_held(&r.data, &r.s.data, 37, 16, ids, targets, &e) == 37 && !e.status, "%s",
          e.text);
-    for (int b = 0; b < 37; b++) { /* one by one through the trainer's own activations */
+    for (int b = 0; b < 37; b++) {           /* one by one through the trainer's own activations */
         model_forward(&r.m, &r.a, ids + b * 16, 1, 16);
         sum += model_loss(&r.m, &r.a, targets + b * 16, 1, 16, false, 1) / 37;
     }
     within(t, after, sum, 40 * REAL_EPS, "37 blocks one by one");
     trainer_free(&r);
-    scratch_close();
 }
 
 /* =================================================================================================
@@ -7200,32 +6934,29 @@ static void held_loss__blocks(Test *t) {
 /* Three tiny trainings: the page holds three arms, a verdict whose words follow from its own
  * numbers by the rule printed under it, and the same again for the same seed. */
 static void demo_run__verdict(Test *t) {
+    static const char *const HAS[] = {"softmax", "k-bias", "sigmoid", "Table 10", "Table 15"};
     Settings s;
+    char *page[2];
     if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 6")) return;
-    char *page[2] = {NULL, NULL};
     for (int k = 0; k < 2; k++) {
-        Error e = {0};
         FILE *out = fopen(SCRATCH "/page.txt", "w+b");
         if (!out) exit(1);
-        fact(t, !demo_run(&s, out, &e), "%s", e.text);
+        fact(t, !demo_run(&s, out, fresh(t)), "%s", t->e.text);
         page[k] = text_of(out);
         char *last = strstr(page[k], "Rule, fixed");
-        if (last && strchr(last, '\n'))
-            strchr(last, '\n')[1] = 0; /* below it stands the time it took */
+        if (last && strchr(last, '\n')) strchr(last, '\n')[1] = 0;  /* below it: the time it took */
         fclose(out);
     }
-    const char *at = strstr(page[0], "Verdict: "),
-               *arms[] = {"softmax", "k-bias", "sigmoid", "Table 10", "Table 15"};
+    const char *at = strstr(page[0], "Verdict: "), *sigmoid = at ? strstr(at, "sigmoid") : NULL;
     fact(t, !strcmp(page[0], page[1]), "two runs of one seed differ");
-    fact(t, at != NULL, "no verdict in %.300s", page[0]);
-    for (int i = 0; i < 5; i++) fact(t, strstr(page[0], arms[i]) != NULL, "no %s", arms[i]);
-    if (at) {
-        double one = number_after(at, "alpha_1", 0), star = number_after(at, "alpha_*", 0),
-               left = number_after(at, "alpha_*", 2);
-        double shows = number_after(at, "a sink shows", 0),
-               absent = number_after(at, "absent below", 0);
-        const char *sigmoid = strstr(at, "sigmoid");
-        double three = sigmoid ? number_after(sigmoid, "alpha_1", 0) : NAN;
+    EACH(i, HAS) fact(t, strstr(page[0], HAS[i]) != NULL, "no %s", HAS[i]);
+    fact(t, sigmoid != NULL, "no verdict in %.300s", page[0]);
+    if (sigmoid) {
+        const double one = number_after(at, "alpha_1", 0), star = number_after(at, "alpha_*", 0),
+                     left = number_after(at, "alpha_*", 2),
+                     shows = number_after(at, "a sink shows", 0),
+                     absent = number_after(at, "absent below", 0),
+                     three = number_after(sigmoid, "alpha_1", 0);
         fact(t, shows == 2 && absent == 1.5 && one > 0 && star > 0 && left > 0 && three > 0, "%s",
              at);
         fact(t, (strstr(at, "did not emerge") == NULL) == (one >= shows), "%g times even: %s", one,
@@ -7236,7 +6967,6 @@ static void demo_run__verdict(Test *t) {
     }
     free(page[0]);
     free(page[1]);
-    scratch_close();
 }
 
 /* Arms that diverge, with a checkpoint, without one, and by their last update, so that no step
@@ -7251,28 +6981,26 @@ static void demo_run__diverged(Test *t) {
     if (!tale_open(t, &s, "--warmup 0 --log-every 2")) return;
     for (int k = 0; k < (sizeof(real) == sizeof(float) ? 3 : 2); k++) {
         Bytes was[6] = {{0}};
-        char *first = NULL, path[100];
+        char *first = NULL, path[100], says[60];
         int kept = 0, end = 0;
+        settings_flags(&s, HOW[k], "t", fresh(t));
+        snprintf(s.out, sizeof s.out, SCRATCH "/arms");
         for (int again = 0; again < 3; again++) {
-            Error e = {0};
             if (again == 2) {                    /* as if killed while the second arm ran */
                 remove(SCRATCH "/arms/sigmoid.ckpt");
                 remove(SCRATCH "/arms/sigmoid.csv");
             }
-            settings_flags(&s, HOW[k], "t", &e);
-            snprintf(s.out, sizeof s.out, SCRATCH "/arms");
             s.resume = again > 0;
             FILE *out = fopen(SCRATCH "/page.txt", "w+b");
             if (!out) exit(1);
-            int status = demo_run(&s, out, &e);
+            int status = demo_run(&s, out, fresh(t));
             char *page = text_of(out), *last = strstr(page, " s on ");
             fclose(out);
             while (last && last > page && last[-1] != '\n') last--;
             if (last) *last = 0;                 /* the time it took */
-            fact(t, status == 1 && strstr(e.text, "diverges here"), "%s: status %d: %s", HOW[k],
-                 status, e.text);
+            fact(t, status == 1 && strstr(t->e.text, "diverges here"), "%s: status %d: %s", HOW[k],
+                 status, t->e.text);
             for (int i = 0; i < 3; i++) {
-                char says[60];
                 snprintf(says, sizeof says, "No verdict, since %s diverged: step ", ARM_NAMES[i]);
                 const char *at = strstr(page, says);
                 fact(t, at != NULL, "%s: %s in %s", HOW[k], says, page);
@@ -7282,13 +7010,11 @@ static void demo_run__diverged(Test *t) {
             fact(t, !first || !strcmp(first, page), "%s, again %d: %s", HOW[k], again, page);
             for (int i = 0; i < 6; i++) {
                 Bytes now = {0};
-                Error none = {0};
                 snprintf(path, sizeof path, SCRATCH "/arms/%s.%s", ARM_NAMES[i / 2],
                          i % 2 ? "csv" : "ckpt");
-                file_read(path, &now, &none);
-                fact(t, !again || (now.size == was[i].size &&
-                                   (!now.size || !memcmp(now.at, was[i].at, now.size))),
-                     "%s, again %d: %s changed", HOW[k], again, path);
+                file_read(path, &now, fresh(t));
+                fact(t, !again || same_bytes(&now, &was[i]), "%s, again %d: %s changed", HOW[k],
+                     again, path);
                 kept += !again && !(i % 2) && now.size;
                 bytes_free(&was[i]);
                 was[i] = now;
@@ -7303,16 +7029,15 @@ static void demo_run__diverged(Test *t) {
         free(first);
         if (system("rm -rf " SCRATCH "/arms")) exit(1);
     }
-    scratch_close();
 }
 
 /* Sinks of one sequence of 5 tokens at three thresholds, for a test to fill. */
-static bool sinks_empty(Test *t, Sinks *s, Config *c, const char *flags) {
-    static const double EPS[3] = {0.3, 0.2, 0.4};
-    Error e = {0};
-    if (!config_from_flags(c, flags, &e) && !sinks_create(s, c, 5, 1, EPS, 3, &e)) s->n = 1;
-    fact(t, !e.status, "%s", e.text);
-    return !e.status;
+static Sinks sinks_empty(Test *t, const Config *c) {
+    Sinks s = {0};
+    scratch_open();
+    if (sinks_create(&s, c, 5, 1, (const double[]){0.3, 0.2, 0.4}, 3, fresh(t))) exit(1);
+    s.n = 1;
+    return s;
 }
 
 /* The page of `sink eval`, or only a map, as a string to be freed. */
@@ -7329,16 +7054,13 @@ static char *sinks_page(const Sinks *s, const Config *c, int rows, const HeatMap
 /* Blocks without attention: no rows in the map of alpha, dashes in the table, and no part in a mean
  * or in what even rows would give, H_T/T. */
 static void sinks_print__blocks_that_attend(Test *t) {
-    Config c;
-    Sinks s;
-    if (!sinks_empty(t, &s, &c, "--layers 4 --dim 8 --attention-period 2 --attention-offset 1"))
-        return;
+    Config c = config_of(t, "--layers 4 --dim 8 --attention-period 2 --attention-offset 1");
+    Sinks s = sinks_empty(t, &c);
     within(t, sink_uniform(&c, 5), (1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0 + 1 / 5.0) / 5, 1e-12, "even");
     for (int h = 2; h < 8; h++) s.alpha[h * 5] = h / 2 % 2 ? 0.25 * (h / 4 + 1) : 0;
     within(t, sinks_alpha(&s, 0), 0.375, 1e-12, "alpha_1 of blocks 2 and 4, 0.25 and 0.5");
-    for (int h = 0; h < 8; h++) s.over[h * 5] = h == 2;
+    s.over[2 * 5] = 1;
     within(t, sinks_sink(&s, 0, 0), 0.25, 1e-12, "one sink of four heads that attend");
-    scratch_open();
     char *text = sinks_page(&s, &c, 1, NULL), *map = strstr(text, "alpha by layer");
     int dashes = 0;
     for (char *at = text; (at = strstr(at, "Mamba")) != NULL; at++) dashes++;
@@ -7347,53 +7069,36 @@ static void sinks_print__blocks_that_attend(Test *t) {
              && !strstr(map, "\n    3 ") && strstr(map, "\n    4    0.50  0.50"), "%s", map);
     free(text);
     sinks_free(&s);
-    scratch_close();
 }
 
 /* [FIG19] Maps and the page of `sink eval`, read back as numbers. */
 static void heat_maps__print_alpha(Test *t) {
-    Config c;
-    Sinks s;
-    if (!sinks_empty(t, &s, &c, "--layers 3 --heads 2 --dim 8 --extra k --context 5")) return;
+    Config c = config_of(t, "--layers 3 --heads 2 --dim 8 --extra k --context 5");
+    Sinks s = sinks_empty(t, &c);
     s.loss = 1.5;
     for (int i = 0; i < 3 * 2 * 6; i++) s.alpha[i] = (double)(i % 6) / 10 + (double)(i / 6) / 100;
     for (int i = 0; i < 3 * 3 * 2 * 6; i++)
         s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
-    scratch_open();
-    char *text = sinks_page(&s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3}),
-         *line = strstr(text, "    1 ");
-    double found[3][3];
-    fact(t,
-         line && sscanf(line, "%lf %lf %lf %lf %lf %lf %lf %lf %lf", &found[0][0], &found[0][1],
-                        &found[0][2], &found[1][0], &found[1][1], &found[1][2], &found[2][0],
-                        &found[2][1], &found[2][2]) == 9,
-         "%s", text);
-    for (int l = 0; l < 3 && line; l++) {
-        fact(t, found[l][0] == l + 1, "row %d begins with %g", l, found[l][0]);
+    char *text = sinks_page(&s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3});
+    for (int l = 0; l < 3; l++) {
+        char row[20];
+        snprintf(row, sizeof row, "\n    %d ", l + 1);
         for (int h = 0; h < 2; h++)
-            within(t, found[l][1 + h], s.alpha[(l * 2 + h) * 6 + 3], 0.0051, "block %d, head %d", l,
-                   h);
+            within(t, number_after(text, row, h), s.alpha[(l * 2 + h) * 6 + 3], 0.0051,
+                   "block %d, head %d", l, h);
     }
     fact(t, strstr(text, "token 3") && !strchr(text, '\x1b'), "no title, or colour in a file");
     free(text);
     text = sinks_page(&s, &c, 2, NULL);
     fact(t, strstr(text, "\n* ") && strstr(text, "\n1 ") && strstr(text, "\n2 ") &&
          !strstr(text, "\n3 "), "%s", text);
-    within(t, number_after(text, "\n1 ", 0), 100, 0, "Sink_1 at 0.2");
-    within(t, number_after(text, "\n1 ", 1), 25, 0, "Sink_1 at 0.3");
-    within(t, number_after(text, "\n1 ", 2), 0, 0, "Sink_1 at 0.4");
+    const double row_1[] = {100, 25, 0};                     /* Sink_1 at 0.2, 0.3 and 0.4 */
+    EACH(i, row_1) within(t, number_after(text, "\n1 ", i), row_1[i], 0, "Sink_1, threshold %d", i);
     within(t, number_after(text, "\n1 ", 3), sinks_alpha(&s, 1), 5.1e-5, "alpha_1");
     within(t, number_after(text, "\n* ", 3), sinks_alpha(&s, 0), 5.1e-5, "alpha_*");
     free(text);
     sinks_free(&s);
-    scratch_close();
 }
-
-/* -------------------------------------------------------------------------------------------------
- * 12.4 Two toys */
-
-/* -------------------------------------------------------------------------------------------------
- * 12.5  Rules and verdicts: numbers with answers known beforehand */
 
 /* =================================================================================================
  * 13  Matrix multiply and vector maths */
@@ -8170,7 +7875,6 @@ static void sink__pages(Test *t) {
     sink_fails(t, "report", 2, "report is a verb of paper. Try: cc -O3 data/paper.c -o paper -lm");
     sink_fails(t, "export", 2, "export is a verb of hf. Try: cc -O3 data/hf.c -o hf -lm");
     sink_fails(t, "gemm", 2, "gemm is a verb of bench. Try: cc -O3 data/bench.c -o bench -lm");
-    scratch_close();
 }
 
 static void sink__wrong_usage(Test *t) {
@@ -8203,7 +7907,7 @@ static void sink__wrong_usage(Test *t) {
         {"generate", "one model"},
         {"dump", "--ids"},
         {"dump --ids x", "--out"},
-        {"tokenize", "train, encode or decode"},
+        {"tokenize", "encode or decode"},
         {"tokenize nobody", "nobody"},
         {"tokenize train", "--out"},
         {"bench", "data/bench.c"},
@@ -8215,7 +7919,6 @@ static void sink__wrong_usage(Test *t) {
     if (no_binary(t)) return;
     scratch_open();
     EACH(i, ROWS) sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
-    scratch_close();
 }
 
 static void sink__wrong_files(Test *t) {
@@ -8229,7 +7932,7 @@ static void sink__wrong_files(Test *t) {
         {"train --quiet --steps 0 --text " SCRATCH "/none", "none: "},
         {"train --quiet --steps 0 --text " SCRATCH "/empty", "expected documents, found none"},
         {"train --quiet --steps 0 --text - < " SCRATCH "/empty", "expected documents, found none"},
-        {"train --quiet --steps 0 --tokens - < " SCRATCH "/empty", "ids of 2 bytes each, found 0"},
+        {"train --quiet --steps 0 --tokens - < " SCRATCH "/empty", "counts them or none, found 0"},
         {"train --quiet --steps 0 --text " SCRATCH "/ids", "at least 129 tokens"},
         {"train --quiet --steps 0 --tokens tokenizer.bin", "expected ids below 50304"},
         {"train --quiet --steps 0 --tokenizer " SCRATCH "/m.ckpt", "expected a tokenizer"},
@@ -8259,7 +7962,6 @@ static void sink__wrong_files(Test *t) {
     fact(t, !e.status, "%s", e.text);
     EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
     bytes_free(&b);
-    scratch_close();
 }
 
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
@@ -8312,7 +8014,6 @@ static void sink__sources(Test *t) {
     fact(t, !e.status, "%s", e.text);
     bytes_free(&text);
     bytes_free(&shard);
-    scratch_close();
 }
 
 /* Text to ids and back, by file and by standard input; and a vocabulary trained as in memory. */
@@ -8348,7 +8049,6 @@ static void sink__tokenize(Test *t) {
     }
     fact(t, !e.status, "%s", e.text);
     bytes_free(&text);
-    scratch_close();
 }
 
 /* One array of a dump: its type, its shape, its numbers as double. */
@@ -8507,7 +8207,6 @@ static void sink__dump(Test *t) {
     free(logits);
     acts_free(&a);
     model_free(&m);
-    scratch_close();
 }
 
 /* The same text from the same seed, drawn and the likeliest. */
@@ -8573,7 +8272,6 @@ static void sink__train_and_eval(Test *t) {
     sink_tells_alike(t);
     fact(t, !e.status, "%s", e.text);
     bytes_free(&json);
-    scratch_close();
 }
 
 /* --plain from the command line: a training, an evaluation, a text and a dump by 3.7's loops print
@@ -8596,7 +8294,6 @@ static void sink__plain(Test *t) {
     said(t, "%s --plain --threads 3", WORDS[0]);
     fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"), "another model on three threads");
     sink_fails(t, "eval " SCRATCH "/m.ckpt --plain --ablate key1", 2, "without --plain");
-    scratch_close();
 }
 
 /* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
@@ -8654,7 +8351,6 @@ static void sink__edits_and_starts(Test *t) {
     snprintf(command, sizeof command, "%s --swap-position 99", EVAL);
     sink_fails(t, command, 2, "--swap-position 99: expected a token");
     fact(t, !e.status, "%s", e.text);
-    scratch_close();
 }
 
 /* `sink generate` at temperature 0 against whole forwards made here, over the end of the context:
@@ -8706,7 +8402,6 @@ static void sink__generate(Test *t) {
     ids_free(&ids);
     bytes_free(&text);
     trainer_free(&back);
-    scratch_close();
 }
 
 static const TestEntry TESTS[] = {
@@ -8743,23 +8438,22 @@ static const TestEntry TESTS[] = {
     RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__diverged), RUNS(sinks__in_parts),
     RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
     RUNS(checks__every_row), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
-    RUNS(pieces__end_after_their_most),
     RUNS(tokenizer_encode__by_the_book),
     RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand),
     RUNS(tokenizer_read__damage), RUNS(tokenizer_read__hostile), RUNS(tokenizer__special_ids),
-    RUNS(tokenizer__shipped), RUNS(grammar__tells), RUNS(grammar__says_where),
+    RUNS(tokenizer__shipped), RUNS(grammar__tells),
     RUNS(grammar_document__bounded), RUNS(grammar_document__shares), RUNS(grammar_read__damage),
-    RUNS(grammar__shipped), RUNS(grammar__domains), RUNS(data_open__shares_out),
+    RUNS(grammar__domains), RUNS(data_open__shares_out),
     RUNS(data_open__grammar_held), RUNS(data_open__limits), RUNS(utf8_length__rows),
-    RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(data_open__no_texts),
+    RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(data_open__refuses),
     RUNS(shard_read__forms), RUNS(data_open__shards), RUNS(data_batch__orders),
     RUNS(data_batch__evenly), RUNS(data_batch__endless), RUNS(fix_token__two_places),
     RUNS(random_tokens__by_block), RUNS(data_probe__natural), RUNS(data_probe__drawn),
     RUNS(data_held__blocks), RUNS(positions_parse__refuses), RUNS(trainer_step__learns),
-    RUNS(trainer_step__accumulates), RUNS(trainer_step__same_bits), RUNS(trainer_step__one_step),
-    RUNS(trainer_step__schedules), RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
-    RUNS(checkpoint__continues), RUNS(checkpoint_write__no_room), RUNS(trainer_resume__refuses),
-    RUNS(trainer_restart__from_parameters), RUNS(trainer_begin__start_refuses),
+    RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
+    RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
+    RUNS(checkpoint__continues), RUNS(checkpoint_write__no_room), RUNS(trainer_begin__refuses),
+    RUNS(trainer_restart__from_parameters),
     RUNS(checkpoint_read__damage), RUNS(checkpoint_read__hostile),
     RUNS(checkpoint_read__other_precision), RUNS(train_run__leaves),
     RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps),
