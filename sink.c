@@ -595,18 +595,14 @@ static const TensorRow FINAL_TENSORS[] = {
 static int tensor_extent(const Config *c, char letter) {
     int D = c->head_dim;
     switch (letter) {
-    case 'V': return c->vocab;
-    case 'E': return c->embed_dim;
-    case 'P': return config_rows(c, c->context);
-    case 'Q': return c->heads * D;
-    case 'K': return c->kv_heads * D;
+    case 'V': return c->vocab;           case 'E': return c->embed_dim;
+    case 'C': return c->dim;             case 'F': return c->ffn;
+    case 'H': return c->heads;           case 'D': return D;
+    case 'Q': return c->heads * D;       case 'K': return c->kv_heads * D;
     case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
-    case 'H': return c->heads;
     case 'S': return c->extra_shared ? 1 : c->heads;
-    case 'D': return D;
-    case 'F': return c->ffn;
+    case 'P': return config_rows(c, c->context);
     case 'b': return 32;
-    case 'C': return c->dim;
     default:  return 0;          /* no such letter: test model_create__table finds it */
     }
 }
@@ -1004,8 +1000,7 @@ static void linear_forward(const Model *m, real *y, const real *x, const real *w
         matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
     if (!b) return;
     PARALLEL
-    for (idx n = 0; n < rows; n++)
-        for (int o = 0; o < out; o++) y[n * out + o] += b[o];
+    for (idx n = 0; n < rows; n++) vec_add(out, y + n * out, b);
 }
 
 /* dx [rows,in] is overwritten, or added to when `add`. dx may overlap neither dy nor x. */
@@ -1779,7 +1774,6 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * f1, f2 and fa [rows,F] are kept; act(f1) is made again with its derivative.
  */
 
 /* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F], which is f1's
@@ -6679,7 +6673,6 @@ INLINE float either(bool first, float a, float b) {
     const uint32_t mask = 0u - (uint32_t)first;
     return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
 }
-
 INLINE double either_double(bool first, double a, double b) {
     const uint64_t mask = (uint64_t)0 - (uint64_t)first;
     return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
@@ -6755,7 +6748,6 @@ INLINE double log2_of(double x) {
                       + z * 0.34073010658534338))));
     return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
 }
-
 INLINE float log_of(float x) {
     return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
 }
@@ -6798,7 +6790,6 @@ INLINE void fold_half(real *s, const int half, bool largest) {
     if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
     else for (int l = 0; l < half; l++) s[l] += s[l + half];
 }
-
 INLINE real fold_tree(real *s, bool largest) {
     fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
     fold_half(s, 2, largest); fold_half(s, 1, largest);
@@ -7240,13 +7231,12 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
     bool post = c->place == PLACE_POST;
     const Room room[] = {
-        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows},
-        {&la->q, Q}, {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
+        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
+        {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
         {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
-        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
-        {&la->s1, C}, {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows},
-        {&la->f1, F}, {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0},
-        {&la->s2, keeps ? C : 0}};
+        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
+        {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
+        {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0}};
     arena_take(at, room, sizeof room / sizeof *room);
     if (!phi) la->fq = la->q;
     if (keeps) return;
@@ -7256,8 +7246,7 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     la->s2 = post ? la->s1 : h0;
 }
 
-/* All arrays. Those of a backward are one set for all blocks, since a block's gradients are spent
- * before the next block down begins. The enum POS_* ends with the schemes that add a bias to z. */
+/* All arrays. A backward's are one set for all blocks: each is done before the next one begins. */
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     const Config *c = &m->c;
     bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
@@ -7280,13 +7269,12 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     const Room room[] = {
         {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
         {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
-        {&a->published, m->published ? m->published->room(c, a->B, N) : 0},
-        {&a->cosine, half}, {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
+        {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
+        {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
         {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
-        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0},
-        {&a->slice, SLICE * c->dim}, {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E},
-        {&a->dslice, back * SLICE * c->dim}, {&a->doutp, back * SLICE * E},
-        {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
+        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, SLICE * c->dim},
+        {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
+        {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
         {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
         {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
         {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
@@ -7368,8 +7356,7 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
-/* Since the start, and by the wall, as Microsoft's library has it. */
-double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by the wall */
 #else
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7399,19 +7386,17 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 #endif
 
-#ifndef _OPENMP
-static int omp_get_thread_num(void) { return 0; }
-static int omp_get_max_threads(void) { return 1; }
-static int omp_get_num_procs(void) { return 1; }
-static void omp_set_num_threads(int n) { (void)n; }
-#endif
+#ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-/* 0: all there are; 1 when n are not to be had */
-static int set_workers(int n) {
-    omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
-    return n > 0 && n != workers();
-}
+static void ask_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
+#else
+int worker(void) { return 0; }
+int workers(void) { return 1; }
+static void ask_workers(int n) { (void)n; }
+#endif
+/* n > 0, or all there are; 1 when n are not to be had */
+static int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* A waiting thread of GCC's OpenMP spins 300,000 turns: beside busy programs a step of 10 ms took a
  * second so, with 1000 turns 33 ms. Read before main begins, so the program starts itself again. */
@@ -7500,7 +7485,6 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
         return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
     return bytes_add(b, text, (size_t)n, e);
 }
-
 void bytes_free(Bytes *b) {
     free(b->at);
     *b = (Bytes){0};
@@ -7510,13 +7494,11 @@ void bytes_free(Bytes *b) {
 static void number_put(unsigned char *p, uint64_t x, int bytes) {
     for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
 }
-
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
     unsigned char out[8];
     number_put(out, x, bytes);
     return bytes_add(b, out, (size_t)bytes, e);
 }
-
 uint64_t number_at(const unsigned char *p, int bytes) {
     uint64_t x = 0;
     for (int i = bytes - 1; i >= 0; i--) x = x << 8 | p[i];
@@ -7568,12 +7550,10 @@ int writing_begin(Writing *w, const char *path, Error *e) {
                     strerror(errno));
     return 0;
 }
-
 void writing_add(Writing *w, const void *at, size_t n) {
     errno = 0;
     if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
 }
-
 int writing_end(Writing *w, Error *e) {
     errno = 0;
     if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
@@ -7586,7 +7566,6 @@ int writing_end(Writing *w, Error *e) {
     return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
                 strerror(w->cause));
 }
-
 int file_write(const char *path, const void *at, size_t n, Error *e) {
     Writing w;
     if (writing_begin(&w, path, e)) return e->status;
