@@ -595,18 +595,14 @@ static const TensorRow FINAL_TENSORS[] = {
 static int tensor_extent(const Config *c, char letter) {
     int D = c->head_dim;
     switch (letter) {
-    case 'V': return c->vocab;
-    case 'E': return c->embed_dim;
-    case 'P': return config_rows(c, c->context);
-    case 'Q': return c->heads * D;
-    case 'K': return c->kv_heads * D;
+    case 'V': return c->vocab;           case 'E': return c->embed_dim;
+    case 'C': return c->dim;             case 'F': return c->ffn;
+    case 'H': return c->heads;           case 'D': return D;
+    case 'Q': return c->heads * D;       case 'K': return c->kv_heads * D;
     case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
-    case 'H': return c->heads;
     case 'S': return c->extra_shared ? 1 : c->heads;
-    case 'D': return D;
-    case 'F': return c->ffn;
+    case 'P': return config_rows(c, c->context);
     case 'b': return 32;
-    case 'C': return c->dim;
     default:  return 0;          /* no such letter: test model_create__table finds it */
     }
 }
@@ -1004,8 +1000,7 @@ static void linear_forward(const Model *m, real *y, const real *x, const real *w
         matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
     if (!b) return;
     PARALLEL
-    for (idx n = 0; n < rows; n++)
-        for (int o = 0; o < out; o++) y[n * out + o] += b[o];
+    for (idx n = 0; n < rows; n++) vec_add(out, y + n * out, b);
 }
 
 /* dx [rows,in] is overwritten, or added to when `add`. dx may overlap neither dy nor x. */
@@ -1779,7 +1774,6 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * f1, f2 and fa [rows,F] are kept; act(f1) is made again with its derivative.
  */
 
 /* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F], which is f1's
@@ -3564,21 +3558,18 @@ static const Line METRIC[] = {
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
- * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
- * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
- * Every byte has a token, so that any bytes whatever can be encoded. Ids 0 to 2 never come out of
- * text, not even of text that spells their names: chapter 9 writes them. A piece is the longest of
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
+ * its bytes, each a token. Of all neighbours that are a merge the pair of lowest rank, the leftmost
+ * of its kind, becomes one token, until none is left. Ids 0 to 2 never come out of text, not even
+ * of text that spells their names: chapter 9 writes them. A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
  *     white           space, \t \n \v \f \r; if its last byte is a space and a piece of another
  *                     kind follows, that space belongs to the follower
- * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
- *  km" is cut as  It|'|s| 1|,|024| | km.
+ * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut It|'|s| 1|,|024| | km.
  *
- * TRAINING starts from the 256 bytes and joins, again and again, the pair of neighbours that is
- * most frequent in a text.
+ * TRAINING starts from the 256 bytes and merges, again and again, a text's most frequent pair.
  *
  * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
@@ -3589,8 +3580,7 @@ static const Line METRIC[] = {
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that. Tokenizers of published models have files of version 2, other pieces and
- * other ids: data/hf.c makes, reads and uses them.
+ * Version 2, with other pieces and other ids, is a published model's: data/hf.c makes and reads it.
  */
 
 enum {
@@ -3606,12 +3596,12 @@ enum {
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* Empty: sink alone knows its own tokenizer. data/hf.c, which includes this file, fills it. */
+/* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a, which without memory for them is unchanged. */
+/* Appends n ids to a. */
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
     Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
     if (!bytes_add(&b, from, n * sizeof *from, e))
@@ -3683,11 +3673,8 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
     const size_t mark = strlen(DOCUMENT_END);
-    for (size_t at = 0; at < n; at++) {
-        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at);
-        if (!p || (at = (size_t)(p - text)) + mark > n) break;
-        if (!memcmp(p, DOCUMENT_END, mark)) return at;
-    }
+    for (size_t at = 0; at + mark <= n; at++)
+        if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
     return n;
 }
 
@@ -3700,9 +3687,7 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
- * its last byte keeps one at least: a single space with a follower is the follower's from the
- * start. */
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. */
 static size_t piece_length(const unsigned char *text, size_t n) {
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
@@ -3730,10 +3715,8 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
     t->start = grab((idx)vocab + 1, sizeof *t->start, e);
     for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
         token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const unsigned char byte = (unsigned char)b;
-        token_add(t, &byte, 1, e);
-    }
+    for (int b = 0; b < 256 && !e->status; b++)
+        token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
     return e->status;
 }
 
@@ -3743,29 +3726,26 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank, if it is lawful: of two older ids that are not special, new, and
- * not too long, so that a hostile file's tokens do not double with every merge. */
+/* Adds the merge of the next rank. Its length has a limit, or a hostile file's tokens would double
+ * with every merge. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
-    const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
-    unsigned char both[PIECE_MAX];
-    size_t n, more;
-    if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, found %u and %u. %s", name, rank,
-                    t->vocab - 1, (unsigned)left, (unsigned)right, HINT);
-    const unsigned char *first = tokenizer_token(t, (int)left, &n);
-    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    unsigned char both[2 * PIECE_MAX];
+    size_t n = PIECE_MAX, more = PIECE_MAX;
+    if (left >= TOKEN_BYTE && left < id && right >= TOKEN_BYTE && right < id &&
+        pairs_find(&t->merges, (int32_t)left, (int32_t)right) < 0) {
+        const unsigned char *first = tokenizer_token(t, (int)left, &n);
+        const unsigned char *second = tokenizer_token(t, (int)right, &more);
+        memcpy(both, first, n);
+        memcpy(both + n, second, more);
+    }
     if (n + more > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %zu. %s", name,
-                    rank, PIECE_MAX, n + more, HINT);
-    memcpy(both, first, n);
-    memcpy(both + n, second, more);
-    const int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
-    if (number >= 0 && (size_t)number != rank)
-        return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
-                    rank, (size_t)number, HINT);
-    return number < 0 ? e->status : token_add(t, both, n + more, e);
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
+                    "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
+                    (unsigned)left, (unsigned)right, HINT);
+    return pairs_number(&t->merges, (int32_t)left, (int32_t)right, e) < 0
+         ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
@@ -3780,14 +3760,10 @@ static void tokenizer_free(Tokenizer *t) {
 /* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
-    if (n != size)
-        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size,
-                    (unsigned)number_at(bytes + 16, 4), n, HINT);
-    const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    return told == found ? 0
-         : fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
-                (unsigned long long)told, (unsigned long long)found, HINT);
+    const size_t body = n - TOKENIZER_TAIL;
+    return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
+         : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
+                size, n, HINT);
 }
 
 /* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
@@ -3795,10 +3771,7 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
     *t = (Tokenizer){0};
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
-        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
         return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
                     ", found another kind of file. %s", name, HINT);
     const unsigned version = (unsigned)number_at(bytes + 8, 4);
@@ -3810,12 +3783,11 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
     } else if (version == TOKENIZER_PUBLISHED)
         fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
              "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
-    else if (version != TOKENIZER_OWN)
-        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
-             TOKENIZER_PUBLISHED, version, HINT);
-    else if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
-        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
-             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
+             merges != vocab - TOKEN_MERGE)
+        fail(e, 1, "%s: expected version 1, %d to %d tokens and %d fewer merges, found version %u, "
+             "%u and %u. %s", name, TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, version, vocab,
+             merges, HINT);
     else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
                                e)) {
         const unsigned char *p = bytes + TOKENIZER_HEAD;
@@ -3844,8 +3816,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     bytes_number(out, (uint64_t)t->vocab, 4, e);
     bytes_number(out, t->merges.size, 4, e);
     for (; m < end && !e->status; m++)
-        if (!bytes_number(out, (uint64_t)m->left, 4, e))
-            bytes_number(out, (uint64_t)m->right, 4, e);
+        bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -3861,9 +3832,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
 typedef struct CachedWord {
-    unsigned char length;               /* 0: an empty slot */
-    unsigned char count;                /* of ids */
-    unsigned char word[CACHE_BYTES];
+    unsigned char length, count, word[CACHE_BYTES];     /* length 0: an empty slot; count of ids */
     int32_t ids[CACHE_IDS];
 } CachedWord;
 
@@ -3897,17 +3866,14 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
         if (at == n) return ids_add(out, id, n, e);
         id[at] = TOKEN_MERGE + merge[at];
         n--;
-        for (size_t i = at + 1; i < n; i++) {
-            id[i] = id[i + 1];
-            merge[i] = merge[i + 1];
-        }
+        memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
+        memmove(merge + at + 1, merge + at + 2, (n - at - 1) * sizeof *merge);
         merge[at] = merge_at(merges, id, at, n);
         if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
 }
 
-/* Appends the ids of n bytes, piece by piece. The cache changes the speed and nothing else: each
- * word has one slot, which the latest word takes. */
+/* Appends the ids of n bytes, piece by piece. A word has one slot of the cache: the latest's. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
@@ -3957,8 +3923,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
 
-/* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
- * a fiftieth. The counts of pairs are kept up to date while words change. */
+/* Of a text only its distinct words count, each with how often it occurs. */
 enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
@@ -3971,25 +3936,32 @@ typedef struct Joiner {
 
 /* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
-    while (n) {
-        const size_t document = document_length(text, n);
-        for (size_t at = 0, length; at < document; at += length) {
-            length = piece_length(text + at, document - at);
+    for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
+        for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
             int64_t node = -1;
+            length = piece_length(text + at, end - at);
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
                 if (node < 0) return e->status;
             }
             r->nodes.at[node].count++;
         }
-        const size_t skip = document < n ? document + sizeof DOCUMENT_END - 1 : n;
-        text += skip;
-        n -= skip;
+    return 0;
+}
+
+/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
+static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+    const int32_t *s = r->symbols.at + w->start;
+    for (int i = 0; i + 1 < w->length; i++) {
+        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+        if (number < 0) return e->status;
+        r->pairs.at[number].count += times;
     }
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. */
+/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root, and counts
+ * their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -4002,20 +3974,10 @@ static int joiner_words(Joiner *r, Error *e) {
         for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
             word[--first] = TOKEN_BYTE + p->right;
         w->length = PIECE_MAX - first;
-        ids_add(&r->symbols, word + first, (size_t)w->length, e);
+        if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
+            word_count(r, w, w->count, e);
     }
     return e->status;
-}
-
-/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
-static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
-    const int32_t *s = r->symbols.at + w->start;
-    for (int i = 0; i + 1 < w->length; i++) {
-        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
-        if (number < 0) return e->status;
-        r->pairs.at[number].count += times;
-    }
-    return 0;
 }
 
 /* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
@@ -4049,24 +4011,6 @@ static const Pair *joiner_best(const Joiner *r) {
     return best;
 }
 
-/* Finds the merges up to a vocabulary of vocab ids. */
-static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                      Error *e) {
-    if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
-    for (size_t w = 0; w < r->n_words; w++)
-        if (word_count(r, &r->words[w], r->words[w].count, e)) return e->status;
-    while (out->vocab < vocab) {
-        const Pair *best = joiner_best(r);
-        if (!best)
-            return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
-                        "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
-        const int32_t left = best->left, right = best->right;
-        if (tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e) ||
-            joiner_merge(r, left, right, out->vocab - 1, e)) return e->status;
-    }
-    return 0;
-}
-
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
  * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
@@ -4078,10 +4022,19 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
         return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
                     TOKENIZER_VOCAB_MAX, vocab);
     if (n > TRAIN_BYTES_MAX)
-        return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
-                    TRAIN_BYTES_MAX, n);
-    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
-        joiner_run(&r, out, text, n, vocab, e);
+        return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
+    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
+        joiner_words(&r, e);
+    while (!e->status && out->vocab < vocab) {
+        const Pair *best = joiner_best(&r);
+        if (!best) {
+            fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", out->vocab);
+            break;
+        }
+        const int32_t left = best->left, right = best->right;
+        if (!tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e))
+            joiner_merge(&r, left, right, out->vocab - 1, e);
+    }
     if (!e->status && !tokenizer_bytes(out, &file, e))
         out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
     if (e->status) tokenizer_free(out);
@@ -4112,21 +4065,19 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *   [x:name]               tell it and remember it as x           [x=name]    remember it, say none
  *   [$x]                   what x remembers           [x=$y]      x remembers what y does
  *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
- *                          of up to nine digits, or on one and a number of up to four; / drops the
- *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
+ *                          of up to nine digits, or on one and a number of up to four
  *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
  *                          and [name] the first. An alternative without / serves every form: it
  *                          hands it on to those of its references that have it and name none.
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
- * A remembered choice is drawn again, eight times at most, while another variable holds the same
- * text: two people seldom share a name. All its forms are told from the same random numbers, so
- * that what they share comes out the same. Blanks are kept tidy: one at a time, none before
- * , . ; : ! ? or at either end of a line or an alternative.
+ * A remembered choice is drawn up to eight times, while another variable holds the same text. All
+ * its forms are told from the same random numbers: what they share is the same. Blanks are kept
+ * tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
  */
 
-/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while
- * a document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
+/* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is told, rules
+ * inside rules, rules in all, bytes of it and of what it remembers. */
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
@@ -4153,8 +4104,7 @@ typedef struct Node {
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader of Grammar.text, where grammar_copy leaves \n at the end of a rule, \v at other
- * lines'. */
+/* The reader of Grammar.text, where \n ends a rule and \v a line inside one. */
 typedef struct Scan {
     Grammar *g;
     unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
@@ -4172,6 +4122,13 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
     else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
     return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
                 found, hint);
+}
+
+/* An error about a name. Returns 1. */
+static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
+                      const char *hint, Error *e) {
+    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
+                y->size, y->at, hint);
 }
 
 /* Moves past blanks and past line ends inside a rule. */
@@ -4230,8 +4187,7 @@ static int scan_reference(Scan *s, Node *p) {
     const int times = scan_number(s);
     p->low = p->high = times < 0 ? 1 : times;
     if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
-    if (p->high < p->low)
-        return scan_wrong(s, "a range such as 2-5", "the smaller number first");
+    if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
     if (times >= 0) scan_blanks(s);
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
@@ -4246,8 +4202,7 @@ static int scan_reference(Scan *s, Node *p) {
         p->operator = (char)*s->p++;
         if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
         else if ((p->number = scan_number(s)) < 0)
-            scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
-                       "[$x+$y] or [$x%60]");
+            scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
     } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
     if (s->e->status || scan_take(s, ']')) return s->e->status;
     return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
@@ -4261,8 +4216,7 @@ static int scan_text(Scan *s, Node *p) {
         int c = *s->p;
         if (c == '\\') {
             c = *++s->p;
-            if (c < ' ')
-                return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
+            if (c < ' ') return scan_wrong(s, "a mark after \\", "\\\\ for a plain \\");
             if (c == 'n' && to > p->text && to[-1] == ' ') to--;
             *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
@@ -4300,8 +4254,7 @@ static int scan_form(Scan *s, Node *form) {
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
     Node **last = &rule->first;
     uint64_t k = 1;
-    if (s->depth++ > GRAMMAR_NESTING)
-        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
+    if (s->depth++ > GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule");
     do {
         Node *a = *last = node_new(s, NODE_FORM), *form = a;
         last = &a->next;
@@ -4311,16 +4264,11 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
         if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
         rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
         a->weight = rule->weight;
-        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++) {
-            if (a->forms == rule->forms)
-                return scan_wrong(s, "| or the end of the alternative after its last form",
-                                  "\\/ for a plain /");
+        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++)
             form = form->form = node_new(s, NODE_FORM);
-        }
         if (s->e->status) return 1;
-        if (a->forms > 1 && a->forms < rule->forms)
-            return scan_wrong(s, "/ and as many forms as the head has",
-                              "one form for all, or each");
+        if (a->forms > 1 && a->forms != rule->forms)
+            return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
     } while (scan_take(s, '|'));
     s->depth--;
     return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
@@ -4330,23 +4278,18 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
 static int scan_rule(Scan *s) {
     Node *rule = node_new(s, NODE_RULE), *form = rule;
     for (;; form = form->form = node_new(s, NODE_RULE)) {
-        if (rule->forms++ == GRAMMAR_FORMS)
-            return scan_wrong(s, "at most 8 forms", "a second rule");
+        if (rule->forms++ == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "two rules");
         if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
         if (!scan_take(s, '/')) break;
     }
-    Symbol *y = rule->name;
-    if (y->rule)
-        return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). "
-                    "Try: another name", s->g->name, s->line, y->size, y->at, y->rule->line);
-    y->rule = rule;
+    if (rule->name->rule)
+        return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
+    rule->name->rule = rule;
     scan_blanks(s);
     const bool zipf = scan_take(s, '~');
-    if (!scan_take(s, '='))
-        return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
+    if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
     if (scan_alternatives(s, rule, zipf)) return 1;
-    if (!scan_take(s, '\n'))
-        return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
+    if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
     s->line++;
     return 0;
 }
@@ -4363,33 +4306,21 @@ static const Node *reference_shape(const Node *p) {
     return p->recall ? p->name->shape : p->name->rule;
 }
 
-/* An error about a name that a phrase refers to. Returns 1. */
-static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
-                      const char *hint, Error *e) {
-    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
-                y->size, y->at, hint);
-}
-
 /* Whether what a reference names is there and has the form that it asks for. */
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
     const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
     if (!p->recall && !shape)
-        return name_wrong(g, p, p->name, "the name of a rule",
-                          "a line NAME = text, or check the spelling", e);
+        return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
     const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
                         : p->right && !p->right->shape ? p->right : NULL;
-    if (unset)
-        return name_wrong(g, p, unset, "a variable that something remembers",
-                          "[NAME:rule] before [$NAME]", e);
+    if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
     if (p->wanted && form_index(shape, p->wanted) < 0)
-        return name_wrong(g, p, p->wanted, "a form of that rule or variable",
-                          "the names after / in the rule's head", e);
+        return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
     if (!p->variable) return 0;
     do shape = shape->form, held = held->form;
     while (shape && held && shape->name == held->name);
     return !shape && !held ? 0
-         : name_wrong(g, p, p->variable, "rules with the same forms for one variable",
-                      "another variable", e);
+         : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
 /* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
@@ -4403,26 +4334,6 @@ static int grammar_link(Grammar *g, Error *e) {
         if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
     for (int i = 0; i < g->symbol_count; i++)
         if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
-    return e->status;
-}
-
-/* Copies the text into g: comments and control characters become blanks, a line end inside a rule
- * becomes \v. Makes room for nodes and symbols: behind each stands a byte, the first of a name or a
- * text, = [ { } | or /, but behind those of a { that is never closed. */
-static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
-    const idx room = (idx)n + 4 * GRAMMAR_NESTING;
-    bool comment = false;
-    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
-    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
-    unsigned char *t = g->text.at;
-    for (size_t i = 0; i < n; i++) {
-        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
-        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-    }
-    for (size_t i = 0; i < n; i++)
-        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    g->symbols = grab(room, sizeof *g->symbols, e);
-    g->nodes = grab(room, sizeof *g->nodes, e);
     return e->status;
 }
 
@@ -4451,8 +4362,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 /* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
     if (!t->values[name->slot])
-        name_wrong(t->g, p, name, "a variable that has been remembered by now",
-                   "[NAME:rule] earlier in the document", t->e);
+        name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
     return t->values[name->slot];
 }
 
@@ -4463,8 +4373,7 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
     char *text = (char *)t->memory.at + at, *end;
     const long long number = strtoll(text, &end, 10);
     if (end == text || *end || end - text > 9 + (*text == '-'))
-        name_wrong(t->g, p, name, "a whole number of at most nine digits to count with",
-                   "[NAME:rule] of a rule of numbers", t->e);
+        name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
     return number;
 }
 
@@ -4514,9 +4423,8 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
 /* Whether a word takes "an": by its first letter, but for common words that sound otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
     enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
-    static const char *const BEGIN[WORDS] = {
-        "hour", "honest", "honour", "heir", "unin", "unim", "utm", "utt",
-        "uni", "use", "usu", "one", "once", "eu", "ut"};
+    static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
+        "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
     for (int i = 0; i < WORDS; i++)
         if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
     return n && strchr("aeiouAEIOU", *word);
@@ -4556,9 +4464,8 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_on(const Telling *t, const Node *p) {
     return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
            t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
-                "%d rules or %d bytes. Try: an alternative that does not come back here",
-                t->g->name, p->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules or "
+                "%d bytes. Try: fewer", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
@@ -4623,14 +4530,25 @@ static void grammar_free(Grammar *g) {
  * has it an end? On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
+    bool comment = false;
     Bytes trial = {0};
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
-        return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a "
-                    "smaller one", name, n);
-    grammar_copy(g, text, n, e);
-    Scan s = {.g = g, .p = g->text.at, .line = 1, .e = e};
+        return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
+    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
+    unsigned char *t = g->text.at;
+    for (size_t i = 0; i < n; i++) {                    /* comments and controls become blanks */
+        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
+        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
+    }
+    for (size_t i = 0; i < n; i++)
+        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
+    /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
+    g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
+    g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
+    Scan s = {.g = g, .p = t, .line = 1, .e = e};
     while (!e->status && (scan_blanks(&s), *s.p)) {
         if (scan_take(&s, '\n')) s.line++;
         else scan_rule(&s);
@@ -4646,25 +4564,24 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
 /* -------------------------------------------------------------------------------------------------
  * 9.2  Packing                                                       [S2] [FIG1] section 2
  *
- * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
- * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
- * later as targets. A block may start inside a document, and attention crosses documents, as in the
- * paper. A text's blocks come in a new random order at each pass; a grammar's as they are told.
+ * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
+ * cut into blocks of T+1 tokens: T inputs, and the same tokens one later as targets. A block may
+ * start inside a document, and attention crosses documents, as in the paper. A text's blocks come
+ * in a new random order at each pass; a grammar's as they are told.
  *
  * Held back for validation, whatever the seed: of a text or shards, the documents whose number
- * hashes below --valid; where that leaves one side empty, as with a single document, the end of the
- * last document, its share by length. Of a grammar, the documents of a seed no training has.
+ * hashes below --valid; where that leaves one side empty, the end of the last document, its share
+ * by length. Of a grammar, the documents of a seed no training has.
  *
- * --text names a file, standard input, or a folder, whose files (its own, and none whose name
- * begins with a dot) follow each other in the order of their names; a file's end ends a document.
- * Bytes that are not UTF-8 are refused: another encoding would train a model of noise.
+ * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
+ * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
- * A document ends at each id --end-token, and may go on from one file of a folder to the next. The
- * vocabulary is --vocab, by default GPT-2's 50257 ids padded to a multiple of 64 as both projects
- * do. Its last two ids are for --bos and --fix-token; a shard that has them is then refused.
+ * A document ends at each id --end-token, and may go on in the next file of a folder. There are
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
+ * two are for --bos and --fix-token; a shard that has them is then refused.
  */
 
 enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
@@ -4676,10 +4593,9 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
     for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
-        uint32_t code = b;
         more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+        uint32_t code = b & (more ? 0x3Fu >> more : 0x7Fu);
         if ((b >= 0x80 && b < 0xC0) || b > 0xF4 || n - at <= more) return at;
-        if (more) code &= 0x3Fu >> more;
         for (size_t i = 1; i <= more; i++) {
             if ((text[at + i] & 0xC0) != 0x80) return at;
             code = code << 6 | (text[at + i] & 0x3Fu);
@@ -4689,16 +4605,15 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's n bytes of text. A byte order mark becomes blanks, which the start of a document
- * drops. */
+/* Checks a file's n bytes of text. A byte order mark becomes blanks, which document_next drops. */
 static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
     const size_t good = utf8_length(t, n);
     size_t line = 1;
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
     if (good == n) return 0;
     for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-    return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
-                "-f latin1 -t utf-8, or another file", name, t[good], line);
+    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+                name, line, t[good]);
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
@@ -4706,33 +4621,34 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                       Error *e) {
     const size_t before = out->size;
     const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
-    if (head && (n < SHARD_HEAD || number_at(bytes + 4, 4) != SHARD_VERSION))
-        return fail(e, 1, "%s: expected %d bytes of header, version %d, found %zu bytes, version "
-                    "%d. Try: a whole copy, of GPT-2's ids", name, SHARD_HEAD, SHARD_VERSION, n,
-                    n < 8 ? 0 : (int)number_at(bytes + 4, 4));
-    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0), *end = bytes + n;
-    const size_t left = (size_t)(end - at), count = head ? (size_t)number_at(bytes + 8, 4)
-                                                  : left > 2 ? (left + 1) / 2 : 1;
-    if (left != 2 * count || !count)
-        return fail(e, 1, "%s: expected %zu ids of 2 bytes each, found %zu bytes. Try: a whole "
-                    "shard as llm.c or nanoGPT writes it, or --text", name, count, left);
-    for (; at < end && !e->status; at += 2) {
+    const size_t start = head ? SHARD_HEAD : 0;
+    if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
+                                         number_at(bytes + 8, 4) != (n - start) / 2)))
+        return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
+                    "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
+    const unsigned char *end = bytes + n;
+    for (const unsigned char *at = bytes + start; at < end && !e->status; at += 2) {
         const int32_t id = (int32_t)number_at(at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
-        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                  "more, or --text", name, vocab, id, out->size - before, id + 3);
+        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
+                  vocab, id, out->size - before, id + 3);
     }
     if (e->status) out->size = before;
     return e->status;
 }
 
-/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of
- * ids. */
+/* The file or folder that the data come from. */
+static const char *source_name(const Source *s) {
+    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
+         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+}
+
+/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
     Ids ids = {0};
-    files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
+    files_list(source_name(s), &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
         at += strlen(name) + 1;
@@ -4751,8 +4667,8 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     return e->status;
 }
 
-/* Finds the next document from *at on, past its separator; false when there is none. White space at
- * the start of a text's document is not part of it. */
+/* Finds the next document from *at on, without the white space that begins it, and moves *at past
+ * its separator; false when there is none. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
     while ((*from = *to = *at) < all->size) {
@@ -4769,7 +4685,6 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
     return false;
 }
 
-/* Whether a document is held back. */
 static bool document_held(const Source *s, uint64_t number) {
     Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
     return rng_uniform(&draw) < s->valid;
@@ -4796,8 +4711,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     source_read(d, s, &all, e);
     for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
         held += document_held(s, n);
-    if (!n) fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
-                 s->tokens[0] ? s->tokens : s->text);
+    if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", source_name(s));
     const bool cut = s->valid > 0 && (!held || held == n);
     for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
         const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
@@ -4825,7 +4739,8 @@ static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, I
     return e->status;
 }
 
-static int data_open_grammar(Data *d, const Source *s, const char *path, int T, Error *e) {
+static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
+    const char *path = source_name(s);
     Bytes text = {0};
     if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
     d->source = hash64(0, text.at, text.size);
@@ -4849,48 +4764,38 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         const int below = s->bos || s->fix_token ? d->bos : d->vocab;
         return d->end < below ? 0
              : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
-                    "Try: another one, or --vocab %d", d->end, below, d->end + 3);
+                    "Try: --vocab %d", d->end, below, d->end + 3);
     }
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
     d->end = t->end;
     d->bos = t->bos;
     d->fix = t->fix;
-    const char *flag = s->bos && d->bos < 0 ? "bos"
-                     : s->fix_token && d->fix < 0 ? "fix-token" : NULL;
-    return !flag ? 0
-         : fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                "without it, or --tokenizer tokenizer.bin", flag, s->tokenizer);
-}
-
-/* What the data come from, for messages. */
-static const char *source_name(const Source *s) {
-    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
-         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    const bool bos = s->bos && d->bos < 0;
+    return !bos && !(s->fix_token && d->fix < 0) ? 0
+         : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
+                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
- * the context, or 0 when nothing will be trained and only the held documents are wanted. */
+ * the context, or 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
                 .pass = -1};
-    const bool text = s->text[0], grammar = s->grammar[0];
-    if (text + grammar + (s->tokens[0] != 0) > 1)
-        return fail(e, 2, "--%s and --%s exclude each other. Try: one of them",
-                    s->tokens[0] ? "tokens" : "text", s->tokens[0] && text ? "text" : "grammar");
+    if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
+        return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
     if (s->toy && s->open) return s->open(d, s, T, e);
-    if (s->toy)
-        return fail(e, 2, "--toy: ./paper has the toys. Try: cc -O3 data/paper.c -o paper -lm");
+    if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
     if (!data_open_ids(d, s, e)) {
-        if (text || s->tokens[0]) data_open_files(d, s, T, e);
-        else data_open_grammar(d, s, source_name(s), T, e);
+        if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
+        else data_open_grammar(d, s, T, e);
     }
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
     if (!e->status && T && !d->endless && d->blocks < 1)
-        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or "
-             "a smaller --context", source_name(s), T + 1, d->train.size);
+        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
+             "--context", source_name(s), T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
     if (e->status) data_close(d);
     return e->status;
@@ -4963,8 +4868,7 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
     for (const char *at = text; *at;) {
         char *end;
         const long p = strtol(at, &end, 10);
-        if (end == at || p < 1 || p > 1 << 24 || n == room ||
-            (*end && (*end != ',' || !end[1])))
+        if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
             return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
                         flag, text, room, flag);
         positions[n++] = (int)p;
@@ -4976,10 +4880,8 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
 
 /* ids, targets [T] of a block of T+1 tokens. */
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
-    for (int t = 0; t < T; t++) {
-        ids[t] = block[t];
-        targets[t] = block[t + 1];
-    }
+    memcpy(ids, block, (size_t)T * sizeof *ids);
+    memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
 /* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
@@ -5016,12 +4918,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
 /* -------------------------------------------------------------------------------------------------
  * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
  *
- *   natural   the first T tokens of held documents, as the paper takes them; when these do not
- *             suffice, further stretches of the same documents
+ *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too; random tokens of the training are not. Fills ids, targets
- * [n,T] (targets only for natural) and returns how many sequences there are; *starts of them are
- * starts of documents.
+ * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
+ * how many sequences there are; *starts of them are starts of documents.
  */
 static const char *const INPUTS[] = {
     [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
@@ -5040,8 +4940,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
             if (from + T + 1 > end) continue;
             block_split(d->held.at + from, T, ids, targets);
             overwrite(ids, targets, T, fixed, d->fix);
-            ids += T;
-            targets += T;
+            ids += T, targets += T;
             got++;
             *starts += skip == 0;
         }
@@ -5062,8 +4961,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
     for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
         block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
         intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
-        ids += T;
-        targets += T;
+        ids += T, targets += T;
     }
     return got;
 }
@@ -6214,7 +6112,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  */
 static const double SHOWS = 2, ABSENT = 1.5;
 
-enum { ARMS = 3, RUN_STEPS = 3000 };
+enum { ARMS = 3 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
     {"softmax", "",                               "Table 10"},
@@ -6224,7 +6122,7 @@ static const Arm RUN_ARMS[ARMS] = {
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
+    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
 
@@ -6679,7 +6577,6 @@ INLINE float either(bool first, float a, float b) {
     const uint32_t mask = 0u - (uint32_t)first;
     return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
 }
-
 INLINE double either_double(bool first, double a, double b) {
     const uint64_t mask = (uint64_t)0 - (uint64_t)first;
     return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
@@ -6755,7 +6652,6 @@ INLINE double log2_of(double x) {
                       + z * 0.34073010658534338))));
     return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
 }
-
 INLINE float log_of(float x) {
     return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
 }
@@ -6798,7 +6694,6 @@ INLINE void fold_half(real *s, const int half, bool largest) {
     if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
     else for (int l = 0; l < half; l++) s[l] += s[l + half];
 }
-
 INLINE real fold_tree(real *s, bool largest) {
     fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
     fold_half(s, 2, largest); fold_half(s, 1, largest);
@@ -7240,13 +7135,12 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
     bool post = c->place == PLACE_POST;
     const Room room[] = {
-        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows},
-        {&la->q, Q}, {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
+        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
+        {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
         {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
-        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
-        {&la->s1, C}, {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows},
-        {&la->f1, F}, {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0},
-        {&la->s2, keeps ? C : 0}};
+        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
+        {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
+        {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0}};
     arena_take(at, room, sizeof room / sizeof *room);
     if (!phi) la->fq = la->q;
     if (keeps) return;
@@ -7256,8 +7150,7 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     la->s2 = post ? la->s1 : h0;
 }
 
-/* All arrays. Those of a backward are one set for all blocks, since a block's gradients are spent
- * before the next block down begins. The enum POS_* ends with the schemes that add a bias to z. */
+/* All arrays. A backward's are one set for all blocks: each is done before the next one begins. */
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     const Config *c = &m->c;
     bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
@@ -7280,13 +7173,12 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     const Room room[] = {
         {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
         {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
-        {&a->published, m->published ? m->published->room(c, a->B, N) : 0},
-        {&a->cosine, half}, {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
+        {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
+        {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
         {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
-        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0},
-        {&a->slice, SLICE * c->dim}, {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E},
-        {&a->dslice, back * SLICE * c->dim}, {&a->doutp, back * SLICE * E},
-        {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
+        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, SLICE * c->dim},
+        {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
+        {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
         {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
         {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
         {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
@@ -7368,8 +7260,7 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
-/* Since the start, and by the wall, as Microsoft's library has it. */
-double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by the wall */
 #else
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7399,19 +7290,17 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 #endif
 
-#ifndef _OPENMP
-static int omp_get_thread_num(void) { return 0; }
-static int omp_get_max_threads(void) { return 1; }
-static int omp_get_num_procs(void) { return 1; }
-static void omp_set_num_threads(int n) { (void)n; }
-#endif
+#ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-/* 0: all there are; 1 when n are not to be had */
-static int set_workers(int n) {
-    omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
-    return n > 0 && n != workers();
-}
+static void ask_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
+#else
+int worker(void) { return 0; }
+int workers(void) { return 1; }
+static void ask_workers(int n) { (void)n; }
+#endif
+/* n > 0, or all there are; 1 when n are not to be had */
+static int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* A waiting thread of GCC's OpenMP spins 300,000 turns: beside busy programs a step of 10 ms took a
  * second so, with 1000 turns 33 ms. Read before main begins, so the program starts itself again. */
@@ -7500,7 +7389,6 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
         return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
     return bytes_add(b, text, (size_t)n, e);
 }
-
 void bytes_free(Bytes *b) {
     free(b->at);
     *b = (Bytes){0};
@@ -7510,13 +7398,11 @@ void bytes_free(Bytes *b) {
 static void number_put(unsigned char *p, uint64_t x, int bytes) {
     for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
 }
-
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
     unsigned char out[8];
     number_put(out, x, bytes);
     return bytes_add(b, out, (size_t)bytes, e);
 }
-
 uint64_t number_at(const unsigned char *p, int bytes) {
     uint64_t x = 0;
     for (int i = bytes - 1; i >= 0; i--) x = x << 8 | p[i];
@@ -7568,12 +7454,10 @@ int writing_begin(Writing *w, const char *path, Error *e) {
                     strerror(errno));
     return 0;
 }
-
 void writing_add(Writing *w, const void *at, size_t n) {
     errno = 0;
     if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
 }
-
 int writing_end(Writing *w, Error *e) {
     errno = 0;
     if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
@@ -7586,7 +7470,6 @@ int writing_end(Writing *w, Error *e) {
     return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
                 strerror(w->cause));
 }
-
 int file_write(const char *path, const void *at, size_t n, Error *e) {
     Writing w;
     if (writing_begin(&w, path, e)) return e->status;
@@ -7826,8 +7709,8 @@ const Option *option_find(const char *flag, const char *groups) {
     return option_among(OPTIONS, flag, groups);
 }
 
-static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                       int *n_words, Error *e) {
+int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
+                   int *n_words, Error *e) {
     for (int i = 0; i < argc && !e->status; i++) {
         const char *word = argv[i], *value = "1";
         if (strncmp(word, "--", 2)) {
@@ -7853,6 +7736,7 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
             else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
         }
     }
+    if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
     return e->status;
 }
 
@@ -7862,14 +7746,7 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
     if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
         return fail(e, 2, "too many flags in one string. Try: fewer");
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-    return parse_words(s, argc, argv, groups, NULL, NULL, e);
-}
-
-int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                   int *n_words, Error *e) {
-    parse_words(s, argc, argv, groups, words, n_words, e);
-    if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
-    return e->status;
+    return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
 
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
@@ -7882,8 +7759,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same.
- */
+ * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -7992,12 +7868,10 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
         fputc('\n', out);
     }
-    fprintf(out, "|h1|/|h|: norm of the first row over the mean of the others; h is the block's "
-            "output, pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after "
-            "positions with the first key,\nand with another that it sees. entropy: of a row, "
-            "nats. mass: what a row's weights over keys\nsum to. Massive activation: largest |h| "
-            "%.3g, median |h| beside it %.3g: %.1f times.\n\nalpha by layer (down) and head "
-            "(across)\n",
+    fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
+            "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
+            "mass: the sum of its weights.\nMassive activation: largest |h| %.3g, median beside it "
+            "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
             s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
@@ -8089,7 +7963,7 @@ static void check_states(Page *p) {
                       !good ? "     !" : agree ? "     =" : "     x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
-        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
+        else fprintf(p->out, "   %26.1e\n", least);
     }
     fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
             "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
@@ -8211,11 +8085,6 @@ static const Check *check_after(const Check *c, const Program *program) {
     return c[1].line ? c + 1 : core && program ? program->checks : NULL;
 }
 
-static void checks_list(const Program *program, FILE *out) {
-    for (const Check *c = CHECKS; c; c = check_after(c, program))
-        fprintf(out, "  %-9s %s\n", c->line->reference, c->line->text);
-}
-
 static int checks_run(const Program *program, const char *name, FILE *out, bool colour,
                       Error *e) {
     Page p = {.out = out, .colour = colour, .e = e};
@@ -8243,8 +8112,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Verbs
- */
+ * 16.5  Verbs */
 
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
@@ -8340,10 +8208,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     const uint64_t hash = t->tokenizer_hash;
     const int vocab = s->data.vocab = t->m.c.vocab;
-    if (s->ids[0]) {                             /* literally: no token is fixed */
-        s->data.fix_token = 0;
-        return data_ids(&t->data, s->ids, vocab, e);
-    }
+    if (s->ids[0]) s->data.fix_token = 0;        /* literally */
+    if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
     if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
         t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
         return 0;
@@ -8351,9 +8217,9 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
     if (hash) return tokenizer_same(t, path, &s->data, e);
-    if (t->data.vocab == vocab) return 0;
-    return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE, or "
-                "--tokenizer FILE", path, vocab, t->data.vocab, s->data.tokenizer);
+    return t->data.vocab == vocab ? 0
+         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids or --tokenizer",
+                path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
@@ -8364,17 +8230,18 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     const Sinks *r = &w->o.s;
     const int first = config_column_first(&s->model), swap = s->swap_position;
     const int edited = swap + s->replace_position, there = first + edited - 1;
-    const char *how = swap ? "swapped with" : "replaced by";
+    char edit[48];
+    snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
     printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
     if (w->t.random_tokens) printf(", its training's random tokens not drawn");
-    if (edited) printf(", p_1 %s p_%d", how, edited);
+    if (edited) printf(", %s", edit);
     printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
     sinks_print(r, &s->model, s->eval_k, stdout);
     if (edited)                                              /* Table 7's two numbers */
-        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", how,
-               edited, 100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
+        printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
+               100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
                sinks_alpha(r, first), edited, sinks_alpha(r, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
     if (s->ablate) printf("\n%s", (const char *)w->table.at);
@@ -8383,7 +8250,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
-    Work w = {0};
+    Work w = {.o = {.name = n ? words[0] : "", .source = ""}};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
     const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
@@ -8393,8 +8260,6 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
     if (results_ready(s, e)) return e->status;
     if (several) return program->survey(s, words, n, e);
-    w.o.name = words[0];
-    w.o.source = "";
     if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
         || outcome_measure(&w.o, &w.t, s, &starts, e)
         || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
@@ -8410,8 +8275,10 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
-    (void)s;
-    if (n && !strcmp(words[0], "list")) { checks_list(s->program, stdout); return 0; }
+    const bool list = n && !strcmp(words[0], "list");
+    for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
+        printf("  %-9s %s\n", c->line->reference, c->line->text);
+    if (list) return 0;
     if (n && !file_missing(words[0]))
         return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
     return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
@@ -8445,8 +8312,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
 }
 
-/* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
- * hold `bytes` or more. */
+/* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
@@ -8478,7 +8344,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
         if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &w.in, e);
-        int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
+        const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
             && !tokenizer_save(s->out, t, e))
             printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
@@ -8494,8 +8360,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
             printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
     } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
                && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-        /* the space that encoding put before the text is not the text's */
-        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';
+        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
         fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
     }
     return work_end(&w, e);
@@ -8518,10 +8383,9 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
     return best;
 }
 
-/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, which leaves
- * its keys and values in the cache. A token after it is one row. When the context is full the first
- * token stays and the oldest others go. That moves the keys of all but the first: the cache serves
- * no more, and from there on a token is a forward of the whole context. */
+/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, and fills the
+ * KV cache. A token after it is one row. In a full context the first token stays and the oldest
+ * others go, so keys move, the cache serves no more, and a token is a forward of all. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
     const Tokenizer *known = &w->t.data.tokenizer;
     const int C = s->model.context;
@@ -8585,13 +8449,12 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         model_init(m, s->train.init, (uint64_t)s->train.seed);
     m->plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
-    if (e->status || file_read(s->ids, &w.in, e)
-        || ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e))
-        return work_end(&w, e);
+    if (!e->status && !file_read(s->ids, &w.in, e))
+        ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
     if (T > m->c.context)
         fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
              m->c.context + 1, T + 1, T);
-    else if (!file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+    else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
         dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
     return work_end(&w, e);
 }
@@ -8613,21 +8476,13 @@ static const Verb VERBS[] = {
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
-static const Verb *verb_among(const Verb *v, const char *name) {
-    for (; v && v->name; v++) if (!strcmp(v->name, name)) return v;
+/* The program's own verbs come first. */
+static const Verb *verb_find(const Program *program, const char *name) {
+    const Verb *const tables[] = {program->verbs, VERBS};
+    for (int i = 0; i < 2; i++)
+        for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
     return NULL;
 }
-
-static const Verb *verb_find(const Program *program, const char *name) {
-    const Verb *own = verb_among(program->verbs, name);      /* comes first */
-    return own ? own : verb_among(VERBS, name);
-}
-
-/* Verbs that a companion has. */
-static const struct { const char *program, *verbs[6]; } ELSEWHERE[] = {
-    {"paper", {"repro", "all", "report", "readme"}},
-    {"bench", {"bench", "gemm", "step", "ops", "length"}},
-    {"hf", {"import", "export", "choices", "stream"}}};
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
@@ -8654,14 +8509,12 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
             if (!strchr(v->groups, o->group)) continue;
             snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
             printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
-            if (said) printf(" [%s]", o->fallback);
-            putchar('\n');
+            printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
         }
     if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
     return 0;
 }
 
-/* The program: argv[1] is a verb. Returns the exit status. */
 static int sink_main(const Program *program, int argc, char **argv) {
     Settings s;
     Error e = {0};
@@ -8678,16 +8531,11 @@ static int sink_main(const Program *program, int argc, char **argv) {
     const Verb *v = verb_find(program, name);
     const int used = v ? 2 : 1;                              /* words before the verb's own */
     if (!v) v = program->other;
-    for (int i = 0; !v && i < 3; i++)
-        for (const char *const *at = ELSEWHERE[i].verbs, *has = ELSEWHERE[i].program; *at; at++)
-            if (!strcmp(*at, name))
-                fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help",
-                     name, has, has, has, has);
-    if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-    if (v && v->run == verb_run) {
-        settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-        s.train.steps = RUN_STEPS;
-    }
+    if (!v)
+        fail(&e, 2, "there is no verb '%s'. Try: sink help; or make paper hf bench, for ./paper all"
+             ", report, readme; ./hf import, export, choices, stream; ./bench gemm, step, ops, "
+             "length", name);
+    if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
     s.argc = argc > used ? argc - used : 0;
     s.argv = argv + used;
     s.groups = v ? v->groups : "";
