@@ -468,9 +468,8 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *
- * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
- * where only the last matrix of a SwiGLU shrinks with depth. gpt2 shrinks both matrices that write
- * into the residual stream, whose 2L terms then have the variance of one.
+ * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
+ * shrinks what writes into the residual stream, whose 2L terms then have the variance of one.
  *
  * The paper does not say which. Its authors' training on several GPUs builds the model without
  * memory, and the framework that fills it in calls PyTorch's defaults: so torch is the default.
@@ -607,7 +606,7 @@ static int tensor_extent(const Config *c, char letter) {
     }
 }
 
-/* What published models have in place of the paper's parts: data/hf.c says; in ./sink nothing. */
+/* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
@@ -625,8 +624,7 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
     return 0;
 }
 
-/* Appends those of rows, up to one without a name, that the model has; layer -1: in no block. A
- * vector [n] is kept as [n,1]. */
+/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. */
 static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     for (; rows->name && !e->status; rows++) {
         if (rows->present && !rows->present(&m->c)) continue;
@@ -658,8 +656,7 @@ static int model_list(Model *m, const Config *c, Error *e) {
     return e->status;
 }
 
-/* Sets every pointer of w to its tensor in the memory at base. So w.layer[l].wq and d.layer[l].wq
- * are the same place in two arrays. What a model lacks stays NULL, and is tested for as such. Of a
+/* Sets every pointer of w to its tensor in the memory at base. What a model lacks stays NULL. Of a
  * matrix that stays in its file (data/hf.c), at < 0, the pointer leads to the entry in the list. */
 static void model_point(Model *m, Weights *w, real *base) {
     for (int i = 0; i < m->n_tensors; i++) {
@@ -722,9 +719,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
         const Tensor *t = &m->tensor[i];
         const char *last = strrchr(t->name, '.');
         Rng rng = {hash64(seed, t->name, strlen(t->name))};
-        /* [in, out]: a matrix adds up shape[0] products; a vector is a bias of a map from C, .. */
+        /* a vector is a bias of a map from C, but for those of W_O and of the ffn's last matrix */
         int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
-        /* .. but for those of W_O and of the ffn's last matrix */
         if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
         if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
             fan_in = m->c.ffn;
@@ -813,9 +809,8 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
     return a->past ? T : config_rows(c, T);
 }
 
-/* [T7] Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1,
- * or lets the two change places. This is which p row n reads: its own, but where an edit says
- * otherwise. Tokens are counted from row `first`, behind an x*. */
+/* [T7] Does GPT2-XL's sink hang on p_1? An evaluation reads p_t for it, or swaps the two. This
+ * is which p row n reads. Tokens are counted from row `first`, behind an x*. */
 static idx position_row(const PositionEdit *edit, idx n, idx first) {
     if (edit && n == first) return first + edit->t - 1;
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
@@ -851,9 +846,8 @@ static void add_block(real *to, const real *from, idx block, idx width) {
     for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
 }
 
-/* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id
- * never meet in two threads. With a projection, a->embed [B,T,E] holds the rows that the forward
- * picked until dW_in has read them, and from then on their gradient. */
+/* dh [B,N,C] is the gradient of H^0. With a projection, a->embed [B,T,E] holds the rows that the
+ * forward picked until dW_in has read them, and from then on their gradient. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
@@ -908,8 +902,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
       const real *restrict g, const real *restrict b),
-     (c, C, y, stat, x, g, b))
-{
+     (c, C, y, stat, x, g, b)) {
     real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
     for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;       /* until r is known */
     real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
@@ -931,8 +924,7 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
 WIDE(norm_row_backward,
      (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g),
-     (c, C, dx, dy, x, stat, g))
-{
+     (c, C, dx, dy, x, stat, g)) {
     real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
     for (idx from = 0; from < C; from += CHUNK) {
         idx some = chunk(C, from);
@@ -950,8 +942,7 @@ WIDE(norm_row_backward,
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
       const real *restrict x, const real *stat),
-     (width, dg, db, dy, x, stat))
-{
+     (width, dg, db, dy, x, stat)) {
     real mu = stat[0], r = stat[1];
     for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
     if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
@@ -964,7 +955,6 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
     PARALLEL
     for (idx n = 0; n < rows; n++)
         norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
-    /* g and b meet every row: down the columns */
     PARALLEL
     for (idx block = 0; block < C; block += CHANNELS)
         for (idx n = 0; n < rows; n++)
@@ -989,7 +979,6 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
- *
  * Matrices of a published model larger than the memory stay in their file (data/hf.c).
  */
 
@@ -1014,8 +1003,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     /* db += sum_n dy_n, down the columns */
     PARALLEL
     for (idx block = 0; block < out; block += CHANNELS)
-        for (idx n = 0; n < rows; n++)
-            for (idx o = block; o < block + CHANNELS && o < out; o++) db[o] += dy[n * out + o];
+        for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1116,8 +1104,7 @@ static const real *head_bias(const Acts *a, idx h) {
 WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
       const real *restrict sine, real sign),
-     (n, u, v, step, cosine, sine, sign))
-{
+     (n, u, v, step, cosine, sine, sign)) {
     for (idx p = 0; p < n; p++) {
         real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
         u[p * step] = u_p * cosine[p] - v_p * s;
@@ -1171,8 +1158,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* f(x), and its derivative unless df is NULL, of n numbers: CHUNK at most but for the last two. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
-WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
-{
+WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
     real g[CHUNK];
     vec_sigmoid(n, g, x);
     if (df) for (idx j = 0; j < n; j++) df[j] = g[j] * (1 + x[j] * (1 - g[j]));
@@ -2274,8 +2260,7 @@ typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Fact
 WIDE(adamw,
      (const Factors *f, idx n, real *restrict w, const real *restrict g, real *restrict m,
       real *restrict v),
-     (f, n, w, g, m, v))
-{
+     (f, n, w, g, m, v)) {
     real sqrt_v[CHUNK];
     const Factors c = *f;
     for (idx j = 0; j < n; j++) {
