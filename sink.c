@@ -80,7 +80,7 @@
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and its line in the table of a section of chapter 7; where the
- *                 table is new, CHECKS, 16.4
+ *                 table is new, CHECKS, 16.3
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.
@@ -7634,8 +7634,7 @@ const Option OPTIONS[] = {
 };
 
 enum { VALUE_ROOM = 96 };
-/* The name of the option's value, or the words of a choice separated by |: "exp|elu" is made of
- * "SIM_EXP, SIM_ELU". What follows the axis is in small letters, a - where the constant has a _. */
+/* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
     char *to = text;
     if (o->kind != 'c') return o->value;
@@ -7839,8 +7838,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     const int shown = c->place == PLACE_POST ? 10 : 9;
     const double even = sink_uniform(c, s->T);
     const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
-            "x even");
+    fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
     for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
         const double alpha = sinks_alpha(s, j);
         char name[16];
@@ -7987,8 +7985,7 @@ static void toy_free(Toy *y) {
     *y = (Toy){0};
 }
 
-/* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
- * A stream a tensor: toys share what they have in common. */
+/* Normal numbers, a stream a tensor. Matrices about keep a vector's length, gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
@@ -8004,7 +8001,7 @@ static void toy_fill(Model *m, uint64_t seed) {
     }
 }
 
-/* Activations and maps for T tokens of y->m; on failure the toy is freed. */
+/* Activations and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
     const Config *c = &y->m.c;
     idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
@@ -8055,9 +8052,9 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *sche
 
 /* Of the schemes of a line with a * the least favourable counts. */
 static void page_measure(Page *p, const Line *l) {
-    double worst = NAN;
-    bool each = *l->flags == '*';
+    const bool each = *l->flags == '*';
     const char *flags = l->flags + each, *bar = strchr(flags, '|');
+    double worst = NAN;
     for (int x = 0; x < (each ? INSIDE : 1); x++) {
         Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
         if (y && bar) y->other = line_toy(p, l, bar + 1, "");
@@ -8066,9 +8063,6 @@ static void page_measure(Page *p, const Line *l) {
     }
     page_line(p, l, worst);
 }
-
-/* -------------------------------------------------------------------------------------------------
- * 16.4  The table of checks */
 
 static const Line STATES_OF[] = {
     {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
@@ -8106,13 +8100,12 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
     set_workers(threads);
-    if (e->status) return e->status;
-    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
-    return page_total(&p);
+    if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+    return e->status ? e->status : page_total(&p);
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Verbs */
+ * 16.4  Verbs */
 
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
@@ -8286,24 +8279,21 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/, each with the first line that it says of itself. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-    static const char ENDING[] = ".grammar";
     Work w = {0};
     int found = 0;
     (void)s; (void)words; (void)n;
     printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
     for (const Variant *v = VARIANTS; v->name; v++)
         printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
-    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training "
-           "failed there; blank: no number.\n");
+    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
     files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
     for (size_t at = 0, size; at < w.in.size; at += size + 1) {
-        const char *name = (const char *)w.in.at + at;
+        const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
         size = strlen(name);
-        if (size < sizeof ENDING || strcmp(name + size + 1 - sizeof ENDING, ENDING)) continue;
+        if (!ending || strcmp(ending, ".grammar")) continue;
         w.out.size = 0;
         if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
-        if (!found++)
-            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
+        if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
         const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
         line += strcspn(line, ":\n");
         line += strspn(line, ": ");
@@ -8327,8 +8317,6 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
     return e->status;
 }
 
-enum { GRAMMAR_SHARE = 8000000 };      /* bytes of a grammar that a tokenizer is trained on */
-
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
@@ -8343,7 +8331,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (train) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
-        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &w.in, e);
+        if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
         const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
             && !tokenizer_save(s->out, t, e))
@@ -8366,7 +8354,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
 }
 
-/* The next token after ids[0..n), of which a's cache holds the first `from`: the likeliest at
+/* The next token after ids[0..n), of which the cache holds the first `from`: the likeliest at
  * temperature 0, else drawn from softmax(y / temperature). */
 static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
                        Rng *rng, real *y) {
@@ -8383,9 +8371,8 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
     return best;
 }
 
-/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, and fills the
- * KV cache. A token after it is one row. In a full context the first token stays and the oldest
- * others go, so keys move, the cache serves no more, and a token is a forward of all. */
+/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
+ * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
     const Tokenizer *known = &w->t.data.tokenizer;
     const int C = s->model.context;
@@ -8462,23 +8449,20 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run", "", "mtdeoprujl", "three short trainings: a sink emerges, moves, stays away", verb_run,
-     true},
+    {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
     {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
     {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
     {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
     {"list", "", "", "the paper's variants by name", verb_list, false},
-    {"tokenize", "train|encode|decode [FILE]", "mdou", "a tokenizer; ids; text", verb_tokenize,
-     false},
+    {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
     {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
     {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
     {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
-/* The program's own verbs come first. */
 static const Verb *verb_find(const Program *program, const char *name) {
-    const Verb *const tables[] = {program->verbs, VERBS};
+    const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
     for (int i = 0; i < 2; i++)
         for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
     return NULL;
