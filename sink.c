@@ -472,9 +472,8 @@ static int config_resolve(Config *c, Error *e) {
  * where only the last matrix of a SwiGLU shrinks with depth. gpt2 shrinks both matrices that write
  * into the residual stream, whose 2L terms then have the variance of one.
  *
- * The paper does not say which. In its authors' code, training on several GPUs builds the model
- * without memory. The framework that fills it in calls PyTorch's defaults, not their function. So
- * torch is the default here.
+ * The paper does not say which. Its authors' training on several GPUs builds the model without
+ * memory, and the framework that fills it in calls PyTorch's defaults: so torch is the default.
  *
  * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model. The residual stream
  * starts from it, and so it enters the norm ratios of Figure 7. Absolute positions have length 19.6
@@ -491,8 +490,6 @@ static int config_resolve(Config *c, Error *e) {
  *   V biases       L H D           7,680          sink token  C        768
  *   added heads    W_O is [D,C]: 73,728 a block instead of 589,824
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864
- *
- * So what moves the sink away from the first token costs next to nothing.
  */
 enum {
     INITIAL_ZERO, INITIAL_ONE, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
@@ -598,18 +595,14 @@ static const TensorRow FINAL_TENSORS[] = {
 static int tensor_extent(const Config *c, char letter) {
     int D = c->head_dim;
     switch (letter) {
-    case 'V': return c->vocab;
-    case 'E': return c->embed_dim;
-    case 'P': return config_rows(c, c->context);
-    case 'Q': return c->heads * D;
-    case 'K': return c->kv_heads * D;
+    case 'V': return c->vocab;           case 'E': return c->embed_dim;
+    case 'C': return c->dim;             case 'F': return c->ffn;
+    case 'H': return c->heads;           case 'D': return D;
+    case 'Q': return c->heads * D;       case 'K': return c->kv_heads * D;
     case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
-    case 'H': return c->heads;
     case 'S': return c->extra_shared ? 1 : c->heads;
-    case 'D': return D;
-    case 'F': return c->ffn;
+    case 'P': return config_rows(c, c->context);
     case 'b': return 32;
-    case 'C': return c->dim;
     default:  return 0;          /* no such letter: test model_create__table finds it */
     }
 }
@@ -646,8 +639,7 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     }
 }
 
-/* The list of tensors alone, and w.layer, d.layer without memory behind them. 2 with one line for
- * blocks that only data/hf.c has. */
+/* The list of tensors alone, and w.layer, d.layer without memory behind them. */
 static int model_list(Model *m, const Config *c, Error *e) {
     const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
     *m = (Model){.c = *c, .published = p};
@@ -680,8 +672,7 @@ static void model_point(Model *m, Weights *w, real *base) {
 }
 
 /* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
- * failure nothing is left to free. Params and gradients take sizeof(real) bytes a number each: in
- * float 546 MB each for the paper's model, and AdamW's two moments (chapter 10) as much again. */
+ * failure nothing is left to free. In float each takes 546 MB for the paper's model. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
     *m = (Model){0};
     if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
@@ -711,8 +702,7 @@ const Tensor *model_tensor(const Model *m, const char *name) {
     return NULL;
 }
 
-/* The table of starts above: a standard deviation, or minus the half-width of a uniform start. Not
- * used of INITIAL_ZERO and INITIAL_ONE. */
+/* The table of starts above: a standard deviation, or minus the half-width of a uniform start. */
 static double init_spread(const Config *c, int kind, int fan_in, int init) {
     double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
     if (kind == INITIAL_SMALL) return 0.02;
@@ -724,10 +714,9 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
     return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
 }
 
-/* Every tensor draws from a stream of its own, seeded by its name. Two variants of one seed then
- * start from the same weights wherever both have the tensor, so that a difference between their
- * trainings is not one between their starts (test model_init__streams). A bias has the fan-in of
- * its matrix, as in PyTorch. */
+/* Every tensor draws from a stream of its own, seeded by its name. So two variants of one seed
+ * start from the same weights wherever both have the tensor (test model_init__streams). A bias has
+ * the fan-in of its matrix, as in PyTorch. */
 static void model_init(Model *m, int init, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
@@ -968,8 +957,7 @@ WIDE(norm_gains,
     if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
-/* dx [rows,C], dg [C] and db [C] (NULL for RMSNorm) are added to, from dy [rows,C] and the
- * forward's x, stat and g. */
+/* dx [rows,C], dg [C] and db [C] (or NULL) are added to, from dy [rows,C] and the input x. */
 static void norm_backward(const Config *c, real *dx, real *dg, real *db, const real *dy,
                           const real *x, const real *stat, const real *g, idx rows) {
     idx C = c->dim;
@@ -994,18 +982,15 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * matrices these are the two products above, and their shapes leave no other way to write them:
  *   [rows,in] = [rows,out] [out,in]        [in,out] = [in,rows] [rows,out]
  *
- * All of the paper's projections have this form: W_Q, W_K, W_V, W_O, W_1, W_2, W_3, phi's two. No
- * linear map of its models has a bias; --linear-bias is for published ones. W stands as the paper
- * writes it, [in, out], so the forward reads both factors along rows; transpose_of moves nothing
- * and swaps two strides (13).
+ * All of the paper's projections have this form, without a bias; --linear-bias is for published
+ * models. The forward reads both factors along rows; transpose_of only swaps two strides (13).
  *
  * Cost: rows in out multiplications forward, twice that backward: the 1 : 2 of every training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
  *
- * A published model may be larger than the memory: its matrices stay in their file, and data/hf.c
- * multiplies by them piece by piece.
+ * Matrices of a published model larger than the memory stay in their file (data/hf.c).
  */
 
 /* b [out], or NULL. y may not overlap x. */
@@ -1015,12 +1000,10 @@ static void linear_forward(const Model *m, real *y, const real *x, const real *w
         matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
     if (!b) return;
     PARALLEL
-    for (idx n = 0; n < rows; n++)
-        for (int o = 0; o < out; o++) y[n * out + o] += b[o];
+    for (idx n = 0; n < rows; n++) vec_add(out, y + n * out, b);
 }
 
-/* dx [rows,in] is overwritten, or added to when `add`; dw [in,out] and db [out] (or NULL) are added
- * to. dx may overlap neither dy, which both products read, nor x. */
+/* dx [rows,in] is overwritten, or added to when `add`. dx may overlap neither dy nor x. */
 static void linear_backward(real *dx, bool add, real *dw, real *db, const real *dy, const real *x,
                             const real *w, idx rows, idx in, idx out) {
     /* y = x W + b:  dx = dy W^T */
@@ -1101,8 +1084,7 @@ static double distance_bias(const Model *m, int h, idx distance) {
     return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
-/* Tables that depend on the position alone: cosine and sine [N,r/2], and the sinusoids [N,C] of
- * [E5]. A NULL table is one that the model does not have. */
+/* Tables by the position alone, where the model has them: cosine, sine [N,r/2], sinusoid [N,C]. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
     int half = c->rotary_dims / 2, C = c->dim;
     for (int p = 0; a->cosine && p < half; p++)
@@ -1501,8 +1483,8 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j) + v+
  *
  * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
- * and j. `--plain` runs everything by it. By default chapter 14 computes the same numbers, several
- * times as fast, in tiles of queries; a test holds one to the other in every variant, both ways.
+ * and j, for `--plain`. By default chapter 14 computes the same numbers, several times as fast, in
+ * tiles of queries; a test holds one to the other in every variant, both ways.
  *
  * THE EXTRA COLUMN. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
  *
@@ -1533,13 +1515,10 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0, and so is
  * all of dk*.
  *
- * A row of scores is gone when its query is done. row_stat [B,H,N] is all that the forward leaves
- * of it, and the backward makes the scores again, with the same bits.
- *
- * Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward and
- * five times backward (scores again, da, dq, dk, dv).
- * Tests: 3.7 of test_sink.c, against its slow model over 70 rows; gradients against differences;
- * data/pages.c has [E4] [T4] in closed form.
+ * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes them again, with the
+ * same bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
+ * forward and five times backward (scores again, da, dq, dk, dv).
+ * Tests: 3.7 of test_sink.c; data/pages.c has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -1657,8 +1636,7 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
             head_forward(m, a, l, task / K, h, N);
 }
 
-/* Head h of sequence b backward: dq is overwritten, the others are added to. Above each step stands
- * the forward line that it differentiates, last line first. */
+/* Head h of sequence b backward: dq is overwritten, the others are added to. */
 static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1676,8 +1654,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     for (idx i = 0; i < N; i++) {
         const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
         real *dq_i = a->dq + q0 + i * Qw;
-        /* the scores again, and row_stat gives Z back: a = s/Z, s'/Z, and the gradient of log Z. All
-         * three are 0 where a key is not visible, and so is dz */
+        /* the scores again, then a = s/Z, s'/Z and dlogz: 0 where a key is not visible, as is dz */
         row_scores(m, a, l, h, N, i, q_i, k, z);
         row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
@@ -1797,7 +1774,6 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- * f1, f2 and fa [rows,F] are kept; act(f1) is made again with its derivative.
  */
 
 /* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F], which is f1's
@@ -1817,8 +1793,7 @@ static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, 
     linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
-/* dx [rows,C] is overwritten, from dy [rows,C] and the input x [rows,C]; a->df1 and a->df2 [rows,F]
- * are overwritten; df1 holds dfa first. */
+/* dx [rows,C] is overwritten, from dy and x [rows,C]; a->df1 [rows,F] holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
     idx C = c->dim, F = c->ffn, n = rows * F;
@@ -3583,21 +3558,18 @@ static const Line METRIC[] = {
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
- * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
- * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
- * Every byte has a token, so that any bytes whatever can be encoded. Ids 0 to 2 never come out of
- * text, not even of text that spells their names: chapter 9 writes them. A piece is the longest of
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
+ * its bytes, each a token. Of all neighbours that are a merge the pair of lowest rank, the leftmost
+ * of its kind, becomes one token, until none is left. Ids 0 to 2 never come out of text, not even
+ * of text that spells their names: chapter 9 writes them. A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
  *     white           space, \t \n \v \f \r; if its last byte is a space and a piece of another
  *                     kind follows, that space belongs to the follower
- * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
- *  km" is cut as  It|'|s| 1|,|024| | km.
+ * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut It|'|s| 1|,|024| | km.
  *
- * TRAINING starts from the 256 bytes and joins, again and again, the pair of neighbours that is
- * most frequent in a text.
+ * TRAINING starts from the 256 bytes and merges, again and again, a text's most frequent pair.
  *
  * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
@@ -3608,8 +3580,7 @@ static const Line METRIC[] = {
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that. Tokenizers of published models have files of version 2, other pieces and
- * other ids: data/hf.c makes, reads and uses them.
+ * Version 2, with other pieces and other ids, is a published model's: data/hf.c makes and reads it.
  */
 
 enum {
@@ -3625,12 +3596,12 @@ enum {
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* Empty: sink alone knows its own tokenizer. data/hf.c, which includes this file, fills it. */
+/* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a, which without memory for them is unchanged. */
+/* Appends n ids to a. */
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
     Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
     if (!bytes_add(&b, from, n * sizeof *from, e))
@@ -3702,11 +3673,8 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
     const size_t mark = strlen(DOCUMENT_END);
-    for (size_t at = 0; at < n; at++) {
-        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at);
-        if (!p || (at = (size_t)(p - text)) + mark > n) break;
-        if (!memcmp(p, DOCUMENT_END, mark)) return at;
-    }
+    for (size_t at = 0; at + mark <= n; at++)
+        if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
     return n;
 }
 
@@ -3719,9 +3687,7 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
- * its last byte keeps one at least: a single space with a follower is the follower's from the
- * start. */
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. */
 static size_t piece_length(const unsigned char *text, size_t n) {
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
@@ -3749,10 +3715,8 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
     t->start = grab((idx)vocab + 1, sizeof *t->start, e);
     for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
         token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const unsigned char byte = (unsigned char)b;
-        token_add(t, &byte, 1, e);
-    }
+    for (int b = 0; b < 256 && !e->status; b++)
+        token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
     return e->status;
 }
 
@@ -3762,29 +3726,26 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank, if it is lawful: of two older ids that are not special, new, and
- * not too long, so that a hostile file's tokens do not double with every merge. */
+/* Adds the merge of the next rank. Its length has a limit, or a hostile file's tokens would double
+ * with every merge. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
-    const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
-    unsigned char both[PIECE_MAX];
-    size_t n, more;
-    if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, found %u and %u. %s", name, rank,
-                    t->vocab - 1, (unsigned)left, (unsigned)right, HINT);
-    const unsigned char *first = tokenizer_token(t, (int)left, &n);
-    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    unsigned char both[2 * PIECE_MAX];
+    size_t n = PIECE_MAX, more = PIECE_MAX;
+    if (left >= TOKEN_BYTE && left < id && right >= TOKEN_BYTE && right < id &&
+        pairs_find(&t->merges, (int32_t)left, (int32_t)right) < 0) {
+        const unsigned char *first = tokenizer_token(t, (int)left, &n);
+        const unsigned char *second = tokenizer_token(t, (int)right, &more);
+        memcpy(both, first, n);
+        memcpy(both + n, second, more);
+    }
     if (n + more > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %zu. %s", name,
-                    rank, PIECE_MAX, n + more, HINT);
-    memcpy(both, first, n);
-    memcpy(both + n, second, more);
-    const int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
-    if (number >= 0 && (size_t)number != rank)
-        return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
-                    rank, (size_t)number, HINT);
-    return number < 0 ? e->status : token_add(t, both, n + more, e);
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
+                    "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
+                    (unsigned)left, (unsigned)right, HINT);
+    return pairs_number(&t->merges, (int32_t)left, (int32_t)right, e) < 0
+         ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
@@ -3799,14 +3760,10 @@ static void tokenizer_free(Tokenizer *t) {
 /* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
-    if (n != size)
-        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size,
-                    (unsigned)number_at(bytes + 16, 4), n, HINT);
-    const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    return told == found ? 0
-         : fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
-                (unsigned long long)told, (unsigned long long)found, HINT);
+    const size_t body = n - TOKENIZER_TAIL;
+    return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
+         : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
+                size, n, HINT);
 }
 
 /* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
@@ -3814,10 +3771,7 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
     *t = (Tokenizer){0};
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
-        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
         return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
                     ", found another kind of file. %s", name, HINT);
     const unsigned version = (unsigned)number_at(bytes + 8, 4);
@@ -3829,12 +3783,11 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
     } else if (version == TOKENIZER_PUBLISHED)
         fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
              "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
-    else if (version != TOKENIZER_OWN)
-        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
-             TOKENIZER_PUBLISHED, version, HINT);
-    else if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
-        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
-             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
+             merges != vocab - TOKEN_MERGE)
+        fail(e, 1, "%s: expected version 1, %d to %d tokens and %d fewer merges, found version %u, "
+             "%u and %u. %s", name, TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, version, vocab,
+             merges, HINT);
     else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
                                e)) {
         const unsigned char *p = bytes + TOKENIZER_HEAD;
@@ -3863,8 +3816,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     bytes_number(out, (uint64_t)t->vocab, 4, e);
     bytes_number(out, t->merges.size, 4, e);
     for (; m < end && !e->status; m++)
-        if (!bytes_number(out, (uint64_t)m->left, 4, e))
-            bytes_number(out, (uint64_t)m->right, 4, e);
+        bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -3880,9 +3832,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
 typedef struct CachedWord {
-    unsigned char length;               /* 0: an empty slot */
-    unsigned char count;                /* of ids */
-    unsigned char word[CACHE_BYTES];
+    unsigned char length, count, word[CACHE_BYTES];     /* length 0: an empty slot; count of ids */
     int32_t ids[CACHE_IDS];
 } CachedWord;
 
@@ -3916,17 +3866,14 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
         if (at == n) return ids_add(out, id, n, e);
         id[at] = TOKEN_MERGE + merge[at];
         n--;
-        for (size_t i = at + 1; i < n; i++) {
-            id[i] = id[i + 1];
-            merge[i] = merge[i + 1];
-        }
+        memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
+        memmove(merge + at + 1, merge + at + 2, (n - at - 1) * sizeof *merge);
         merge[at] = merge_at(merges, id, at, n);
         if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
 }
 
-/* Appends the ids of n bytes, piece by piece. The cache changes the speed and nothing else: each
- * word has one slot, which the latest word takes. */
+/* Appends the ids of n bytes, piece by piece. A word has one slot of the cache: the latest's. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
@@ -3976,8 +3923,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
 
-/* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
- * a fiftieth. The counts of pairs are kept up to date while words change. */
+/* Of a text only its distinct words count, each with how often it occurs. */
 enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
@@ -3990,25 +3936,32 @@ typedef struct Joiner {
 
 /* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
-    while (n) {
-        const size_t document = document_length(text, n);
-        for (size_t at = 0, length; at < document; at += length) {
-            length = piece_length(text + at, document - at);
+    for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
+        for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
             int64_t node = -1;
+            length = piece_length(text + at, end - at);
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
                 if (node < 0) return e->status;
             }
             r->nodes.at[node].count++;
         }
-        const size_t skip = document < n ? document + sizeof DOCUMENT_END - 1 : n;
-        text += skip;
-        n -= skip;
+    return 0;
+}
+
+/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
+static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+    const int32_t *s = r->symbols.at + w->start;
+    for (int i = 0; i + 1 < w->length; i++) {
+        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+        if (number < 0) return e->status;
+        r->pairs.at[number].count += times;
     }
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. */
+/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root, and counts
+ * their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -4021,20 +3974,10 @@ static int joiner_words(Joiner *r, Error *e) {
         for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
             word[--first] = TOKEN_BYTE + p->right;
         w->length = PIECE_MAX - first;
-        ids_add(&r->symbols, word + first, (size_t)w->length, e);
+        if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
+            word_count(r, w, w->count, e);
     }
     return e->status;
-}
-
-/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
-static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
-    const int32_t *s = r->symbols.at + w->start;
-    for (int i = 0; i + 1 < w->length; i++) {
-        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
-        if (number < 0) return e->status;
-        r->pairs.at[number].count += times;
-    }
-    return 0;
 }
 
 /* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
@@ -4068,24 +4011,6 @@ static const Pair *joiner_best(const Joiner *r) {
     return best;
 }
 
-/* Finds the merges up to a vocabulary of vocab ids. */
-static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                      Error *e) {
-    if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
-    for (size_t w = 0; w < r->n_words; w++)
-        if (word_count(r, &r->words[w], r->words[w].count, e)) return e->status;
-    while (out->vocab < vocab) {
-        const Pair *best = joiner_best(r);
-        if (!best)
-            return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
-                        "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
-        const int32_t left = best->left, right = best->right;
-        if (tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e) ||
-            joiner_merge(r, left, right, out->vocab - 1, e)) return e->status;
-    }
-    return 0;
-}
-
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
  * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
@@ -4097,10 +4022,19 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
         return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
                     TOKENIZER_VOCAB_MAX, vocab);
     if (n > TRAIN_BYTES_MAX)
-        return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
-                    TRAIN_BYTES_MAX, n);
-    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
-        joiner_run(&r, out, text, n, vocab, e);
+        return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
+    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
+        joiner_words(&r, e);
+    while (!e->status && out->vocab < vocab) {
+        const Pair *best = joiner_best(&r);
+        if (!best) {
+            fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", out->vocab);
+            break;
+        }
+        const int32_t left = best->left, right = best->right;
+        if (!tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e))
+            joiner_merge(&r, left, right, out->vocab - 1, e);
+    }
     if (!e->status && !tokenizer_bytes(out, &file, e))
         out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
     if (e->status) tokenizer_free(out);
@@ -4131,21 +4065,19 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *   [x:name]               tell it and remember it as x           [x=name]    remember it, say none
  *   [$x]                   what x remembers           [x=$y]      x remembers what y does
  *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
- *                          of up to nine digits, or on one and a number of up to four; / drops the
- *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
+ *                          of up to nine digits, or on one and a number of up to four
  *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
  *                          and [name] the first. An alternative without / serves every form: it
  *                          hands it on to those of its references that have it and name none.
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
- * A remembered choice is drawn again, eight times at most, while another variable holds the same
- * text: two people seldom share a name. All its forms are told from the same random numbers, so
- * that what they share comes out the same. Blanks are kept tidy: one at a time, none before
- * , . ; : ! ? or at either end of a line or an alternative.
+ * A remembered choice is drawn up to eight times, while another variable holds the same text. All
+ * its forms are told from the same random numbers: what they share is the same. Blanks are kept
+ * tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
  */
 
-/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while
- * a document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
+/* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is told, rules
+ * inside rules, rules in all, bytes of it and of what it remembers. */
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
@@ -4172,8 +4104,7 @@ typedef struct Node {
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader of Grammar.text, where grammar_copy leaves \n at the end of a rule, \v at other
- * lines'. */
+/* The reader of Grammar.text, where \n ends a rule and \v a line inside one. */
 typedef struct Scan {
     Grammar *g;
     unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
@@ -4191,6 +4122,13 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
     else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
     return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
                 found, hint);
+}
+
+/* An error about a name. Returns 1. */
+static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
+                      const char *hint, Error *e) {
+    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
+                y->size, y->at, hint);
 }
 
 /* Moves past blanks and past line ends inside a rule. */
@@ -4249,8 +4187,7 @@ static int scan_reference(Scan *s, Node *p) {
     const int times = scan_number(s);
     p->low = p->high = times < 0 ? 1 : times;
     if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
-    if (p->high < p->low)
-        return scan_wrong(s, "a range such as 2-5", "the smaller number first");
+    if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
     if (times >= 0) scan_blanks(s);
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
@@ -4265,8 +4202,7 @@ static int scan_reference(Scan *s, Node *p) {
         p->operator = (char)*s->p++;
         if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
         else if ((p->number = scan_number(s)) < 0)
-            scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
-                       "[$x+$y] or [$x%60]");
+            scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
     } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
     if (s->e->status || scan_take(s, ']')) return s->e->status;
     return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
@@ -4280,8 +4216,7 @@ static int scan_text(Scan *s, Node *p) {
         int c = *s->p;
         if (c == '\\') {
             c = *++s->p;
-            if (c < ' ')
-                return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
+            if (c < ' ') return scan_wrong(s, "a mark after \\", "\\\\ for a plain \\");
             if (c == 'n' && to > p->text && to[-1] == ' ') to--;
             *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
@@ -4319,8 +4254,7 @@ static int scan_form(Scan *s, Node *form) {
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
     Node **last = &rule->first;
     uint64_t k = 1;
-    if (s->depth++ > GRAMMAR_NESTING)
-        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
+    if (s->depth++ > GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule");
     do {
         Node *a = *last = node_new(s, NODE_FORM), *form = a;
         last = &a->next;
@@ -4330,16 +4264,11 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
         if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
         rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
         a->weight = rule->weight;
-        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++) {
-            if (a->forms == rule->forms)
-                return scan_wrong(s, "| or the end of the alternative after its last form",
-                                  "\\/ for a plain /");
+        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++)
             form = form->form = node_new(s, NODE_FORM);
-        }
         if (s->e->status) return 1;
-        if (a->forms > 1 && a->forms < rule->forms)
-            return scan_wrong(s, "/ and as many forms as the head has",
-                              "one form for all, or each");
+        if (a->forms > 1 && a->forms != rule->forms)
+            return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
     } while (scan_take(s, '|'));
     s->depth--;
     return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
@@ -4349,23 +4278,18 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
 static int scan_rule(Scan *s) {
     Node *rule = node_new(s, NODE_RULE), *form = rule;
     for (;; form = form->form = node_new(s, NODE_RULE)) {
-        if (rule->forms++ == GRAMMAR_FORMS)
-            return scan_wrong(s, "at most 8 forms", "a second rule");
+        if (rule->forms++ == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "two rules");
         if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
         if (!scan_take(s, '/')) break;
     }
-    Symbol *y = rule->name;
-    if (y->rule)
-        return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). "
-                    "Try: another name", s->g->name, s->line, y->size, y->at, y->rule->line);
-    y->rule = rule;
+    if (rule->name->rule)
+        return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
+    rule->name->rule = rule;
     scan_blanks(s);
     const bool zipf = scan_take(s, '~');
-    if (!scan_take(s, '='))
-        return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
+    if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
     if (scan_alternatives(s, rule, zipf)) return 1;
-    if (!scan_take(s, '\n'))
-        return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
+    if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
     s->line++;
     return 0;
 }
@@ -4382,33 +4306,21 @@ static const Node *reference_shape(const Node *p) {
     return p->recall ? p->name->shape : p->name->rule;
 }
 
-/* An error about a name that a phrase refers to. Returns 1. */
-static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
-                      const char *hint, Error *e) {
-    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
-                y->size, y->at, hint);
-}
-
 /* Whether what a reference names is there and has the form that it asks for. */
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
     const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
     if (!p->recall && !shape)
-        return name_wrong(g, p, p->name, "the name of a rule",
-                          "a line NAME = text, or check the spelling", e);
+        return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
     const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
                         : p->right && !p->right->shape ? p->right : NULL;
-    if (unset)
-        return name_wrong(g, p, unset, "a variable that something remembers",
-                          "[NAME:rule] before [$NAME]", e);
+    if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
     if (p->wanted && form_index(shape, p->wanted) < 0)
-        return name_wrong(g, p, p->wanted, "a form of that rule or variable",
-                          "the names after / in the rule's head", e);
+        return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
     if (!p->variable) return 0;
     do shape = shape->form, held = held->form;
     while (shape && held && shape->name == held->name);
     return !shape && !held ? 0
-         : name_wrong(g, p, p->variable, "rules with the same forms for one variable",
-                      "another variable", e);
+         : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
 /* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
@@ -4422,26 +4334,6 @@ static int grammar_link(Grammar *g, Error *e) {
         if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
     for (int i = 0; i < g->symbol_count; i++)
         if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
-    return e->status;
-}
-
-/* Copies the text into g: comments and control characters become blanks, a line end inside a rule
- * becomes \v. Makes room for nodes and symbols: behind each stands a byte, the first of a name or a
- * text, = [ { } | or /, but behind those of a { that is never closed. */
-static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
-    const idx room = (idx)n + 4 * GRAMMAR_NESTING;
-    bool comment = false;
-    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
-    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
-    unsigned char *t = g->text.at;
-    for (size_t i = 0; i < n; i++) {
-        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
-        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-    }
-    for (size_t i = 0; i < n; i++)
-        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    g->symbols = grab(room, sizeof *g->symbols, e);
-    g->nodes = grab(room, sizeof *g->nodes, e);
     return e->status;
 }
 
@@ -4470,8 +4362,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 /* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
     if (!t->values[name->slot])
-        name_wrong(t->g, p, name, "a variable that has been remembered by now",
-                   "[NAME:rule] earlier in the document", t->e);
+        name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
     return t->values[name->slot];
 }
 
@@ -4482,8 +4373,7 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
     char *text = (char *)t->memory.at + at, *end;
     const long long number = strtoll(text, &end, 10);
     if (end == text || *end || end - text > 9 + (*text == '-'))
-        name_wrong(t->g, p, name, "a whole number of at most nine digits to count with",
-                   "[NAME:rule] of a rule of numbers", t->e);
+        name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
     return number;
 }
 
@@ -4533,9 +4423,8 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
 /* Whether a word takes "an": by its first letter, but for common words that sound otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
     enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
-    static const char *const BEGIN[WORDS] = {
-        "hour", "honest", "honour", "heir", "unin", "unim", "utm", "utt",
-        "uni", "use", "usu", "one", "once", "eu", "ut"};
+    static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
+        "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
     for (int i = 0; i < WORDS; i++)
         if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
     return n && strchr("aeiouAEIOU", *word);
@@ -4575,9 +4464,8 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_on(const Telling *t, const Node *p) {
     return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
            t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
-                "%d rules or %d bytes. Try: an alternative that does not come back here",
-                t->g->name, p->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules or "
+                "%d bytes. Try: fewer", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
@@ -4642,14 +4530,25 @@ static void grammar_free(Grammar *g) {
  * has it an end? On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
+    bool comment = false;
     Bytes trial = {0};
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
-        return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a "
-                    "smaller one", name, n);
-    grammar_copy(g, text, n, e);
-    Scan s = {.g = g, .p = g->text.at, .line = 1, .e = e};
+        return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
+    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
+    unsigned char *t = g->text.at;
+    for (size_t i = 0; i < n; i++) {                    /* comments and controls become blanks */
+        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
+        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
+    }
+    for (size_t i = 0; i < n; i++)
+        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
+    /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
+    g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
+    g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
+    Scan s = {.g = g, .p = t, .line = 1, .e = e};
     while (!e->status && (scan_blanks(&s), *s.p)) {
         if (scan_take(&s, '\n')) s.line++;
         else scan_rule(&s);
@@ -4665,25 +4564,24 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
 /* -------------------------------------------------------------------------------------------------
  * 9.2  Packing                                                       [S2] [FIG1] section 2
  *
- * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
- * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
- * later as targets. A block may start inside a document, and attention crosses documents, as in the
- * paper. A text's blocks come in a new random order at each pass; a grammar's as they are told.
+ * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
+ * cut into blocks of T+1 tokens: T inputs, and the same tokens one later as targets. A block may
+ * start inside a document, and attention crosses documents, as in the paper. A text's blocks come
+ * in a new random order at each pass; a grammar's as they are told.
  *
  * Held back for validation, whatever the seed: of a text or shards, the documents whose number
- * hashes below --valid; where that leaves one side empty, as with a single document, the end of the
- * last document, its share by length. Of a grammar, the documents of a seed no training has.
+ * hashes below --valid; where that leaves one side empty, the end of the last document, its share
+ * by length. Of a grammar, the documents of a seed no training has.
  *
- * --text names a file, standard input, or a folder, whose files (its own, and none whose name
- * begins with a dot) follow each other in the order of their names; a file's end ends a document.
- * Bytes that are not UTF-8 are refused: another encoding would train a model of noise.
+ * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
+ * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
- * A document ends at each id --end-token, and may go on from one file of a folder to the next. The
- * vocabulary is --vocab, by default GPT-2's 50257 ids padded to a multiple of 64 as both projects
- * do. Its last two ids are for --bos and --fix-token; a shard that has them is then refused.
+ * A document ends at each id --end-token, and may go on in the next file of a folder. There are
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
+ * two are for --bos and --fix-token; a shard that has them is then refused.
  */
 
 enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
@@ -4695,10 +4593,9 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
     for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
-        uint32_t code = b;
         more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+        uint32_t code = b & (more ? 0x3Fu >> more : 0x7Fu);
         if ((b >= 0x80 && b < 0xC0) || b > 0xF4 || n - at <= more) return at;
-        if (more) code &= 0x3Fu >> more;
         for (size_t i = 1; i <= more; i++) {
             if ((text[at + i] & 0xC0) != 0x80) return at;
             code = code << 6 | (text[at + i] & 0x3Fu);
@@ -4708,16 +4605,15 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's n bytes of text. A byte order mark becomes blanks, which the start of a document
- * drops. */
+/* Checks a file's n bytes of text. A byte order mark becomes blanks, which document_next drops. */
 static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
     const size_t good = utf8_length(t, n);
     size_t line = 1;
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
     if (good == n) return 0;
     for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-    return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
-                "-f latin1 -t utf-8, or another file", name, t[good], line);
+    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+                name, line, t[good]);
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
@@ -4725,33 +4621,34 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                       Error *e) {
     const size_t before = out->size;
     const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
-    if (head && (n < SHARD_HEAD || number_at(bytes + 4, 4) != SHARD_VERSION))
-        return fail(e, 1, "%s: expected %d bytes of header, version %d, found %zu bytes, version "
-                    "%d. Try: a whole copy, of GPT-2's ids", name, SHARD_HEAD, SHARD_VERSION, n,
-                    n < 8 ? 0 : (int)number_at(bytes + 4, 4));
-    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0), *end = bytes + n;
-    const size_t left = (size_t)(end - at), count = head ? (size_t)number_at(bytes + 8, 4)
-                                                  : left > 2 ? (left + 1) / 2 : 1;
-    if (left != 2 * count || !count)
-        return fail(e, 1, "%s: expected %zu ids of 2 bytes each, found %zu bytes. Try: a whole "
-                    "shard as llm.c or nanoGPT writes it, or --text", name, count, left);
-    for (; at < end && !e->status; at += 2) {
+    const size_t start = head ? SHARD_HEAD : 0;
+    if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
+                                         number_at(bytes + 8, 4) != (n - start) / 2)))
+        return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
+                    "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
+    const unsigned char *end = bytes + n;
+    for (const unsigned char *at = bytes + start; at < end && !e->status; at += 2) {
         const int32_t id = (int32_t)number_at(at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
-        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                  "more, or --text", name, vocab, id, out->size - before, id + 3);
+        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
+                  vocab, id, out->size - before, id + 3);
     }
     if (e->status) out->size = before;
     return e->status;
 }
 
-/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of
- * ids. */
+/* The file or folder that the data come from. */
+static const char *source_name(const Source *s) {
+    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
+         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+}
+
+/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
     Ids ids = {0};
-    files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
+    files_list(source_name(s), &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
         at += strlen(name) + 1;
@@ -4770,8 +4667,8 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     return e->status;
 }
 
-/* Finds the next document from *at on, past its separator; false when there is none. White space at
- * the start of a text's document is not part of it. */
+/* Finds the next document from *at on, without the white space that begins it, and moves *at past
+ * its separator; false when there is none. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
     while ((*from = *to = *at) < all->size) {
@@ -4788,7 +4685,6 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
     return false;
 }
 
-/* Whether a document is held back. */
 static bool document_held(const Source *s, uint64_t number) {
     Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
     return rng_uniform(&draw) < s->valid;
@@ -4815,8 +4711,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     source_read(d, s, &all, e);
     for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
         held += document_held(s, n);
-    if (!n) fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
-                 s->tokens[0] ? s->tokens : s->text);
+    if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", source_name(s));
     const bool cut = s->valid > 0 && (!held || held == n);
     for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
         const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
@@ -4844,7 +4739,8 @@ static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, I
     return e->status;
 }
 
-static int data_open_grammar(Data *d, const Source *s, const char *path, int T, Error *e) {
+static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
+    const char *path = source_name(s);
     Bytes text = {0};
     if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
     d->source = hash64(0, text.at, text.size);
@@ -4868,48 +4764,38 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         const int below = s->bos || s->fix_token ? d->bos : d->vocab;
         return d->end < below ? 0
              : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
-                    "Try: another one, or --vocab %d", d->end, below, d->end + 3);
+                    "Try: --vocab %d", d->end, below, d->end + 3);
     }
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
     d->end = t->end;
     d->bos = t->bos;
     d->fix = t->fix;
-    const char *flag = s->bos && d->bos < 0 ? "bos"
-                     : s->fix_token && d->fix < 0 ? "fix-token" : NULL;
-    return !flag ? 0
-         : fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                "without it, or --tokenizer tokenizer.bin", flag, s->tokenizer);
-}
-
-/* What the data come from, for messages. */
-static const char *source_name(const Source *s) {
-    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
-         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    const bool bos = s->bos && d->bos < 0;
+    return !bos && !(s->fix_token && d->fix < 0) ? 0
+         : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
+                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
- * the context, or 0 when nothing will be trained and only the held documents are wanted. */
+ * the context, or 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
                 .pass = -1};
-    const bool text = s->text[0], grammar = s->grammar[0];
-    if (text + grammar + (s->tokens[0] != 0) > 1)
-        return fail(e, 2, "--%s and --%s exclude each other. Try: one of them",
-                    s->tokens[0] ? "tokens" : "text", s->tokens[0] && text ? "text" : "grammar");
+    if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
+        return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
     if (s->toy && s->open) return s->open(d, s, T, e);
-    if (s->toy)
-        return fail(e, 2, "--toy: ./paper has the toys. Try: cc -O3 data/paper.c -o paper -lm");
+    if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
     if (!data_open_ids(d, s, e)) {
-        if (text || s->tokens[0]) data_open_files(d, s, T, e);
-        else data_open_grammar(d, s, source_name(s), T, e);
+        if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
+        else data_open_grammar(d, s, T, e);
     }
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
     if (!e->status && T && !d->endless && d->blocks < 1)
-        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or "
-             "a smaller --context", source_name(s), T + 1, d->train.size);
+        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
+             "--context", source_name(s), T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
     if (e->status) data_close(d);
     return e->status;
@@ -4982,8 +4868,7 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
     for (const char *at = text; *at;) {
         char *end;
         const long p = strtol(at, &end, 10);
-        if (end == at || p < 1 || p > 1 << 24 || n == room ||
-            (*end && (*end != ',' || !end[1])))
+        if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
             return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
                         flag, text, room, flag);
         positions[n++] = (int)p;
@@ -4995,10 +4880,8 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
 
 /* ids, targets [T] of a block of T+1 tokens. */
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
-    for (int t = 0; t < T; t++) {
-        ids[t] = block[t];
-        targets[t] = block[t + 1];
-    }
+    memcpy(ids, block, (size_t)T * sizeof *ids);
+    memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
 /* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
@@ -5035,12 +4918,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
 /* -------------------------------------------------------------------------------------------------
  * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
  *
- *   natural   the first T tokens of held documents, as the paper takes them; when these do not
- *             suffice, further stretches of the same documents
+ *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too; random tokens of the training are not. Fills ids, targets
- * [n,T] (targets only for natural) and returns how many sequences there are; *starts of them are
- * starts of documents.
+ * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
+ * how many sequences there are; *starts of them are starts of documents.
  */
 static const char *const INPUTS[] = {
     [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
@@ -5059,8 +4940,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
             if (from + T + 1 > end) continue;
             block_split(d->held.at + from, T, ids, targets);
             overwrite(ids, targets, T, fixed, d->fix);
-            ids += T;
-            targets += T;
+            ids += T, targets += T;
             got++;
             *starts += skip == 0;
         }
@@ -5081,8 +4961,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
     for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
         block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
         intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
-        ids += T;
-        targets += T;
+        ids += T, targets += T;
     }
     return got;
 }
@@ -6144,7 +6023,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  */
 static const double SHOWS = 2, ABSENT = 1.5;
 
-enum { ARMS = 3, RUN_STEPS = 3000 };
+enum { ARMS = 3 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
     {"softmax", "",                               "Table 10"},
@@ -6154,7 +6033,7 @@ static const Arm RUN_ARMS[ARMS] = {
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
+    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
     static const char *const LABEL[] = {"arm", NULL};
@@ -6326,35 +6205,29 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 /* =================================================================================================
  * 13  Matrix multiply and vector maths
  *
- * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops starve a
- * processor: they reach a few percent of what it can do. How to feed it:
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
+ * percent of what a processor can do. How to feed it:
  *
- * Lanes. One instruction works on a vector: 4 floats in the 16 bytes that every x86-64 and ARM
- * machine has, 8 with AVX2, 16 with AVX-512. Neighbours in a row of B and of C fill the lanes.
- *
+ * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
+ * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
  * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
- * way that do not wait for each other. A tile of C, some rows of two vectors, is that many sums,
- * and stays in registers for the whole sum over p. The number of registers sets its size: 8 x 32
+ * way. A tile of C is that many sums, and stays in registers for the whole sum over p: 8 x 32
  * floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- *
- * Panels. B is cut into blocks of DEPTH rows by SPREAD columns, 128 KiB that live in the L2 cache
- * while all rows of A pass by. A block is packed into panels one tile wide, so that a tile reads
- * consecutive bytes. Last rows and columns are filled up with zeros, whose products are not stored.
- *
+ * Panels. A block of B, DEPTH rows by SPREAD columns, stays in the L2 cache (128 KiB) while all
+ * rows of A pass by. It is packed into panels one tile wide, so that a tile reads consecutive
+ * bytes. Zeros fill up last rows and columns; their products are not stored.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
- * tile or task it falls in. Threads own blocks of C. So one thread and sixteen give the same bits.
+ * tile or task it falls in. So one thread and sixteen give the same bits.
  *
- * Everything is written once, for a vector width that is a constant wherever it is inlined, and the
- * processor picks among the instances when it runs (13.4). GCC fuses multiplies and adds in its
- * default mode, not under -std=c11 (fma_fuses tells).
+ * The code is written once, for a constant vector width; 13.4 makes the instances and picks one.
+ * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
  */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
  *
- * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector of so many bytes at
- * p. As an argument or result it would have another calling convention in every instance. Arrays
- * that are only reached so, at places that are constant once loops are unrolled, live in registers.
- * Loops that count 0, 1, 2, .. do unroll; with steps of `lanes` Clang leaves the sums in memory. */
+ * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector at p; as an argument
+ * it would have another calling convention in every instance. Arrays only reached so live in
+ * registers, where loops count 0, 1, 2, ..; with steps of `lanes` Clang does not unroll. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -6380,8 +6253,7 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 #define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
 #endif
 
-/* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows 0 and 2, 1 and 3 are interleaved, then the
-   results once more. */
+/* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows interleaved twice. */
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     const Four a = *(const Four *)from, b = *(const Four *)(from + ld);
     const Four c = *(const Four *)(from + 2 * ld), d = *(const Four *)(from + 3 * ld);
@@ -6404,7 +6276,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 #endif
 
 INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
-/* How many pieces of at most `size` n things make. */
+/* How many pieces of at most `size` make n. */
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
 /* The part of a from row i and column j on. */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
@@ -6422,8 +6294,7 @@ INLINE void lanes_copy(const int bytes, real *c, const real *b) {
     WITH_LANES(VECTOR(c) = VECTOR(b))
 }
 
-/* to [n,m] = from [m,n] transposed, rows ldt and ld apart: 16 by 4 at a time, so that a cache line
-   of `to` is written as a whole. */
+/* to [n,m] = from [m,n] transposed: 16 by 4 at a time, a whole cache line of `to`. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
     enum { BLOCK = 16 };
     const idx n4 = n - n % 4;
@@ -6461,16 +6332,14 @@ static const real ZEROS[LANES_MAX];
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* A tile: a has all `rows` rows and b, row-major, all `cols` vectors; m and n say how much of the
-   result has a place in C. */
+/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C. */
 INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
     const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
     const real *a = t.a.at, *b = t.b.at;
     real sum[TILE_MAX], out[TILE_MAX];
     for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
 
-    /* One pointer walks down a, and rows are told apart by multiples of a.row, which all stay in
-       registers. Two steps at once, p and i, would run GCC out of them. */
+    /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. */
     for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
         for (idx i = 0; i < rows; i++)
             for (int v = 0; v < cols; v++)
@@ -6534,9 +6403,8 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 }
 
 /* One block of B, read in place up to column `ready` and from panels after it, against all rows of
-   A. A tile reads A where it lies, but for columns a multiple of 4096 bytes apart, which would all
-   share one of the L1 cache's 64 sets of 64 bytes. Those are packed, a group of tiles at a time,
-   and so is a last tile that is not full. */
+   A. A tile reads A where it lies. A last tile that is not full is packed, and so are, a group of
+   tiles at a time, columns a multiple of 4096 bytes apart, which share one set of the L1 cache. */
 INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
     const int rows = tile_rows(bytes), group = GROUP * rows;
     const int width = COLS_MAX * bytes / (int)sizeof(real);
@@ -6561,8 +6429,7 @@ INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
     }
 }
 
-/* The whole product on this thread, for k > 0: block after block of B. For few rows, or a small B,
-   packing does not pay, and B is read where it lies. */
+/* The whole product on this thread, for k > 0. Packing does not pay for few rows or a small B. */
 INLINE void product(const int bytes, Product whole) {
     const int width = COLS_MAX * bytes / (int)sizeof(real);
     const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
@@ -6584,16 +6451,14 @@ INLINE void product(const int bytes, Product whole) {
 
 /* --- 13.3  Vector maths ------------------------------------------------------------------------
 
-   libm's expf, erfcf and powf work number by number, and so does sqrtf, which may set errno. The
-   functions below have no branches (`either`), so a loop over them becomes vector code. A span is
-   one vector of the widest instance. The end of an array is a whole span too, so an element's bits
-   do not depend on where it stands.
+   libm works number by number. The functions below have no branches (`either`), so a loop over them
+   becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
+   span too, so an element's bits do not depend on where it stands.
 
    Coefficients have the smallest maximal relative error (Remez's exchange in 40 digits). The
-   largest errors over all floats and instruction sets (`make exhaustive`), in float and in units in
-   the last place (ulp), where rounding alone is 0.5:
-     exp 1.012 at -5.86   sigmoid 2.402 at -4.16   sqrt 0.760   Phi 4.757 at -0.79   log 0.5001
-   and of powers 0.529, over every 61st float. */
+   largest errors over all floats (`make exhaustive`), in units in the last place (ulp), where
+   rounding alone is 0.5, powers over every 61st float:
+     exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
@@ -6614,15 +6479,13 @@ INLINE float either(bool first, float a, float b) {
     const uint32_t mask = 0u - (uint32_t)first;
     return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
 }
-
 INLINE double either_double(bool first, double a, double b) {
     const uint64_t mask = (uint64_t)0 - (uint64_t)first;
     return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
-   Range: e^-110 rounds to 0 and e^100 to infinity, so x is clamped between them.
-   n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n, its value gives n.
+/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^-110 is 0 and e^100 infinite.
+   n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
    e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
    2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
@@ -6639,17 +6502,15 @@ INLINE float exp_of(float x) {
     return p * float_of(half << 23) * float_of((e - half) << 23);
 }
 
-/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): the exponential is never above 1, so nothing
-   overflows and a tiny result keeps all its digits. */
+/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny results keep digits. */
 INLINE float sigmoid_of(float x) {
     const float e = exp_of(-fabsf(x));
     return either(x < 0, e, 1) / (1 + e);
 }
 
 /* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r to 3.5 %.
-   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding. His step
-   for the root y itself is y + (x - y^2) r / 2. Numbers below 2^-100 are scaled by 2^48 before and
-   2^-24 after, since they and their squares lose bits. */
+   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding; then
+   y + (x - y^2) r / 2. Below 2^-100, where bits get lost, x is scaled by 2^48 and y by 2^-24. */
 INLINE float sqrt_of(float x) {
     const uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);                      /* all ones if so */
     const float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
@@ -6663,9 +6524,8 @@ INLINE float sqrt_of(float x) {
 }
 
 /* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) is 0.
-   e^: rounding y^2 would be an error of up to y^2 / 4 ulp of e^. h is the upper half of y's digits
-   and d the lower, so that h h, h d and d d are exact and low is what y^2 has lost; a factor
-   1 - low / 2 puts it back.
+   e^: low is what rounding y^2 loses, from the upper half h of y's digits and the lower half d,
+   whose products are exact; a factor 1 - low / 2 puts it back.
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
    [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
@@ -6683,8 +6543,7 @@ INLINE float cumulative_of(float x) {
 
 /* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m with m from
    sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
-   log2 m = s P(s^2), s = (m - 1) / (m + 1), with a relative error of 4.2e-12.
-   log2 0 is large beyond use, and finite, so that times 0 it gives 0. */
+   log2 m = s P(s^2), s = (m - 1) / (m + 1), to 4.2e-12. log2 0 is finite: times 0 it gives 0. */
 INLINE double log2_of(double x) {
     const uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;    /* sqrt(1/2) */
     const uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;         /* n + 1024 */
@@ -6695,14 +6554,12 @@ INLINE double log2_of(double x) {
                       + z * 0.34073010658534338))));
     return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
 }
-
 INLINE float log_of(float x) {
     return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
 }
 
-/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double: a power needs its logarithm to
-   more digits than a float has. 2^f has a relative error of 1.9e-9, or 0.03 ulp; beyond +-160 a
-   float is 0 or infinite. 0^p is 0 or, for p < 0, infinite. */
+/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float has too few digits
+   for it. 2^f has a relative error of 1.9e-9; beyond +-160 a float is 0 or infinite. */
 INLINE float pow_of(float x, float p) {
     const double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
     const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
@@ -6723,8 +6580,7 @@ INLINE void span(VecOp op, real *y, const real *x, real p) {
     else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
 }
 
-/* y[0..n) = op(x[0..n)) for n >= SPAN. The last span overlaps the one before it; it is computed
-   first, since y may be x. */
+/* y = op(x) for n >= SPAN; y may be x. The last span, which overlaps another, is computed first. */
 INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
     real some[SPAN], last[SPAN];
     span(op, last, x + n - SPAN, p);
@@ -6740,7 +6596,6 @@ INLINE void fold_half(real *s, const int half, bool largest) {
     if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
     else for (int l = 0; l < half; l++) s[l] += s[l + half];
 }
-
 INLINE real fold_tree(real *s, bool largest) {
     fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
     fold_half(s, 2, largest); fold_half(s, 1, largest);
@@ -6753,8 +6608,7 @@ INLINE void rest_of(real *rest, const real *end, int n) {
 }
 
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
-   l + PARTS, ..: a single running sum would have to wait for each addition. Then comes what is left
-   at the end, read where it takes no branch. */
+   l + PARTS, ..: a single running sum would have to wait for each addition. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
     const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
     real s[PARTS], x_rest[PARTS], y_rest[PARTS];
@@ -6800,8 +6654,8 @@ static void product_here(Isa isa, Product p) {
     else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
-/* C in `down` bands of rows by `across` strips of columns. A tall band packs B seldom; where there
-   are few of both, as in a weight's gradient, bands are lower, so that threads find work. */
+/* C in `down` bands of rows by `across` blocks of columns. A tall band packs B seldom; where there
+   are few of both, bands are lower, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
     const Product whole = {c, ldc, a, b, m, n, k, add};
@@ -6823,13 +6677,12 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
     matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* On the calling thread alone, inside parallel loops. Takes 160 KiB of stack, as matmul does on
-   every thread. */
+/* On the calling thread alone, inside parallel loops. Takes 160 KiB of stack, as matmul does. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
     product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
 
-/* -1 + (1 + eps)(1 - eps): with the product rounded first, to 1, it is 0; fused it is -eps^2. */
+/* -1 + (1 + eps)(1 - eps) is 0 when the product is rounded first, and -eps^2 fused. */
 bool fma_fuses(Isa isa) {
     const real a[2] = {1, 1 + (real)REAL_EPS}, b[2] = {-1, 1 - (real)REAL_EPS};
     real c;
@@ -6841,11 +6694,10 @@ bool fma_fuses(Isa isa) {
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
     real few[SPAN] = {0};
     if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
-    for (idx l = 0; l < n; l++) few[l] = x[l];
+    copy(few, x, n);
     map_for[isa](op, SPAN, few, few, p);
-    for (idx l = 0; l < n; l++) y[l] = few[l];
+    copy(y, few, n);
 }
-
 static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
     vec_map_at(isa_best(), op, n, y, x, p);
 }
@@ -6891,25 +6743,18 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
- * and a tile meets all n = hi - lo keys that any of its queries sees:
+ * and a tile meets all n = hi - lo keys that any of its queries sees. Forward it takes two: q k^T
+ * and a v, with 3.6 row by row between. Backward it takes five: z again, da = do v^T, dq = dz k,
+ * dk += dz^T q, dv += a^T do.
  *
- *     column    0     1 .. n
- *   z [R,1+n]  z_i* | q k^T / sqrt(D) + bias       a multiply           -infinity where not seen
- *   a [R,1+n]       s / Z                          row by row (3.6)
- *   o [R,D]         scale (a v + a_* v*) + v+      a multiply
- *
- * Backward a tile takes five: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
- *
- * FlashAttention (Dao et al. 2022) has the same plan: one number a row (its logsumexp, here
- * row_stat) lets the backward make the scores again. It cuts the keys into tiles too, and corrects
- * a running maximum and sum (online softmax). Here a row is whole when 3.6 takes it, whatever its
- * sim and Z. The price is scratch: 2.4 MB a thread for D = 96 and N = 2048 in float.
- * Tests: tiles__as_plain holds this chapter to 3.7 in every variant, both ways.
+ * FlashAttention (Dao et al. 2022) has the same plan: row_stat lets the backward make the scores
+ * again. It cuts the keys into tiles too, and corrects a running maximum and sum (online softmax).
+ * Here a row is whole when 3.6 takes it, whatever its sim and Z. The price is scratch: 2.4 MB a
+ * thread for D = 96 and N = 2048 in float. Test: tiles__as_plain.
  */
 enum { TILE = 32 };
 
-/* A task's sizes, and its scratch. k and v are transposed once a task, so that a product reads
- * its right factor along rows. */
+/* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
     idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
     real *kt, *vt;                      /* [D,N] [D,N] */
@@ -6930,12 +6775,11 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
     return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see between them. Row i0 sees farthest back, to i0-w+1,
- * row i1-1 farthest ahead, to itself; the prefix is rows first .. first+p-1. Keys between a prefix
- * and a window far behind it are in the span too, and masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see between them: i0 sees farthest back, to i0-w+1, and
+ * i1-1 farthest ahead. Keys between a prefix and a window far behind it are in it too, masked. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
+    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
     Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
     if (c->prefix) {
         if (s.lo > first) s.lo = first;
@@ -6949,8 +6793,7 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
     return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: the column * and then row_columns of each row;
- * what follows is undefined. q is row i0. */
+/* The scores of rows [i0,i1) of head h into t->z: *, then row_columns of each. q is row i0. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
     const Config *c = &m->c;
@@ -6969,9 +6812,8 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
     }
 }
 
-/* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key (x*
- * first), 0 where invisible. z, a [1+n] are of the keys of span; spare [1+n] is scratch. Weights
- * leave as scale * a; the metric is free of the scale. */
+/* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key, 0 where
+ * invisible. z, a, spare [1+n] are of the keys of span. Weights leave as scale * a. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, real row_stat, real *spare) {
     idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -7007,14 +6849,11 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ABLATIONS. Weights tell where attention goes, not what for. paper eval --ablate takes one column
- * j from all rows but j's own, in every block and head (struct Ablation):
- *
+/* ABLATIONS. paper eval --ablate takes one column j from all rows but j's own, in every block and
+ * head, without a backward (struct Ablation):
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     v_j becomes the mean of the sequence's v, in which a row sees 1/N of what is ahead
- *
- * So under a causal mask the states of token j are as they were. There is no backward.
+ *   mean     v_j becomes the mean of the sequence's v
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
     idx j = a->ablation ? a->ablation->column[b] : i;
@@ -7024,8 +6863,7 @@ static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
 
 /* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
  * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE wherever the rows
- * begin, and what a tile has beyond a row's own keys adds zeros at the end of the sums of a v. So a
- * row made from a cache has the bits of the whole forward. */
+ * begin, so a row made from a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -7161,10 +6999,9 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 }
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
- * before: their keys and values, after rotation and phi, still lie in every block's fk and v. Only
- * the R rows after them are made, to the same bits; q and the like are arrays of R rows. Returns R.
- * All rows are made anew under --plain; while fewer than the p tokens of a prefix are in the cache,
- * since these see each other; and in a model with Mamba blocks, which keep the last state alone. */
+ * before: their keys and values still lie in every block's fk and v. Only the R rows after them are
+ * made, to the same bits. Returns R. All rows are made anew under --plain; while a prefix is not
+ * all in the cache, since its tokens see each other; and in a model with Mamba blocks. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
     if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
     a->past = from ? config_rows(&m->c, from) : 0;
@@ -7174,13 +7011,12 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
     return (int)R;
 }
 
-/* MEMORY OF A PASS. Every array of struct Acts lies in one arena. One walk over the lists of them
- * serves twice: with base NULL it adds up their sizes, then it places them. No pass allocates. */
+/* MEMORY OF A PASS. Every array of struct Acts lies in one arena. A walk over the lists of them
+ * adds up their sizes, with base NULL, or places them. No pass allocates. */
 typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
 typedef struct Room { real **at; idx n; } Room;              /* an array, and how many numbers */
 
-/* An array of 0 numbers, which the variant lacks, is a NULL pointer, for which the operators ask
- * (a->bias, a->dbias). Sizes are rounded up to 16, so that every array is aligned. */
+/* An array of 0 numbers, which the variant lacks, is NULL. Sizes round up to 16, for alignment. */
 static void arena_take(Arena *arena, const Room *room, size_t n) {
     for (; n--; room++) {
         *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
@@ -7190,7 +7026,6 @@ static void arena_take(Arena *arena, const Room *room, size_t n) {
 
 /* A block, but for its keys and values. Without a backward an array is free once it has been read
  * for the last time, and its memory serves another:
- *
  *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
  *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
  *   s1, s2        post: s1 is read last by n1
@@ -7202,13 +7037,12 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
     bool post = c->place == PLACE_POST;
     const Room room[] = {
-        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows},
-        {&la->q, Q}, {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
+        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
+        {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
         {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
-        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
-        {&la->s1, C}, {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows},
-        {&la->f1, F}, {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0},
-        {&la->s2, keeps ? C : 0}};
+        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
+        {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
+        {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0}};
     arena_take(at, room, sizeof room / sizeof *room);
     if (!phi) la->fq = la->q;
     if (keeps) return;
@@ -7218,8 +7052,7 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     la->s2 = post ? la->s1 : h0;
 }
 
-/* All arrays. Those of a backward are one set for all blocks, since a block's gradients are spent
- * before the next block down begins. The enum POS_* ends with the schemes that add a bias to z. */
+/* All arrays. A backward's are one set for all blocks: each is done before the next one begins. */
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     const Config *c = &m->c;
     bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
@@ -7242,13 +7075,12 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     const Room room[] = {
         {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
         {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
-        {&a->published, m->published ? m->published->room(c, a->B, N) : 0},
-        {&a->cosine, half}, {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
+        {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
+        {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
         {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
-        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0},
-        {&a->slice, SLICE * c->dim}, {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E},
-        {&a->dslice, back * SLICE * c->dim}, {&a->doutp, back * SLICE * E},
-        {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
+        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, SLICE * c->dim},
+        {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
+        {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
         {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
         {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
         {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
@@ -7268,9 +7100,8 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
     return at.used;
 }
 
-/* Room for B sequences of T tokens under the model's Config; everything 0, and the tables of
- * positions filled. A pass must not run on more threads than there are now. On failure nothing is
- * held. `what` says how much of a block outlives it:
+/* Room for B sequences of T tokens, everything 0 but the tables of positions. A pass must not run
+ * on more threads than there are now. On failure nothing is held. What of a block outlives it:
  *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
  *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
@@ -7296,8 +7127,7 @@ void acts_free(Acts *a) {
 /* =================================================================================================
  * 15  Files, memory, random numbers, errors
  *
- * Whatever is not C11 stands in this chapter: which thread this is, whether a stream is a terminal,
- * folders, and a file's way to the disk.
+ * Whatever is not C11 stands in this chapter.
  */
 
 #ifdef _WIN32
@@ -7321,7 +7151,7 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
     return true;
 }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
-static int make_folder(const char *path) { return _mkdir(path); }    /* 0, or errno says why not */
+static int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
@@ -7332,15 +7162,14 @@ static bool take_name(const char *from, const char *to) {
     errno = EACCES;
     return false;
 }
-/* Since the start, and by the wall, as Microsoft's library has it. */
-double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by the wall */
 #else
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
-bool is_terminal(FILE *f) { return isatty(fileno(f)); }
-int make_folder(const char *path) { return mkdir(path, 0777); }
+static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
+static int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
 double seconds(void) {
@@ -7363,23 +7192,20 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 }
 #endif
 
-#ifndef _OPENMP
-static int omp_get_thread_num(void) { return 0; }
-static int omp_get_max_threads(void) { return 1; }
-static int omp_get_num_procs(void) { return 1; }
-static void omp_set_num_threads(int n) { (void)n; }
-#endif
+#ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-/* 0: all there are; 1 when n are not to be had */
-static int set_workers(int n) {
-    omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
-    return n > 0 && n != workers();
-}
+static void ask_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
+#else
+int worker(void) { return 0; }
+int workers(void) { return 1; }
+static void ask_workers(int n) { (void)n; }
+#endif
+/* n > 0, or all there are; 1 when n are not to be had */
+static int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
-/* A thread of GCC's OpenMP that waits for others spins 300,000 turns before it sleeps. Where other
- * programs keep cores busy, a step of 10 ms took a second so, and with 1000 turns 33 ms. The
- * setting is read before main begins, so the program starts itself once again. */
+/* A waiting thread of GCC's OpenMP spins 300,000 turns: beside busy programs a step of 10 ms took a
+ * second so, with 1000 turns 33 ms. Read before main begins, so the program starts itself again. */
 static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
@@ -7397,7 +7223,7 @@ int fail(Error *e, int status, const char *format, ...) {
     va_start(args, format);
     vsnprintf(e->text, sizeof e->text, format, args);
     va_end(args);
-    /* names and values come out of files: one line stays one */
+    /* one line stays one, whatever names hold */
     for (char *c = e->text; *c; c++) if ((unsigned char)*c < ' ' || *c == 0x7F) *c = '?';
     return e->status = status;
 }
@@ -7419,30 +7245,21 @@ uint64_t rng_next(Rng *r) {
 }
 
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
-
 /* By multiplication: a number below n is off its share by less than n / 2^53. */
 uint64_t rng_below(Rng *r, uint64_t n) { return (uint64_t)(rng_uniform(r) * (double)n); }
-
 double rng_normal(Rng *r) {
     double u = 1 - rng_uniform(r), v = rng_uniform(r);       /* u in (0,1] */
     return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step, which spreads it over all 64 bits. What
- * comes in pieces has the same hash: hash_start, hash_add for each piece, hash_end. */
+/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. What comes in pieces has the same hash. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
-
+uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
     const unsigned char *p = bytes;
     for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
     return h;
 }
-
-uint64_t hash_end(uint64_t h) {
-    Rng mix = {h};
-    return rng_next(&mix);
-}
-
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
     return hash_end(hash_add(hash_start(seed), bytes, n));
 }
@@ -7474,7 +7291,6 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
         return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
     return bytes_add(b, text, (size_t)n, e);
 }
-
 void bytes_free(Bytes *b) {
     free(b->at);
     *b = (Bytes){0};
@@ -7484,22 +7300,15 @@ void bytes_free(Bytes *b) {
 static void number_put(unsigned char *p, uint64_t x, int bytes) {
     for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
 }
-
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
     unsigned char out[8];
     number_put(out, x, bytes);
     return bytes_add(b, out, (size_t)bytes, e);
 }
-
 uint64_t number_at(const unsigned char *p, int bytes) {
     uint64_t x = 0;
     for (int i = bytes - 1; i >= 0; i--) x = x << 8 | p[i];
     return x;
-}
-
-static int unreadable(const char *path, Error *e) {
-    return fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path,
-                strerror(errno));
 }
 
 int file_read(const char *path, Bytes *out, Error *e) {
@@ -7509,7 +7318,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
     while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
         if (bytes_add(out, buffer, n, e)) break;
-    if (ferror(f)) unreadable(path, e);
+    if (ferror(f))
+        fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
     if (f != stdin) fclose(f);
     return e->status;
 }
@@ -7535,24 +7345,21 @@ int files_list(const char *path, Bytes *names, Error *e) {
                  : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
 }
 
-/* The bytes go to PATH.new, to the disk, and only then take PATH's name: whoever reads PATH finds
- * the old file or the new one, whole, whenever the program or the disk gives up. */
+/* The bytes go to PATH.new, to the disk, and only then take PATH's name: a reader of PATH finds
+ * the old file or the new one, whole. */
 int writing_begin(Writing *w, const char *path, Error *e) {
     *w = (Writing){.path = path};
     if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
         return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-    w->f = fopen(w->beside, "wb");
-    if (!w->f)
+    if (!(w->f = fopen(w->beside, "wb")))
         return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
                     strerror(errno));
     return 0;
 }
-
 void writing_add(Writing *w, const void *at, size_t n) {
     errno = 0;
     if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
 }
-
 int writing_end(Writing *w, Error *e) {
     errno = 0;
     if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
@@ -7565,7 +7372,6 @@ int writing_end(Writing *w, Error *e) {
     return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
                 strerror(w->cause));
 }
-
 int file_write(const char *path, const void *at, size_t n, Error *e) {
     Writing w;
     if (writing_begin(&w, path, e)) return e->status;
@@ -7599,11 +7405,11 @@ int file_ready(const char *path, Error *e) {
 /* =================================================================================================
  * 16  Command line
  *
- * One table of options drives parsing, checking, help, config.json, checkpoints and the echoed
- * command. Groups: m the model, t the training, d the data, e what is measured, y several of it, a
- * ablations and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain
- * loops, r going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is
- * trained, x reproduction, b benches. A verb names the groups it takes.
+ * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
+ * Groups: m the model, t the training, d the data, e what is measured, y several of it, a ablations
+ * and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain loops, r
+ * going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is trained,
+ * x reproduction, b benches.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -7649,32 +7455,25 @@ const Option OPTIONS[] = {
     {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
     {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
     {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
-    {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N",
-     "learned dims; default: all (Table 13)"},
+    {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N", "learned dims (Table 13) [all]"},
     {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
     {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
     {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
     {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
     {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
-    {"window", MODEL('i', window), "0", 1, 1 << 24, "W",
-     "keys a row sees, itself included; default: all (Figure 6)"},
-    {"window-period", MODEL('i', window_period), "0", 1, 1024, "N",
-     "the window holds in layers l with l mod N = offset; default: all"},
+    {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
+    {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
     {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
-    {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P",
-     "tokens that every row sees, and that are not scored (Figure 5)"},
-    {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N",
-     "blocks l with l mod N = offset attend, the others have a Mamba mixer; forward only"},
+    {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
+    {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"},
     {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
     {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
     {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
     {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
     {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
     {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
-    {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N",
-     "how many of them a row takes; default: 2, or the one there is"},
-    {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N",
-     "blocks l with l mod N = offset have experts; default: all"},
+    {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"},
+    {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
     {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
     {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
     {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
@@ -7692,26 +7491,18 @@ const Option OPTIONS[] = {
     {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
     {"adam-eps", TRAIN('d', adam_eps), "1e-8", 0, 1, "X", "AdamW's epsilon"},
     {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
-    {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N",
-     "steps between checkpoints; 0: only the last"},
+    {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
     {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
     {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
-    {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY),
-     "a task whose mechanism is known, instead of text; ./paper has both"},
-    {"text", DATA('s', text), STRING("FILE"),
-     "text whose documents end in <|endoftext|>; a folder of it; - is standard input"},
-    {"grammar", DATA('s', grammar), STRING("FILE"),
-     "a grammar to expand without end; default: the shipped stories"},
-    {"tokens", DATA('s', tokens), STRING("FILE"),
-     "a shard of 16-bit ids as llm.c or nanoGPT writes it; a folder of them; -"},
+    {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
+    {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
+    {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
+    {"tokens", DATA('s', tokens), STRING("FILE"), "16-bit ids as of llm.c or nanoGPT; folder; -"},
     {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
     {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
-    {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS",
-     "write <|fix|> at this position of every sequence (Table 10)"},
-    {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2",
-     "draw these positions from the whole vocabulary (section 5)"},
-    {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N",
-     "train on at most N tokens, again and again (Figure 5)"},
+    {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
+    {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
+    {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
     {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
     {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
     {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
@@ -7721,35 +7512,25 @@ const Option OPTIONS[] = {
     {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
     {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
     {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
-    {"domains", 'y', 's', AT(domains), STRING("FOLDER"),
-     "a line for each text and .grammar in it (Figure 9)"},
-    {"lengths", 'y', 's', AT(lengths), STRING("16,64"),
-     "a line for each T (Figure 3); --csv has Sink_1 at eps 0.1, 0.15 .. 0.5"},
-    {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE),
-     "the loss without token 1's key or value, or without k* (or x*), against a control"},
-    {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T",
-     "token 1 reads position T's vector in place of its own (Table 7)"},
-    {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T",
-     "tokens 1 and T read each other's position vector (Table 7)"},
+    {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"},
+    {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"},
+    {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"},
+    {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
+    {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
     {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
     {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
     {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
-    {"report", 'p', 's', AT(report), STRING("FILE"),
-     "a page of curves, maps and norms; of train by default --out's name and .html"},
+    {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
     {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
-    {"resume", 'r', 'b', AT(resume), ON_OFF,
-     "go on with the run in --out FILE, to the same bits; where there is none, begin it"},
+    {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
     {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
-    {"plain", 'l', 'b', AT(plain), ON_OFF,
-     "attention by the plain loops of 3.7, not in tiles: slower, the same to rounding"},
+    {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
     {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
     {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
     {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
     {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
-    {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N",
-     "what is drawn: tokens, documents, an ablation's control"},
-    {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N",
-     "how many tokens [100], or documents of --grammar [1]"},
+    {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"},
+    {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"},
     {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
     {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
@@ -7783,28 +7564,24 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
     const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
     char *end, word[VALUE_ROOM];
     int row = 0;
-    double x = strtod(text, &end);
-    const bool number = *text && !*end && !isspace((unsigned char)*text);
-    if (o->kind == 's') {
-        if (strlen(text) >= room)
-            return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
-        strcpy(at, text);
-    } else if (o->kind == 'c') {
+    const double x = strtod(text, &end);
+    const bool number = *text && !*end && !isspace((unsigned char)*text)
+                     && (o->kind == 'd' || x == floor(x))
+                     && (!bounded || (x >= o->least && x <= o->most));
+    if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
+    else if (o->kind == 's')
+        fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
+    else if (o->kind == 'c') {
         while (*option_word(o, row, word) && strcmp(word, text)) row++;
-        if (!*word)
-            return fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-                        option_value(o, word));
-        *(int *)at = row;
-    } else if (!number || (o->kind == 'i' && x != floor(x))) {
-        return fail(e, 2, "--%s %s: expected a %snumber. Try: --%s %s", o->flag, text,
-                    o->kind == 'i' ? "whole " : "", o->flag,
-                    atof(o->fallback) > 0 ? o->fallback : "1");
-    } else if (bounded && !(x >= o->least && x <= o->most)) {
-        return fail(e, 2, "--%s %s: expected %g to %g. Try: a value between", o->flag, text,
-                    o->least, o->most);
-    } else if (o->kind == 'd') *(double *)at = x;
+        if (*word) *(int *)at = row;
+        else fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
+                  option_value(o, word));
+    } else if (!number)
+        fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
+             o->kind == 'd' ? "" : "whole ", o->least, o->most);
+    else if (o->kind == 'd') *(double *)at = x;
     else *(int *)at = (int)x;
-    return 0;
+    return e->status;
 }
 
 /* The field of option o as text that option_set reads back to the same bits. */
@@ -7834,17 +7611,10 @@ const Option *option_find(const char *flag, const char *groups) {
     return option_among(OPTIONS, flag, groups);
 }
 
-/* --variant NAME: the flags of a row of VARIANTS, as if they stood here. */
-static int parse_variant(Settings *s, const char *name, Error *e) {
-    for (const Variant *v = VARIANTS; v->name; v++)
-        if (!strcmp(v->name, name)) return settings_flags(s, v->flags, "m", e);
-    return fail(e, 2, "--variant %s: no such row. Try: sink list", name);
-}
-
-static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                       int *n_words, Error *e) {
+int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
+                   int *n_words, Error *e) {
     for (int i = 0; i < argc && !e->status; i++) {
-        const char *word = argv[i];
+        const char *word = argv[i], *value = "1";
         if (strncmp(word, "--", 2)) {
             if (!words || *n_words >= WORDS_MOST)
                 return fail(e, 2, "%s: a word too many. Try: sink help", word);
@@ -7854,18 +7624,21 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
         const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
         const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
         const Option *o = option_find(word + (no ? 5 : 2), groups);
-        void *base = s;
-        if (!o && s->program) {                              /* one of the program's own */
-            o = option_among(s->program->options, word + 2, groups);
-            base = s->own;
-        }
+        const bool own = !o && s->program;                   /* one of the program's own */
+        if (own) o = option_among(s->program->options, word + 2, groups);
         if (!variant && (!o || (no && o->kind != 'b')))
             return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-        if (o && o->kind == 'b') option_set(o, base, no ? "0" : "1", true, e);
-        else if (i + 1 == argc) fail(e, 2, "%s: expected a value after it. Try: sink help", word);
-        else if (variant) parse_variant(s, argv[++i], e);
-        else option_set(o, base, argv[++i], true, e);
+        if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
+        if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+        if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
+        else {                                               /* the flags of a row of VARIANTS */
+            const Variant *v = VARIANTS;
+            while (v->name && strcmp(v->name, value)) v++;
+            if (v->name) settings_flags(s, v->flags, "m", e);
+            else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
+        }
     }
+    if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
     return e->status;
 }
 
@@ -7875,14 +7648,7 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
     if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
         return fail(e, 2, "too many flags in one string. Try: fewer");
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-    return parse_words(s, argc, argv, groups, NULL, NULL, e);
-}
-
-int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                   int *n_words, Error *e) {
-    parse_words(s, argc, argv, groups, words, n_words, e);
-    if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
-    return e->status;
+    return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
 
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
@@ -7895,17 +7661,14 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  Text for a terminal: progress on one line, heat maps of cells. Colour only where the stream
- * is a terminal and NO_COLOR is unset (no-color.org); otherwise digits tell the same.
- */
+ * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-/* Text on the colour of a weight 0 .. 1. The colours, of the 256-colour palette, rise in luminance
- * with the weight, so that the map also reads in grey and to the colour-blind. */
+/* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
     static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
     const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
@@ -7913,8 +7676,7 @@ static void heat_cell(const char *text, double x, bool colour, FILE *out) {
     fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
-/* [FIG19] Maps side by side: alpha of a column by layer and head. Above each stand its title and
- * what the column is. */
+/* [FIG19] Maps side by side: alpha of a column by layer and head, below a title and the column. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
     const bool colour = wants_colour(out);
     for (int line = -2; line < maps->s->L; line++) {
@@ -7943,8 +7705,7 @@ void progress_start(Progress *p, const char *name, bool quiet) {
     *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
 }
 
-/* On a terminal two lines of 80 columns that rewrite themselves, five times a second; elsewhere one
- * long line now and then. */
+/* On a terminal two lines that rewrite themselves; elsewhere one long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
     const Train *r = &t->s.train;
     const double now = seconds();
@@ -8009,12 +7770,10 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
         fputc('\n', out);
     }
-    fprintf(out, "|h1|/|h|: norm of the first row over the mean of the others; h is the block's "
-            "output, pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after "
-            "positions with the first key,\nand with another that it sees. entropy: of a row, "
-            "nats. mass: what a row's weights over keys\nsum to. Massive activation: largest |h| "
-            "%.3g, median |h| beside it %.3g: %.1f times.\n\nalpha by layer (down) and head "
-            "(across)\n",
+    fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
+            "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
+            "mass: the sum of its weights.\nMassive activation: largest |h| %.3g, median beside it "
+            "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
             s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
@@ -8053,15 +7812,12 @@ static void page_mark(Page *p, int finding, const char *text) {
             p->colour ? "\033[0m" : "");
 }
 
-/* Five or six digits for a number of ordinary size, two and the exponent for a small one. */
 static const char *number(char text[32], double x) {
-    const char *form = x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g";
-    snprintf(text, 32, form, x);
+    snprintf(text, 32, x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g", x);
     return text;
 }
 
-/* Under "=" x may be off by half a unit of the last digit given. NaN is WRONG under every relation
- * with a bound. */
+/* Under "=" x may be off by half a unit of the last digit given. With a bound NaN is WRONG. */
 static void page_line(Page *p, const Line *l, double x) {
     char measured[32], limit[32];
     const char *sign = RELATION[l->relation].sign;
@@ -8099,9 +7855,8 @@ static void check_states(Page *p) {
             toy_feed(one, 0);
             toy_feed(y, 0);
             if (first == 2) { y->ids[0] = 3; toy_forward(y); }
-            const Config *c = &y->m.c;
-            bool e = c->sim != SIM_EXP && c->normalizer == NORMALIZER_SUM;
-            double bound = STATES + (e ? EPS_IN_Z : 0);
+            bool plus = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
+            double bound = STATES + (plus ? EPS_IN_Z : 0);
             double spread = toy_spread(y, first, y, first), single = toy_spread(y, 1, one, 1);
             bool good = agree ? spread <= bound && single <= bound : spread >= APART;
             if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
@@ -8110,21 +7865,19 @@ static void check_states(Page *p) {
                       !good ? "     !" : agree ? "     =" : "     x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
-        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
+        else fprintf(p->out, "   %26.1e\n", least);
     }
     fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
             "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
             STATES, STATES + EPS_IN_Z, APART);
 }
 
-/* The last line, and the page's status. */
 static int page_total(const Page *p) {
     const int *n = p->count;
     fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
             n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
-    if (!n[FINDING_WRONG]) return 0;
-    return fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. "
-                "Try: sink check > page.txt, and look for WRONG and ! there", n[FINDING_WRONG]);
+    return !n[FINDING_WRONG] ? 0 : fail(p->e, 1, "check: expected all to be as it must, found %d "
+           "WRONG. Try: sink check | grep '[!W]'", n[FINDING_WRONG]);
 }
 
 static void toy_free(Toy *y) {
@@ -8137,7 +7890,7 @@ static void toy_free(Toy *y) {
 }
 
 /* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
- * Each tensor has its own stream, so that toys share what they have in common. */
+ * A stream a tensor: toys share what they have in common. */
 static void toy_fill(Model *m, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
@@ -8171,8 +7924,7 @@ static int toy_room(Toy *y, Page *p, int T) {
     return 0;
 }
 
-/* A toy for as many tokens as its context; these flags win over its own. NULL, and the page's
- * error, if none. */
+/* A toy for as many tokens as its context; these flags win over its own. NULL on an error. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
     size_t n = strlen(strcat(flags, "--context 12 "));       /* 13: TOY_VOCAB */
@@ -8183,20 +7935,18 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
     vsnprintf(flags + n, sizeof flags - n, format, args);
     va_end(args);
     toy_free(y);
-    if (p->e->status || config_from_flags(&c, flags, p->e)) return NULL;
-    if (model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
+    if (p->e->status || config_from_flags(&c, flags, p->e)
+        || model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
     toy_fill(&y->m, seed);
     return y;
 }
 
-/* A toy of line l with these flags, up to a |, after the check's, fed. Where the line asks for t5
- * and x is not 0, T5's table is x times the bucket; for x = 1 it stops growing at 16, as equation 6
- * as printed does. */
+/* A toy of line l with these flags, up to a |, after the check's, fed. With t5 and an x T5's table
+ * is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed does. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
-    int own = (int)strcspn(flags, "|");
-    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, own, flags, scheme);
+    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, (int)strcspn(flags, "|"), flags, scheme);
     if (!y) return NULL;
-    int H = y->m.c.heads;
+    const int H = y->m.c.heads;
     y->line = l;
     y->x = l->x;
     for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
@@ -8233,15 +7983,8 @@ static const Check CHECKS[] = {
 
 /* The check after c: sink's, then the program's own; NULL after the last. */
 static const Check *check_after(const Check *c, const Program *program) {
-    bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
-    c++;
-    if (!c->line) c = core && program ? program->checks : NULL;
-    return c;
-}
-
-static void checks_list(const Program *program, FILE *out) {
-    for (const Check *c = CHECKS; c; c = check_after(c, program))
-        fprintf(out, "  %-9s %s\n", c->line->reference, c->line->text);
+    const bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
+    return c[1].line ? c + 1 : core && program ? program->checks : NULL;
 }
 
 static int checks_run(const Program *program, const char *name, FILE *out, bool colour,
@@ -8271,8 +8014,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Verbs
- */
+ * 16.5  Verbs */
 
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
@@ -8294,12 +8036,8 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
 
 /* What a verb opens; work_end closes it. */
 typedef struct Work {
-    Trainer t;
-    Outcome o;
-    Ids ids;
-    Bytes in, out, table;
-    Result besides;
-    Measured row;
+    Trainer t; Outcome o; Measured row;
+    Ids ids; Bytes in, out, table; Result besides;
 } Work;
 
 static int work_end(Work *w, Error *e) {
@@ -8321,8 +8059,7 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
-    Trainer *t = &w.t;
-    Outcome *o = &w.o;
+    Trainer *t = &w.t; Outcome *o = &w.o;
     char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
     int starts;
     (void)words; (void)n;
@@ -8373,10 +8110,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     const uint64_t hash = t->tokenizer_hash;
     const int vocab = s->data.vocab = t->m.c.vocab;
-    if (s->ids[0]) {                             /* literally: no token is fixed */
-        s->data.fix_token = 0;
-        return data_ids(&t->data, s->ids, vocab, e);
-    }
+    if (s->ids[0]) s->data.fix_token = 0;        /* literally */
+    if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
     if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
         t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
         return 0;
@@ -8384,9 +8119,9 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
     if (hash) return tokenizer_same(t, path, &s->data, e);
-    if (t->data.vocab == vocab) return 0;
-    return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE, or "
-                "--tokenizer FILE", path, vocab, t->data.vocab, s->data.tokenizer);
+    return t->data.vocab == vocab ? 0
+         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids or --tokenizer",
+                path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
@@ -8397,17 +8132,18 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     const Sinks *r = &w->o.s;
     const int first = config_column_first(&s->model), swap = s->swap_position;
     const int edited = swap + s->replace_position, there = first + edited - 1;
-    const char *how = swap ? "swapped with" : "replaced by";
+    char edit[48];
+    snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
     printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
     if (w->t.random_tokens) printf(", its training's random tokens not drawn");
-    if (edited) printf(", p_1 %s p_%d", how, edited);
+    if (edited) printf(", %s", edit);
     printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
     sinks_print(r, &s->model, s->eval_k, stdout);
     if (edited)                                              /* Table 7's two numbers */
-        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", how,
-               edited, 100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
+        printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
+               100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
                sinks_alpha(r, first), edited, sinks_alpha(r, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
     if (s->ablate) printf("\n%s", (const char *)w->table.at);
@@ -8416,19 +8152,16 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
-    Work w = {0};
+    Work w = {.o = {.name = n ? words[0] : "", .source = ""}};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+    const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
     if (s->plain && s->ablate)
         return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
-    if (s->ablate && !program->ablate)
-        return fail(e, 2, "eval --ablate: it is paper's. Try: make paper, and ./paper eval");
+    if ((s->ablate && !program->ablate) || (several && !program->survey))
+        return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
     if (results_ready(s, e)) return e->status;
-    if (n > 1 || s->inputs || s->domains[0] || s->lengths[0])
-        return program->survey ? program->survey(s, words, n, e)
-             : fail(e, 2, "eval: a table of several is paper's. Try: make paper, and ./paper eval");
-    w.o.name = words[0];
-    w.o.source = "";
+    if (several) return program->survey(s, words, n, e);
     if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
         || outcome_measure(&w.o, &w.t, s, &starts, e)
         || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
@@ -8444,8 +8177,10 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
-    (void)s;
-    if (n && !strcmp(words[0], "list")) { checks_list(s->program, stdout); return 0; }
+    const bool list = n && !strcmp(words[0], "list");
+    for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
+        printf("  %-9s %s\n", c->line->reference, c->line->text);
+    if (list) return 0;
     if (n && !file_missing(words[0]))
         return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
     return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
@@ -8479,8 +8214,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
 }
 
-/* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
- * hold `bytes` or more. */
+/* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
@@ -8505,16 +8239,14 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
     const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
     int B, T;
-    if (!train && !encode && strcmp(what, "decode"))
-        return fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. Try: sink help",
-                    what);
-    if (train && ((n < 2 && !s->data.grammar[0]) || !s->out[0]))
-        return fail(e, 2, "tokenize train: expected files and --out FILE. Try: sink help");
+    if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
+        return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
+                    "Try: sink help tokenize", what);
     if (train) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
         if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &w.in, e);
-        int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
+        const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
             && !tokenizer_save(s->out, t, e))
             printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
@@ -8530,8 +8262,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
             printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
     } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
                && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-        /* the space that encoding put before the text is not the text's */
-        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';
+        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
         fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
     }
     return work_end(&w, e);
@@ -8554,10 +8285,9 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
     return best;
 }
 
-/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, which leaves
- * its keys and values in the cache. A token after it is one row. When the context is full the first
- * token stays and the oldest others go. That moves the keys of all but the first: the cache serves
- * no more, and from there on a token is a forward of the whole context. */
+/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, and fills the
+ * KV cache. A token after it is one row. In a full context the first token stays and the oldest
+ * others go, so keys move, the cache serves no more, and a token is a forward of all. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
     const Tokenizer *known = &w->t.data.tokenizer;
     const int C = s->model.context;
@@ -8586,15 +8316,11 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
     Data *d = &w.t.data;
     const Tokenizer *known = &d->tokenizer;
-    const unsigned char *prompt = (const unsigned char *)s->prompt;
     if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
         if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
             fwrite(w.out.at, 1, w.out.size, stdout);
-        return work_end(&w, e);
-    }
-    if (!n)
-        return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
-    if (!open_model(s, words[0], 4e9, &w.t, e)
+    } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
+    else if (!open_model(s, words[0], 4e9, &w.t, e)
         && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
         && !encoder_make(&d->encoder, known, e)
         && !tokenizer_same(&w.t, words[0], &s->data, e)
@@ -8602,7 +8328,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
         const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                             : s->data.bos && known->bos >= 0 ? known->bos : known->end;
         ids_add(&w.ids, &start, 1, e);
-        tokenizer_encode(&d->encoder, prompt, strlen(s->prompt), &w.ids, e);
+        tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids,
+                         e);
         fputs(s->prompt, stdout);
         generate(&w, s, s->how_many ? s->how_many : 100, e);
     }
@@ -8624,13 +8351,12 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         model_init(m, s->train.init, (uint64_t)s->train.seed);
     m->plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
-    if (e->status || file_read(s->ids, &w.in, e)
-        || ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e))
-        return work_end(&w, e);
+    if (!e->status && !file_read(s->ids, &w.in, e))
+        ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
     if (T > m->c.context)
         fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
              m->c.context + 1, T + 1, T);
-    else if (!file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+    else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
         dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
     return work_end(&w, e);
 }
@@ -8638,41 +8364,27 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run",      "",               "mtdeoprujl",
-     "three short trainings: a sink emerges, moves to a key bias, fails to appear", verb_run, true},
-    {"train",    "",               "mtdeoprful",
-     "text in, checkpoint out", verb_train, true},
-    {"eval",     "MODEL ..",       "dseoapiyjl",
-     "the sink metrics, norms and the alpha map of a model; a table of several", verb_eval, false},
-    {"check",    "[NAME]",         "",
-     "the paper's propositions, on toys or a model: holds, fails as it must, refuted",
-     verb_check, false},
+    {"run", "", "mtdeoprujl", "three short trainings: a sink emerges, moves, stays away", verb_run,
+     true},
+    {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
+    {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
+    {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
     {"list", "", "", "the paper's variants by name", verb_list, false},
-    {"tokenize", "train|encode|decode [FILE]", "mdou",
-     "make a tokenizer; text to ids; ids to text", verb_tokenize, false},
+    {"tokenize", "train|encode|decode [FILE]", "mdou", "a tokenizer; ids; text", verb_tokenize,
+     false},
     {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
-    {"dump",     "[MODEL]",        "mtiouwl",
-     "every tensor of one forward and backward, for NumPy", verb_dump, false},
+    {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
     {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
-static const Verb *verb_among(const Verb *v, const char *name) {
-    for (; v && v->name; v++) if (!strcmp(v->name, name)) return v;
+/* The program's own verbs come first. */
+static const Verb *verb_find(const Program *program, const char *name) {
+    const Verb *const tables[] = {program->verbs, VERBS};
+    for (int i = 0; i < 2; i++)
+        for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
     return NULL;
 }
-
-/* The program's own verbs come before sink's. */
-static const Verb *verb_find(const Program *program, const char *name) {
-    const Verb *own = verb_among(program->verbs, name);
-    return own ? own : verb_among(VERBS, name);
-}
-
-/* Verbs that a companion has. */
-static const struct { const char *verb, *program; } ELSEWHERE[] = {
-    {"repro", "paper"}, {"all", "paper"}, {"report", "paper"}, {"readme", "paper"},
-    {"bench", "bench"}, {"gemm", "bench"}, {"step", "bench"}, {"ops", "bench"}, {"length", "bench"},
-    {"import", "hf"}, {"export", "hf"}, {"choices", "hf"}, {"stream", "hf"}, {NULL, NULL}};
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
@@ -8685,9 +8397,8 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
             for (v = verbs[i]; v && v->name; v++)
                 if (verb_find(program, v->name) == v)        /* but those it has of its own */
                     printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        printf("\nBegin with: sink run. A verb's flags: %s help VERB. Results on stdout, "
-               "progress on stderr.\nExit status: 0 done, 1 a file, the data, the numbers or a "
-               "check failed, 2 wrong usage.\n", program->name);
+        printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
+               "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
         return 0;
     }
     v = verb_find(program, words[0]);
@@ -8700,14 +8411,12 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
             if (!strchr(v->groups, o->group)) continue;
             snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
             printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
-            if (said) printf(" [%s]", o->fallback);
-            putchar('\n');
+            printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
         }
     if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
     return 0;
 }
 
-/* The program: argv[1] is a verb. Returns the exit status. */
 static int sink_main(const Program *program, int argc, char **argv) {
     Settings s;
     Error e = {0};
@@ -8724,17 +8433,11 @@ static int sink_main(const Program *program, int argc, char **argv) {
     const Verb *v = verb_find(program, name);
     const int used = v ? 2 : 1;                              /* words before the verb's own */
     if (!v) v = program->other;
-    for (int i = 0; !v && ELSEWHERE[i].verb; i++) {
-        const char *has = ELSEWHERE[i].program;
-        if (!strcmp(ELSEWHERE[i].verb, name))
-            fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help", name,
-                 has, has, has, has);
-    }
-    if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-    if (v && v->run == verb_run) {
-        settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-        s.train.steps = RUN_STEPS;
-    }
+    if (!v)
+        fail(&e, 2, "there is no verb '%s'. Try: sink help; or make paper hf bench, for ./paper all"
+             ", report, readme; ./hf import, export, choices, stream; ./bench gemm, step, ops, "
+             "length", name);
+    if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
     s.argc = argc > used ? argc - used : 0;
     s.argv = argv + used;
     s.groups = v ? v->groups : "";

@@ -36,6 +36,7 @@
  * 0.1  A test and its statements */
 
 typedef struct Cover Cover;
+typedef struct Later Later;
 
 typedef struct Test {
     int facts, wrong;            /* statements made, and those that did not hold */
@@ -47,6 +48,8 @@ typedef struct Test {
     int cores;                   /* threads when the program began */
     Cover *cover;                /* the covering array, made by the first test that asks (0.4) */
     Error e;                     /* of the call that was made last with fresh(t) */
+    Later *later;                /* what is freed when the test is done */
+    bool tale;                   /* the files of tale_open are there */
 } Test;
 
 /* A statement that holds or does not; the text says what was found. */
@@ -114,6 +117,26 @@ static void *zeroed(idx n, size_t size) {
 }
 static double *room(idx n) { return zeroed(n, sizeof(double)); }
 static real *reals(idx n) { return (real *)room(n); }
+
+/* Zeroed room of a test, with this behind it when the test is done. */
+struct Later { Later *next; void (*release)(void *room); };
+
+static void *later(Test *t, idx n, size_t size, void (*release)(void *room)) {
+    Later *l = zeroed((idx)sizeof *l + n * (idx)size, 1);
+    *l = (Later){t->later, release};
+    t->later = l;
+    return l + 1;
+}
+
+static void later_now(Test *t) {
+    for (Later *l; (l = t->later); free(l)) {
+        t->later = l->next;
+        if (l->release) l->release(l + 1);
+    }
+}
+
+static void release_bytes(void *room) { bytes_free(room); }
+static Bytes *bytes_of(Test *t) { return later(t, 1, sizeof(Bytes), release_bytes); }
 
 static double biggest(idx n, const real *x) {
     double most = 0;
@@ -1068,7 +1091,8 @@ static bool tale_open(Test *t, Settings *s, const char *flags) {
     tokenizer_free(&k);
     bytes_free(&text);
     if (!e->status) tiny_settings(s, flags, e);
-    fact(t, !e->status, "%s: %s", flags, e->text);
+    t->tale = !e->status;
+    fact(t, t->tale, "%s: %s", flags, e->text);
     return !e->status;
 }
 
@@ -1298,8 +1322,10 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv)
         Test t = {.cover = cover, .cores = cores};
         double start = seconds();
         tests[i].run(&t);
+        later_now(&t);
         cover = t.cover;
         report(tests[i].name, &t, seconds() - start);
+        scratch_close();
         if (t.skip) skipped++;
         else if (t.wrong || !t.facts) failed++;
         else passed++;
@@ -4625,39 +4651,51 @@ static const char SAMPLE[] =
 static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
     size_t from = 0, size = strlen(SAMPLE);
     for (size_t i = 0; i < n; i++) {
-        if (mode == 0) to[i] = (unsigned char)rng_below(r, 256);
-        if (mode == 1) to[i] = (unsigned char)"abe th  1.2\n\xc3\xa9"[rng_below(r, 14)];
-        if (mode == 2)
-            to[i] = i && rng_below(r, 40) ? to[i - 1]
-                                          : (unsigned char)"a 1=\n\xff\0"[rng_below(r, 7)];
-        if (mode == 3) {
-            if (!i || !rng_below(r, 9)) from = (size_t)rng_below(r, size);
-            to[i] = (unsigned char)SAMPLE[from++ % size];
-        }
+        if (mode == 3 && (!i || !rng_below(r, 9))) from = (size_t)rng_below(r, size);
+        to[i] = (unsigned char)(mode == 0 ? (int)rng_below(r, 256)
+                                : mode == 1 ? "abe th  1.2\n\xc3\xa9"[rng_below(r, 14)]
+                                : mode == 3 ? SAMPLE[from++ % size]
+                                : i && rng_below(r, 40) ? to[i - 1]
+                                : "a 1=\n\xff\0"[rng_below(r, 7)]);
     }
 }
 
-static Grammar grammar_of(Test *t, const char *path) {
-    Error e = {0};
-    Grammar g = {0};
-    Bytes file = {0};
-    if (!file_read(path, &file, &e)) grammar_read(&g, file.at, file.size, path, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&file);
-    return g;
+/* n bytes on the heap with nothing behind them, so that reading past them is seen. */
+static unsigned char *exactly(const void *from, size_t n) {
+    unsigned char *at = zeroed((idx)n, 1);
+    if (n) memcpy(at, from, n);
+    return at;
+}
+
+static void release_ids(void *room) { ids_free(room); }
+static Ids *ids_of(Test *t) { return later(t, 1, sizeof(Ids), release_ids); }
+static void ids_push(Ids *ids, int32_t id) { ids_add(ids, &id, 1, &(Error){0}); }
+
+static bool bytes_are(const Bytes *b, const void *at, size_t n) {
+    return b->size == n && (!n || !memcmp(b->at, at, n));
+}
+
+/* Whether from's tokens are at place `at` of all. */
+static bool stands_at(const Ids *all, size_t at, const Ids *from) {
+    return at + from->size <= all->size &&
+           (!from->size || !memcmp(all->at + at, from->at, from->size * sizeof *from->at));
+}
+
+static bool same_ids(const Ids *a, const Ids *b) {
+    return a->size == b->size && stands_at(a, 0, b);
 }
 
 /* A tokenizer trained on a mixture of all of that. */
 static Tokenizer sample_tokenizer(Test *t, int vocab) {
     enum { SIZE = 20000 };
-    Error e = {0};
     Rng r = {9};
     Tokenizer k = {0};
-    unsigned char *s = (unsigned char *)room(SIZE / 8);
+    unsigned char *s = zeroed(SIZE, 1);
     random_text(&r, 3, s, 10000);
     random_text(&r, 1, s + 10000, 8000);
     random_text(&r, 2, s + 18000, 2000);
-    fact(t, !tokenizer_train(&k, s, SIZE, vocab, &e) && k.vocab == vocab, "training: %s", e.text);
+    fact(t, !tokenizer_train(&k, s, SIZE, vocab, fresh(t)) && k.vocab == vocab, "training: %s",
+         t->e.text);
     free(s);
     return k;
 }
@@ -4698,14 +4736,13 @@ static size_t oracle_join(int32_t *ids, size_t n, int32_t left, int32_t right, i
 
 /* BPE by the book: for each rank in turn, join all its occurrences in the piece. */
 static void oracle_encode(const Tokenizer *k, const unsigned char *text, size_t n, Ids *out) {
-    Error e = {0};
     for (size_t length; n; text += length, n -= length) {
         size_t m = length = oracle_piece(text, n);
         int32_t ids[PIECE_MAX];
         for (size_t i = 0; i < length; i++) ids[i] = TOKEN_BYTE + text[i];
         for (size_t r = 0; r < k->merges.size && m > 1; r++)
             m = oracle_join(ids, m, k->merges.at[r].left, k->merges.at[r].right, 259 + (int32_t)r);
-        ids_add(out, ids, m, &e);
+        ids_add(out, ids, m, &(Error){0});
     }
 }
 
@@ -4713,27 +4750,22 @@ static void oracle_encode(const Tokenizer *k, const unsigned char *text, size_t 
 static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t n) {
     enum { SIDE = 360 }; /* above every vocabulary trained here */
     Ids s = {0};         /* ids of all pieces, -1 after each */
-    Error e = {0};
     size_t r = 0, mark = strlen(DOCUMENT_END);
     double *count = room(SIDE * SIDE);
-    while (n) {
+    for (size_t length; n; text += length, n -= length) {
         size_t document = 0;
         while (document < n && (n - document < mark || memcmp(text + document, DOCUMENT_END, mark)))
             document++;
-        size_t length = document ? oracle_piece(text, document) : mark;
-        for (size_t i = 0; i < length && document; i++)
-            ids_add(&s, (int32_t[]){TOKEN_BYTE + text[i]}, 1, &e);
-        ids_add(&s, (int32_t[]){-1}, 1, &e);
-        text += length;
-        n -= length;
+        length = document ? oracle_piece(text, document) : mark;
+        for (size_t i = 0; i < length && document; i++) ids_push(&s, TOKEN_BYTE + text[i]);
+        ids_push(&s, -1);
     }
     for (; r < k->merges.size; r++) {
         int best = 0;
         memset(count, 0, SIDE * SIDE * sizeof *count);
         for (size_t i = 0; i + 1 < s.size; i++)
             if (s.at[i] >= 0 && s.at[i + 1] >= 0) count[s.at[i] * SIDE + s.at[i + 1]]++;
-        for (int i = 0; i < SIDE * SIDE; i++)
-            if (count[i] > count[best]) best = i;
+        for (int i = 0; i < SIDE * SIDE; i++) if (count[i] > count[best]) best = i;
         int left = best / SIDE, right = best % SIDE;
         if (left != k->merges.at[r].left || right != k->merges.at[r].right) break;
         s.size = oracle_join(s.at, s.size, left, right, 259 + (int32_t)r);
@@ -4743,8 +4775,9 @@ static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t
     return r;
 }
 
-/* A tokenizer from merges in order of rank, through the file's format. */
-static bool tokenizer_of(Tokenizer *k, int32_t (*merges)[2], int n, Error *e) {
+/* A tokenizer from merges in order of rank, through the file's format; t->e has what is wrong. */
+static bool tokenizer_of(Test *t, Tokenizer *k, int32_t (*merges)[2], int n) {
+    Error *e = fresh(t);
     Bytes b = {0};
     bytes_add(&b, "SINKTOK1\1\0\0\0", 12, e);
     bytes_number(&b, (uint64_t)(259 + n), 4, e);
@@ -4768,27 +4801,25 @@ static void coder_free(Encoder *c, Tokenizer *k) {
     tokenizer_free(k);
 }
 
-/* Encoding as the oracle does, and decoding back to the same bytes. */
+/* Encoding as the oracle does, which knows no special id, and decoding back to the same bytes. */
 static void encode_and_back(Test *t, Encoder *c, const void *text, size_t n, const char *what) {
-    Error e = {0};
     Ids ids = {0}, slow = {0};
     Bytes back = {0};
-    tokenizer_encode(c, text, n, &ids, &e);
-    tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &e);
-    fact(t, !e.status && back.size == n && (!n || !memcmp(back.at, text, n)),
-         "%s: %zu bytes come back as %zu %s", what, n, back.size, e.text);
-    for (size_t i = 0; i < ids.size; i++)
-        if (ids.at[i] < TOKEN_BYTE) fact(t, false, "%s: a special id", what);
+    tokenizer_encode(c, text, n, &ids, fresh(t));
+    tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &t->e);
+    fact(t, !t->e.status && bytes_are(&back, text, n), "%s: %zu bytes come back as %zu %s", what, n,
+         back.size, t->e.text);
     oracle_encode(c->tokenizer, text, n, &slow);
-    fact(t, slow.size == ids.size && (!n || !memcmp(slow.at, ids.at, ids.size * sizeof *ids.at)),
-         "%s: %zu ids of %zu bytes, by the book %zu", what, ids.size, n, slow.size);
+    fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes, by the book %zu", what, ids.size, n,
+         slow.size);
     ids_free(&ids);
     ids_free(&slow);
     bytes_free(&back);
 }
 
-/* The oracle cuts as chapter 8 says in words; and a tokenizer that merges any two of eight bytes of
- * every kind shows where sink.c cuts. */
+/* The oracle cuts as chapter 8 says in words. A tokenizer that merges any two of eight bytes shows
+ * where sink.c cuts; tokens that double in length show that a piece, the blank before a word
+ * included, ends after PIECE_MAX bytes. */
 static void pieces__as_the_oracle_cuts(Test *t) {
     static const char TEXT[] = "It's 1,024  km\n  x \n\t\n y9999  ",
                       CUT[] = "It|'|s| 1|,|024| | km|\n | x| \n\t\n| y|999|9|  |";
@@ -4802,7 +4833,6 @@ static void pieces__as_the_oracle_cuts(Test *t) {
     fact(t, !strcmp(cut, CUT), "the oracle cuts %s", cut);
     int32_t merges[64][2];
     Rng r = {1};
-    Error e = {0};
     Tokenizer k = {0};
     for (int i = 0; i < 64; i++) {           /* all pairs, in an order drawn at random */
         const int j = (int)rng_below(&r, (uint64_t)i + 1);
@@ -4810,7 +4840,7 @@ static void pieces__as_the_oracle_cuts(Test *t) {
         merges[j][0] = TOKEN_BYTE + KINDS[i / 8];
         merges[j][1] = TOKEN_BYTE + KINDS[i % 8];
     }
-    fact(t, tokenizer_of(&k, merges, 64, &e), "%s", e.text);
+    fact(t, tokenizer_of(t, &k, merges, 64), "%s", t->e.text);
     Encoder c = encoder_of(&k);
     unsigned char s[400];
     for (int trial = 0; trial < 4000; trial++) {
@@ -4820,29 +4850,14 @@ static void pieces__as_the_oracle_cuts(Test *t) {
         encode_and_back(t, &c, s, n, "kinds");
     }
     coder_free(&c, &k);
-}
-
-/* Tokens that double in length show the end of a piece after PIECE_MAX bytes, the blank before a
- * word included. */
-static void pieces__end_after_their_most(Test *t) {
-    static const struct { int blank; size_t n, ids; int32_t id[9]; } ROWS[] = {
-        {0, 400, 4, {265, 265, 265, 262}},
-        {1, 144, 9, {TOKEN_BYTE + ' ', 264, 263, 262, 261, 260, 259, TOKEN_BYTE + 'x', 262}}};
-    int32_t merges[7][2];
     for (int i = 0; i < 7; i++) merges[i][0] = merges[i][1] = i ? 258 + i : TOKEN_BYTE + 'x';
-    Error e = {0};
-    Tokenizer k = {0};
-    fact(t, tokenizer_of(&k, merges, 7, &e), "%s", e.text);
-    Encoder c = encoder_of(&k);
-    EACH(i, ROWS) {
-        Ids ids = {0};
-        unsigned char s[400];
+    fact(t, tokenizer_of(t, &k, merges, 7), "%s", t->e.text);
+    c = encoder_of(&k);
+    for (int blank = 0; blank < 2; blank++) {
         memset(s, 'x', sizeof s);
-        if (ROWS[i].blank) s[0] = ' ';
-        tokenizer_encode(&c, s, ROWS[i].n, &ids, &e);
-        fact(t, ids.size == ROWS[i].ids && !memcmp(ids.at, ROWS[i].id, ids.size * sizeof *ids.at),
-             "%zu x: %zu ids", ROWS[i].n, ids.size);
-        ids_free(&ids);
+        if (blank) s[0] = ' ';
+        fact(t, oracle_piece(s, sizeof s) == 128, "a piece that begins with %c", s[0]);
+        for (size_t n = 100; n < 400; n++) encode_and_back(t, &c, s, n, "a long piece");
     }
     coder_free(&c, &k);
 }
@@ -4851,7 +4866,7 @@ static void pieces__end_after_their_most(Test *t) {
 static void tokenizer_encode__by_the_book(Test *t) {
     enum { SIZE = 1500, WORDS = 120000 };
     Rng r = {2};
-    unsigned char s[SIZE] = {0}, *words = (unsigned char *)room(WORDS / 8);
+    unsigned char s[SIZE] = {0}, *words = zeroed(WORDS, 1);
     for (size_t i = 0; i < WORDS; i++) words[i] = (unsigned char)"abcdethe "[rng_below(&r, 9)];
     for (int vocab = 259; vocab <= 399; vocab += 70) {
         Tokenizer k = sample_tokenizer(t, vocab);
@@ -4881,30 +4896,28 @@ static void tokenizer_train__by_the_book(Test *t) {
     unsigned char s[SIZE];
     for (int trial = 0; trial < 8; trial++) {
         Tokenizer k, again;
-        Error e = {0};
         const size_t n = SIZE / 2 + (size_t)rng_below(&r, SIZE / 2);
         int vocab = trial % 4 ? 320 : 280;
         random_text(&r, trial % 4, s, n);
         if (trial % 4 == 3) memcpy(s + n / 2, DOCUMENT_END DOCUMENT_END, 26);
-        while (tokenizer_train(&k, s, n, vocab, &e)) {   /* runs have few pairs, as it says */
-            const char *hint = strstr(e.text, "Try: more text, or --vocab ");
-            fact(t, hint && e.status == 1 && !k.start, "%s", e.text);
+        while (tokenizer_train(&k, s, n, vocab, fresh(t))) {     /* runs have few pairs */
+            const char *hint = strstr(t->e.text, "Try: more text, or --vocab ");
+            fact(t, hint && t->e.status == 1 && !k.start, "%s", t->e.text);
             if (!hint || vocab <= atoi(hint + 27)) return;
             vocab = atoi(hint + 27);
-            e.status = 0;
         }
         const int same = (int)oracle_train(&k, s, n);
         fact(t, vocab > 265 && same == vocab - 259, "text %d: %d of %d merges", trial, same,
              vocab - 259);
-        fact(t, !tokenizer_train(&again, s, n, vocab, &e) && again.hash == k.hash,
+        fact(t, !tokenizer_train(&again, s, n, vocab, fresh(t)) && again.hash == k.hash,
              "text %d: another one", trial);
         tokenizer_free(&k);
         tokenizer_free(&again);
     }
 }
 
-static int trained(Tokenizer *k, const char *text, int vocab, Error *e) {
-    return tokenizer_train(k, (const unsigned char *)text, strlen(text), vocab, e);
+static int trained(Test *t, Tokenizer *k, const char *text, int vocab) {
+    return tokenizer_train(k, (const unsigned char *)text, strlen(text), vocab, fresh(t));
 }
 
 /* Ties by hand, the order of documents, and vocabularies that cannot be had. */
@@ -4918,104 +4931,94 @@ static void tokenizer_train__by_hand(Test *t) {
     static const struct { const char *text; int vocab, status; const char *hint; } WRONG[] = {
         {"abab cd", 261, 1, "--vocab 260"}, {"", 260, 1, "--vocab 259"},
         {"", 258, 2, "259 to 262144"}, {"", TOKENIZER_VOCAB_MAX + 1, 2, "259 to 262144"}};
-    Error e = {0};
     Tokenizer a, b;
-    fact(t, !trained(&a, ONE, 262, &e) && !trained(&b, TWO, 262, &e) && a.hash == b.hash,
-         "the order of documents plays a part %s", e.text);
+    fact(t, !trained(t, &a, ONE, 262) && !trained(t, &b, TWO, 262) && a.hash == b.hash,
+         "the order of documents plays a part %s", t->e.text);
     EACH(i, EXPECT)
         fact(t, a.merges.at[i].left == EXPECT[i][0] && a.merges.at[i].right == EXPECT[i][1],
              "merge %d is %d %d", i, a.merges.at[i].left, a.merges.at[i].right);
     tokenizer_free(&a);
     tokenizer_free(&b);
-    EACH(i, WRONG) {
-        Error bad = {0};
-        fact(t, trained(&a, WRONG[i].text, WRONG[i].vocab, &bad) == WRONG[i].status && !a.start &&
-                strstr(bad.text, WRONG[i].hint), "%d: %s", WRONG[i].vocab, bad.text);
-    }
-    fact(t, !trained(&a, "", 259, &e) && a.vocab == 259, "bytes alone: %s", e.text);
+    EACH(i, WRONG)
+        fact(t, trained(t, &a, WRONG[i].text, WRONG[i].vocab) == WRONG[i].status && !a.start &&
+                strstr(t->e.text, WRONG[i].hint), "%d: %s", WRONG[i].vocab, t->e.text);
+    fact(t, !trained(t, &a, "", 259) && a.vocab == 259, "bytes alone: %s", t->e.text);
     tokenizer_free(&a);
 }
 
 static void tokenizer_read__damage(Test *t) {
-    Error e = {0};
     Tokenizer k = sample_tokenizer(t, 290), back;
-    Bytes b = {0}, again = {0};
-    fact(t, !tokenizer_bytes(&k, &b, &e) && b.size == 28 + 8 * 31, "%zu bytes %s", b.size, e.text);
-    fact(t, !memcmp(b.at, "SINKTOK1\1\0\0\0\x22\1\0\0\x1f\0\0\0", 20), "another head");
-    fact(t, !tokenizer_read(b.at, b.size, "x", &back, &e) && back.hash == k.hash &&
-            !tokenizer_bytes(&back, &again, &e) && again.size == b.size &&
-            !memcmp(again.at, b.at, b.size) && !memcmp(back.pool.at, k.pool.at, k.start[290]),
-         "it comes back as another %s", e.text);
+    Error *e = fresh(t);
+    Bytes *b = bytes_of(t), *again = bytes_of(t);
+    fact(t, !tokenizer_bytes(&k, b, e) && b->size == 28 + 8 * 31 &&
+            !memcmp(b->at, "SINKTOK1\1\0\0\0\x22\1\0\0\x1f\0\0\0", 20), "%zu bytes, or their head",
+         b->size);
+    fact(t, !tokenizer_read(b->at, b->size, "x", &back, e) && back.hash == k.hash &&
+            !tokenizer_bytes(&back, again, e) && bytes_are(again, b->at, b->size) &&
+            !memcmp(back.pool.at, k.pool.at, k.start[290]), "it comes back as another %s", e->text);
     tokenizer_free(&back);
-    for (size_t n = 0; n < b.size; n++)
-        fact(t, refused(b.at, n), "cut to %zu bytes, it is read", n);
-    for (size_t i = 0; i < b.size; i++)
+    for (size_t n = 0; n < b->size; n++)
+        fact(t, refused(b->at, n), "cut to %zu bytes, it is read", n);
+    for (size_t i = 0; i < b->size; i++)
         for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
-            b.at[i] ^= (unsigned char)bit;
-            fact(t, refused(b.at, b.size), "with byte %zu changed, it is read", i);
-            b.at[i] ^= (unsigned char)bit;
+            b->at[i] ^= (unsigned char)bit;
+            fact(t, refused(b->at, b->size), "with byte %zu changed, it is read", i);
+            b->at[i] ^= (unsigned char)bit;
         }
-    bytes_add(&b, "", 1, &e);
-    fact(t, refused(b.at, b.size), "with a byte more, it is read");
-    bytes_free(&b);
-    bytes_free(&again);
+    bytes_add(b, "", 1, e);
+    fact(t, refused(b->at, b->size), "with a byte more, it is read");
     tokenizer_free(&k);
 }
 
 /* Wrong contents under a right checksum: one of each kind, then thousands at random. */
 static void tokenizer_read__hostile(Test *t) {
+    enum { TRIALS = 6000 };
     static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
         {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/hf.c -o hf"},
         {15, 1, 255, "fewer"}, {16, 1, 40, "fewer"}, {12, 1, 2, "fewer"}, {12, 1, 0x2d, "fewer"},
         {20, 1, 2, "merge 0"}, {24, 1, 0, "merge 0"}, {21, 1, 1, "merge 0"},
         {30, 1, 255, "merge 1"}, {35, 1, 255, "merge 1"},
-        {20, 4, 259, "merge 0 of ids 3 to 258, found "},     /* a merge made of itself */
-        {24, 4, 259, "merge 0 of ids 3 to 258, found "},
-        {20 + 8 * 7, 8, 0, "found the pair of merge 3"}};    /* a pair merged twice */
-    Error e = {0};
+        {20, 4, 259, "merge 0 of ids 3 to 258, new"},     /* a merge made of itself */
+        {24, 4, 259, "merge 0 of ids 3 to 258, new"},
+        {20 + 8 * 7, 8, 0, "merge 7 of ids 3 to 265, new"}};    /* a pair merged twice */
     Rng r = {5};
     Tokenizer k = sample_tokenizer(t, 300), back;
-    Bytes b = {0}, w = {0};
-    tokenizer_bytes(&k, &b, &e);
-    bytes_add(&w, b.at, b.size, &e);
+    Bytes *b = bytes_of(t), *w = bytes_of(t);
+    tokenizer_bytes(&k, b, fresh(t));
+    bytes_add(w, b->at, b->size, &t->e);
     EACH(i, WRONG) {
-        Error bad = {0};
-        uint64_t value = WRONG[i].size < 8 ? WRONG[i].value : number_at(b.at + 20 + 8 * 3, 8);
-        memcpy(w.at, b.at, b.size);
+        uint64_t value = WRONG[i].size < 8 ? WRONG[i].value : number_at(b->at + 20 + 8 * 3, 8);
+        memcpy(w->at, b->at, b->size);
         for (int j = 0; j < WRONG[i].size; j++, value >>= 8)
-            w.at[WRONG[i].at + (size_t)j] = (unsigned char)value;
-        seal(&w);
-        fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
-                strstr(bad.text, WRONG[i].found), "byte %zu: %s", WRONG[i].at, bad.text);
+            w->at[WRONG[i].at + (size_t)j] = (unsigned char)value;
+        seal(w);
+        fact(t, refused(w->at, w->size) && tokenizer_read(w->at, w->size, "x", &back, fresh(t)) &&
+                strstr(t->e.text, WRONG[i].found), "byte %zu: %s", WRONG[i].at, t->e.text);
     }
     int32_t merges[8][2];                    /* each twice the one before; the eighth: 129 bytes */
     for (int i = 0; i < 8; i++) merges[i][0] = merges[i][1] = i ? 258 + i : 100;
     merges[7][1] = 100;
-    fact(t, !tokenizer_of(&back, merges, 8, &e) &&
-            strstr(e.text, "merge 7 to spell at most 128 bytes, found 129"), "%s", e.text);
-    int accepted = 0, trials = 6000;
-    for (int trial = 0; trial < trials; trial++) {
-        Error bad = {0};
-        w.size = b.size;
-        memcpy(w.at, b.at, b.size);
+    fact(t, !tokenizer_of(t, &back, merges, 8) &&
+            strstr(t->e.text, "merge 7 of ids 3 to 265, new, of at most 128"), "%s", t->e.text);
+    int accepted = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        w->size = b->size;
+        memcpy(w->at, b->at, b->size);
         for (uint64_t changes = 1 + rng_below(&r, 3); changes--;) {
             const size_t at = trial % 2 ? 20 + 4 * (size_t)rng_below(&r, 82)
-                                        : (size_t)rng_below(&r, b.size - 8);
-            w.at[at] = (unsigned char)rng_below(&r, 256);
+                                        : (size_t)rng_below(&r, b->size - 8);
+            w->at[at] = (unsigned char)rng_below(&r, 256);
         }
-        if (trial % 8 == 7) w.size = (size_t)rng_below(&r, b.size);
-        if (w.size >= 8) seal(&w);
-        if (!tokenizer_read(w.at, w.size, "x", &back, &bad) && ++accepted % 50 == 0) {
+        if (trial % 8 == 7) w->size = (size_t)rng_below(&r, b->size);
+        if (w->size >= 8) seal(w);
+        if (!tokenizer_read(w->at, w->size, "x", &back, fresh(t)) && ++accepted % 50 == 0) {
             Encoder c = encoder_of(&back);
             encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "a tampered file");
             encoder_free(&c);
         }
         tokenizer_free(&back);
     }
-    fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
-         trials);
-    bytes_free(&b);
-    bytes_free(&w);
+    fact(t, accepted > 100 && accepted < TRIALS - 100, "%d tampered files are read", accepted);
     tokenizer_free(&k);
 }
 
@@ -5031,43 +5034,31 @@ static void tokenizer__special_ids(Test *t) {
         fact(t, n == TEXTS[i].length, "%s: a document of %zu bytes", text, n);
     }
     Tokenizer k = sample_tokenizer(t, 300);
-    Error e = {0};
-    Bytes b = {0};
-    fact(t, !tokenizer_decode(&k, SPECIAL, 4, &b, &e) && b.size == 28 &&
-            !memcmp(b.at, "<|bos|><|endoftext|><|fix|>x", 28),
-         "special ids: %.*s", (int)b.size, (const char *)b.at);
-    EACH(i, WRONG) {
-        Error bad = {0};
-        fact(t, tokenizer_decode(&k, WRONG[i], 2, &b, &bad) == 1 && b.size == 28 &&
-                strstr(bad.text, "at place 1") && strstr(bad.text, "0 to 299"),
-             "id %d: %s", WRONG[i][1], bad.text);
-    }
-    bytes_free(&b);
+    Bytes *b = bytes_of(t);
+    fact(t, !tokenizer_decode(&k, SPECIAL, 4, b, fresh(t)) &&
+            bytes_are(b, "<|bos|><|endoftext|><|fix|>x", 28), "special ids: %zu bytes", b->size);
+    EACH(i, WRONG)
+        fact(t, tokenizer_decode(&k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
+                strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "id %d: %s",
+             WRONG[i][1], t->e.text);
     tokenizer_free(&k);
 }
 
-/* The shipped vocabulary on what the shipped grammar tells. */
+/* The shipped vocabulary on the sample of the shipped grammar. */
 static void tokenizer__shipped(Test *t) {
-    Error e = {0};
     Tokenizer k = {0};
-    Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
-    Bytes text = {0};
-    Ids ids = {0};
-    fact(t, !tokenizer_load("tokenizer.bin", &k, &e) && k.vocab == 2048, "%d tokens", k.vocab);
-    for (uint64_t n = 0; n < 30 && !e.status; n++) grammar_document(&g, 5, n, &text, &e);
-    fact(t, !e.status, "%s", e.text);
+    Bytes *text = bytes_of(t);
+    Ids *ids = ids_of(t);
+    fact(t, !tokenizer_load("tokenizer.bin", &k, fresh(t)) && k.vocab == 2048 &&
+            !file_read("data/story.txt", text, &t->e), "%d tokens %s", k.vocab, t->e.text);
     Encoder c = encoder_of(&k);
-    tokenizer_encode(&c, text.at, text.size, &ids, &e);
-    const double ratio = (double)text.size / (double)ids.size;
+    tokenizer_encode(&c, text->at, text->size, ids, &t->e);
+    const double ratio = (double)text->size / (double)ids->size;
     fact(t, ratio > 2.5, "%.3f bytes a token", ratio);
     note(t, "%.2f bytes a token", ratio);
-    encode_and_back(t, &c, text.at, 20000, "stories");
+    encode_and_back(t, &c, text->at, text->size, "stories");
     encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "SAMPLE");
-    bytes_free(&text);
-    ids_free(&ids);
-    encoder_free(&c);
-    grammar_free(&g);
-    tokenizer_free(&k);
+    coder_free(&c, &k);
 }
 
 /* =================================================================================================
@@ -5077,71 +5068,61 @@ static void tokenizer__shipped(Test *t) {
 
 /* Document number of a grammar given as text, or the error; the caller frees. */
 static char *told(const char *text, uint64_t number) {
-    Grammar g;
+    Grammar g = {0};
     Error e = {0};
     Bytes b = {0};
-    if (!grammar_read(&g, (const unsigned char *)text, strlen(text), "g", &e)) {
+    if (!grammar_read(&g, (const unsigned char *)text, strlen(text), "g", &e))
         grammar_document(&g, 1, number, &b, &e);
-        grammar_free(&g);
-    }
+    grammar_free(&g);
     if (e.status) bytes_add(&b, e.text, strlen(e.text), &(Error){0});
     bytes_add(&b, "", 1, &(Error){0});
     if (!b.at) exit(1);
     return (char *)b.at;
 }
 
+/* What each grammar tells; where a line is named, what it lacks there. */
 static void grammar__tells(Test *t) {
-    static const char *const ROWS[][2] = {
-        {"s = plain   text\n  goes on # not this\n# nor this\n\n", "plain text goes on"},
-        {"s = [^a w], [a v].\nw = owl\nv = house\n", "An owl, a house."},
-        {"s = [^a w] [a v]\nw = hour\nv = unicorn\n", "An hour a unicorn"},
-        {"s = [x:w] [$x] [y=$x][$y] {} {|} .\nw = a\n", "a a a."},
-        {"s = [p:p/he] {[$p/his]|[$p/his]} [p=p] [$p] [$p/his].\np/he/his = Ann/she/her",
+    static const struct { const char *text; int line; const char *told; } ROWS[] = {
+        {"s = plain   text\n  goes on # not this\n# nor this\n\n", 0, "plain text goes on"},
+        {"s = [^a w], [a v].\nw = owl\nv = house\n", 0, "An owl, a house."},
+        {"s = [^a w] [a v]\nw = hour\nv = unicorn\n", 0, "An hour a unicorn"},
+        {"s = [x:w] [$x] [y=$x][$y] {} {|} .\nw = a\n", 0, "a a a."},
+        {"s = [p:p/he] {[$p/his]|[$p/his]} [p=p] [$p] [$p/his].\np/he/his = Ann/she/her", 0,
          "she her Ann her."},
-        {"s = [3 w]\nw = {|}", ""},
-        {"s = [x:w] [y:w] [$x][$y]\nw = {|}", ""},              /* nothing is remembered */
-        {"s = [3 w].\nw = , {|}", ",,,."},
-        {"s = [3 w] [^2-2 w]\nw=x", "x x x X X"},
-        {"s = [n/s] [n] [n/n]\nn/s = [c] [b] {[b]|[b]}\nb/s = box/boxes\nc = red",
+        {"s = [3 w]\nw = {|}", 0, ""},
+        {"s = [x:w] [y:w] [$x][$y]\nw = {|}", 0, ""},              /* nothing is remembered */
+        {"s = [3 w].\nw = , {|}", 0, ",,,."},
+        {"s = [3 w] [^2-2 w]\nw=x", 0, "x x x X X"},
+        {"s = [n/s] [n] [n/n]\nn/s = [c] [b] {[b]|[b]}\nb/s = box/boxes\nc = red", 0,
          "red boxes boxes red box box red box box"},
-        {"s = a \\[b\\] \\/ \\| \\{\\} \\# \\\\ \\n c", "a [b] / | {} # \\\nc"},
-        {"s = {0: no|2: yes} \"[^w]\"\nw = 'quick'", "yes \"'Quick'\""},
-        {"s = [x=w][$x]\r\nw/q = a/b\r\n", "a"},
-        {"s = { {a} } {,} { b }!", "a, b!"},
-        {"s = [w/v]\nw/v = [x]\nx/v = one/two", "two"},
-        {"s = [x=n] [$x+$x] [$x-9] [$x*$x] [$x/2] [$x%2]\nn = 7", "14 -2 49 3 1"},
-        {"s = [x=n] [y=$x-9][$y/2] [$y%2]. [z:$x+1], [$z*$y] [z=$z*10][$z]\nn = 7",
+        {"s = a \\[b\\] \\/ \\| \\{\\} \\# \\\\ \\n c", 0, "a [b] / | {} # \\\nc"},
+        {"s = {0: no|2: yes} \"[^w]\"\nw = 'quick'", 0, "yes \"'Quick'\""},
+        {"s = [x=w][$x]\r\nw/q = a/b\r\n", 0, "a"},
+        {"s = { {a} } {,} { b }!", 0, "a, b!"},
+        {"s = [w/v]\nw/v = [x]\nx/v = one/two", 0, "two"},
+        {"s = [x=n] [$x+$x] [$x-9] [$x*$x] [$x/2] [$x%2]\nn = 7", 0, "14 -2 49 3 1"},
+        {"s = [x=n] [y=$x-9][$y/2] [$y%2]. [z:$x+1], [$z*$y] [z=$z*10][$z]\nn = 7", 0,
          "-1 0. 8, -16 80"},
-        {"s = [x=n] [$x*$x] [$x+9999] [0-0 $x+1] [2 $x+1]\nn = 999999999",
+        {"s = [x=n] [$x*$x] [$x+9999] [0-0 $x+1] [2 $x+1]\nn = 999999999", 0,
          "999999998000000001 1000009998 1000000000 1000000000"},
-        {"s = [x=n] [$x/60]:[$x%60] [$x/of] [x=$x+1] [$x/of]\nn/of = 125/b", "2:5 b 126"},
-        {"s = a\\tb \\n\\t[w]\\n\nw = c \\t", "a\tb\n\tc \t\n"},
-    };
-    EACH(i, ROWS) {
-        char *s = told(ROWS[i][0], 0);
-        fact(t, !strcmp(s, ROWS[i][1]), "%.60s: tells %.200s", ROWS[i][0], s);
-        free(s);
-    }
-}
-
-static void grammar__says_where(Test *t) {
-    static const struct { const char *text; int line; const char *expected; } ROWS[] = {
+        {"s = [x=n] [$x/60]:[$x%60] [$x/of] [x=$x+1] [$x/of]\nn/of = 125/b", 0, "2:5 b 126"},
+        {"s = a\\tb \\n\\t[w]\\n\nw = c \\t", 0, "a\tb\n\tc \t\n"},
         {"", 2, "a rule, found the end of the file"},
         {"s = [t]", 1, "the name of a rule, found t"},
-        {"s = a\ns = b", 2, "a new rule, found s again (first in line 1)"},
-        {"s = [$t]", 1, "a variable that something remembers, found t"},
-        {"s = [$t] [t=s2]\ns2=a", 1, "a variable that has been remembered by now, found t"},
+        {"s = a\ns = b", 2, "a new rule, found s"},
+        {"s = [$t]", 1, "a variable of the grammar, found t"},
+        {"s = [$t] [t=s2]\ns2=a", 1, "a variable that is remembered by now, found t"},
         {"s = a\nt = {b|[s]\n", 2, "} to close a {, found the end of the line"},
         {"s = a\nt = b}\n", 2, "the end of the rule, found }"},
         {"s = [s/u]", 1, "a form of that rule or variable, found u"},
-        {"s/t/u = a/b", 1, "/ and as many forms as the head has, found the end of the line"},
-        {"s/t = a/b/c", 1, "| or the end of the alternative after its last form"},
+        {"s/t/u = a/b", 1, "one form, or as many as the head has, found the end of the line"},
+        {"s/t = a/b/c", 1, "one form, or as many as the head has, found the end of the line"},
         {"s = a b [s", 1, "] after a reference, found the end of the line"},
         {"s = a [5-2 t]", 1, "a range such as 2-5"},
         {"s = 0: a", 1, "a weight above 0"},
         {"s a", 1, "= or ~= after a rule's name, found a"},
         {"s = [x=t] [x=u]\nt/a = b\nu = b", 1,
-         "rules with the same forms for one variable, found x"},
+         "rules with the same forms, found x"},
         {"s = {{{{{{{{{{{{{{{{{{{{", 1, "at most 16 { inside another"},
         {"s = {a/b}", 1, "} to close a {, found /"},
         {"s = a\\\n", 1, "a mark after \\"},
@@ -5159,25 +5140,27 @@ static void grammar__says_where(Test *t) {
         {"s = [x=t] [$x+1]\nt = 1-2", 1, "a whole number of at most nine digits"},
         {"s = [x=t] [$x+1]\nt = {|}", 1, "a whole number of at most nine digits"},
         {"s = [x=t] [y=$x*$x] [$y+1]\nt = 99999", 1, "a whole number of at most"},
-        {"s = [x=t] [$x+$y]\nt = 1", 1, "a variable that something remembers, found y"},
+        {"s = [x=t] [$x+$y]\nt = 1", 1, "a variable of the grammar, found y"},
         {"s = [x=t] [$x+$y] [y=t]\nt = 1", 1,
-         "a variable that has been remembered by now, found y"},
-        {"s = [x=t] [$x+]\nt = 1", 1, "$ and a variable's name, or a number, after"},
-        {"s = [x=t] [$x+12345]\nt = 1", 1, "$ and a variable's name, or a number"},
+         "a variable that is remembered by now, found y"},
+        {"s = [x=t] [$x+]\nt = 1", 1, "$ and a variable's name, or a number, found ]"},
+        {"s = [x=t] [$x+12345]\nt = 1", 1, "$ and a variable's name, or a number, found 1"},
         {"s = [x=t] [$x+1/of]\nt/of = 1/2", 1, "] after a reference, found /"},
         {"s = [t+1]\nt = 1", 1, "] after a reference, found +"},
     };
     EACH(i, ROWS) {
         char *s = told(ROWS[i].text, 0), begin[200];
-        snprintf(begin, sizeof begin, "g:%d: expected %s", ROWS[i].line, ROWS[i].expected);
-        fact(t, !strncmp(s, begin, strlen(begin)) && strstr(s, " Try: ") && !strchr(s, '\n'),
-             "%.60s: %.300s", ROWS[i].text, s);
+        snprintf(begin, sizeof begin, "g:%d: expected %s", ROWS[i].line, ROWS[i].told);
+        bool as_it_must = !strncmp(s, begin, strlen(begin)) && strstr(s, " Try: ") &&
+                          !strchr(s, '\n');
+        fact(t, ROWS[i].line ? as_it_must : !strcmp(s, ROWS[i].told), "%.60s: %.300s",
+             ROWS[i].text, s);
         free(s);
     }
 }
 
-/* What is remembered, 100,000 bytes, and told again and again is refused before it is much more than
- * a document. */
+/* What is remembered, 100,000 bytes, and told again and again is refused before it is much more
+ * than a document. */
 static void grammar_document__bounded(Test *t) {
     static const char *const ROWS[] = {"9", "5000", "9999"};
     EACH(i, ROWS) {
@@ -5215,31 +5198,28 @@ static void grammar_read__damage(Test *t) {
     enum { TRIALS = 12000, SIZE = sizeof WHOLE - 1 };
     Rng r = {5};
     int read = 0;
-    Bytes out = {0};
+    Bytes *out = bytes_of(t);
     for (int i = 0; i < TRIALS; i++) {
         Grammar g;
-        Error e = {0};
+        Error *e = fresh(t);
         const size_t size = SIZE - (size_t)(rng_below(&r, 2) * rng_below(&r, SIZE));
-        unsigned char *at = malloc(size ? size : 1);     /* so that reading past it is seen */
-        if (!at) exit(1);
-        memcpy(at, WHOLE, size);
+        unsigned char *at = exactly(WHOLE, size);
         for (uint64_t k = rng_below(&r, 6); size && k--;) {
             unsigned char *to = at + rng_below(&r, size);
             *to = (unsigned char)(rng_below(&r, 3) ? (uint64_t)WHOLE[rng_below(&r, SIZE)]
                                                    : rng_below(&r, 256));
         }
-        if (!grammar_read(&g, at, size, "g", &e)) {
+        if (!grammar_read(&g, at, size, "g", e)) {
             read++;
-            out.size = 0;
-            for (uint64_t n = 0; n < 3; n++) grammar_document(&g, 0, n, &out, &e);
+            out->size = 0;
+            for (uint64_t n = 0; n < 3; n++) grammar_document(&g, 0, n, out, e);
             grammar_free(&g);
         }
-        fact(t, !e.status || (!strncmp(e.text, "g:", 2) && strstr(e.text, " Try: ")), "%s", e.text);
+        fact(t, !e->status || (!strncmp(e->text, "g:", 2) && strstr(e->text, " Try: ")), "%s",
+             e->text);
         free(at);
     }
-    fact(t, read > TRIALS / 20 && read < TRIALS * 19 / 20, "%d of %d damaged grammars are read",
-         read, TRIALS);
-    bytes_free(&out);
+    fact(t, read > TRIALS / 20 && read < TRIALS * 19 / 20, "%d damaged grammars are read", read);
 }
 
 static int by_text(const void *a, const void *b) {
@@ -5256,48 +5236,37 @@ static int distinct_of(char **s, int n) {
 
 /* Document n of seed 1, the caller's to free. */
 static char *document_of(Test *t, const Grammar *g, int n) {
-    Error e = {0};
     Bytes b = {0};
-    grammar_document(g, 1, (uint64_t)n, &b, &e);
-    bytes_add(&b, "", 1, &e);
-    fact(t, !e.status && strlen((char *)b.at) == b.size - 1 &&
-            utf8_length(b.at, b.size) == b.size, "%s: document %d: %s", g->name, n, e.text);
+    grammar_document(g, 1, (uint64_t)n, &b, fresh(t));
+    bytes_add(&b, "", 1, &t->e);
+    fact(t, !t->e.status && strlen((char *)b.at) == b.size - 1 &&
+            utf8_length(b.at, b.size) == b.size, "%s: document %d: %s", g->name, n, t->e.text);
     return (char *)b.at;
 }
 
-static void grammar__shipped(Test *t) {
-    enum { DOCUMENTS = 500, WORDS = 400000 };
-    static const char BREAKS[] = " \n.,;:!?\"()-";
+/* A story is written as English is. */
+static void story_reads(Test *t, const char *s, int n) {
     static const char *const WRONG[] = {
         "  ", " ,", " .", "[", "]", "{", "}", "$", "\\", "..", ",,", " \n", "\n ", " a a", " a e",
         " a i", " an b", " an t", " the the ", "\t"};
-    char *documents[DOCUMENTS], **words = calloc(WORDS, sizeof *words);
+    const size_t size = strlen(s);
+    EACH(k, WRONG) fact(t, !strstr(s, WRONG[k]), "story %d has \"%s\"", n, WRONG[k]);
+    fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ' && size > 149, "story %d: %.20s", n, s);
+}
+
+/* The stories have many words; cuts them into these. */
+static void stories_words(Test *t, char **documents, int n) {
+    enum { MOST = 400000 };
+    static const char BREAKS[] = " \n.,;:!?\"()-";
+    char **words = zeroed(MOST, sizeof *words);
     int n_words = 0;
-    size_t total = 0;
-    Grammar g = grammar_of(t, SHIPPED_GRAMMAR);
-    if (!words || !g.node_count) exit(1);
-    for (int n = 0; n < DOCUMENTS; n++) {
-        const char *s = documents[n] = document_of(t, &g, n);
-        const size_t size = strlen(s);
-        EACH(k, WRONG) {
-            const char *at = strstr(s, WRONG[k]);
-            fact(t, !at, "document %d has \"%s\": %.60s", n, WRONG[k], at ? at : "");
-        }
-        fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ', "document %d: %.20s .. %s", n, s,
-             s + size - (size > 20 ? 20 : size));
-        fact(t, size > 149 && size < 11999, "document %d has %zu bytes", n, size);
-        total += size;
-    }
-    fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "some documents are the same");
-    for (int n = 0; n < DOCUMENTS; n++)                  /* cuts the documents into their words */
-        for (char *w = strtok(documents[n], BREAKS); w && n_words < WORDS; w = strtok(NULL, BREAKS))
+    for (int i = 0; i < n; i++)
+        for (char *w = strtok(documents[i], BREAKS); w && n_words < MOST; w = strtok(NULL, BREAKS))
             words[n_words++] = w;
     const int kinds = distinct_of(words, n_words);
     fact(t, kinds > 2500, "%d distinct words", kinds);
-    note(t, "%d words, %d distinct; %zu bytes a document", n_words, kinds, total / DOCUMENTS);
-    for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
+    note(t, "stories: %d words, %d distinct; ", n_words, kinds);
     free(words);
-    grammar_free(&g);
 }
 
 /* Whether an equation of plain numbers at the start of a line is right: "12 + 7 = 19" and "p / q =
@@ -5331,359 +5300,344 @@ static int second_of(const char *line) {
     return h < 24 && m < 60 && s < 60 ? (h * 60 + m) * 60 + s : -1;
 }
 
+/* What lines count is right: sums, the checks of functions, the times of a log, which never fall.
+ * Adds to the numbers of each that were found. */
+static void document_counts(Test *t, const char *path, const char *line, int found[3]) {
+    const bool arithmetic = strstr(path, "arithmetic"), log = strstr(path, "log.");
+    for (int before = 0; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        const int sum = arithmetic ? sum_right(line) : -1, check = assert_right(line),
+                  now = log && *line ? second_of(line) : before;
+        fact(t, sum && check && now >= before, "%s: %.80s", path, line);
+        found[0] += sum > 0;
+        found[1] += check > 0;
+        found[2] += log && *line;
+        before = now;
+    }
+}
+
 /* Every grammar of data/: its sample is what it tells, its documents differ and stay short, and
- * what it counts is right: sums, the checks of functions, the times of a log, which never fall. */
+ * what it counts is right. */
 static void grammar__domains(Test *t) {
-    enum { DOCUMENTS = 300 };
-    Bytes names = {0}, sample = {0}, b = {0};
-    Error e = {0};
-    int domains = 0, sums = 0, checks = 0, times = 0;
-    files_list("data", &names, &e);
-    for (size_t at = 0; at < names.size && !e.status; at += strlen((char *)names.at + at) + 1) {
+    enum { DOCUMENTS = 500 };
+    Bytes *names = bytes_of(t), *file = bytes_of(t), *sample = bytes_of(t), *b = bytes_of(t);
+    int domains = 0, found[3] = {0};
+    fact(t, !files_list("data", names, fresh(t)), "%s", t->e.text);
+    for (size_t at = 0; at < names->size; at += strlen((char *)names->at + at) + 1) {
         char path[300], *dot, *documents[DOCUMENTS];
-        snprintf(path, sizeof path, "%s", (const char *)names.at + at);
+        Grammar g = {0};
+        Error *e = fresh(t);
+        snprintf(path, sizeof path, "%s", (const char *)names->at + at);
         if (!(dot = strstr(path, ".grammar")) || dot[8]) continue;
-        Grammar g = grammar_of(t, path);
-        sample.size = b.size = 0;
+        file->size = sample->size = b->size = 0;
+        if (!file_read(path, file, e)) grammar_read(&g, file->at, file->size, path, e);
+        const bool story = !strcmp(path, SHIPPED_GRAMMAR);
         snprintf(dot, 5, ".txt");
-        file_read(path, &sample, &e);
-        for (uint64_t n = 0; n < 6 && !grammar_document(&g, 1, n, &b, &e); n++)
-            bytes_add(&b, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, &e);
-        fact(t, b.size == sample.size && !memcmp(b.at, sample.at, b.size),
-             "%s is not what its grammar tells. Try: make samples", path);
-        const bool arithmetic = strstr(path, "arithmetic"), log = strstr(path, "log.");
+        file_read(path, sample, e);
+        for (uint64_t n = 0; n < 6 && !grammar_document(&g, 1, n, b, e); n++)
+            bytes_add(b, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, e);
+        fact(t, !e->status && bytes_are(b, sample->at, sample->size),
+             "%s is not what its grammar tells. %s Try: make samples", path, e->text);
         for (int n = 0; n < DOCUMENTS; n++) {
-            int before = 0;
-            char *line = documents[n] = document_of(t, &g, n);
-            fact(t, strlen(line) > 59 && strlen(line) < 11999, "%s: document %d has %zu bytes",
-                 path, n, strlen(line));
-            for (; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-                const int sum = arithmetic ? sum_right(line) : -1, check = assert_right(line);
-                fact(t, sum && check, "document %d: %.80s", n, line);
-                sums += sum > 0;
-                checks += check > 0;
-                if (!log || !*line) continue;
-                const int now = second_of(line);
-                fact(t, now >= before, "document %d: %.60s", n, line);
-                before = now;
-                times++;
-            }
+            const char *s = documents[n] = document_of(t, &g, n);
+            fact(t, strlen(s) > 59 && strlen(s) < 11999, "%s: document %d has %zu bytes", path, n,
+                 strlen(s));
+            document_counts(t, path, s, found);
+            if (story) story_reads(t, s, n);
         }
         fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "%s: some are the same", path);
+        if (story) stories_words(t, documents, DOCUMENTS);
         for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
         grammar_free(&g);
         domains++;
     }
-    fact(t, !e.status && domains >= 6 && sums > 500 && checks > 100 && times > 5000,
-         "%s%d domains, %d sums, %d checks, %d times", e.text, domains, sums, checks, times);
-    note(t, "%d domains; %d sums, %d checks of code, %d times of logs", domains, sums, checks,
-         times);
-    bytes_free(&names);
-    bytes_free(&sample);
-    bytes_free(&b);
+    fact(t, domains >= 6 && found[0] > 500 && found[1] > 100 && found[2] > 5000, "too few");
+    note(t, "%d domains; %d sums, %d checks of code, %d times of logs", domains, found[0], found[1],
+         found[2]);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 9.2  Packing [S2] [FIG1] and interventions */
 
-/* The data of these flags, for which tale_open has made the files; a test without them may give up.
- */
-static void data_of(Data *d, Settings *s, int seed, int T, const char *flags) {
+/* The data of flags with their settings, and room for B sequences of T tokens. */
+typedef struct Feed {
+    Settings s;
+    Data d;
+    int B, T, *ids, *targets;
+} Feed;
+
+static void feed_room(Feed *f, int B, int T) {
+    free(f->ids);
+    f->B = B;
+    f->T = T;
+    f->ids = zeroed((idx)2 * B * T, sizeof *f->ids);
+    f->targets = f->ids + B * T;
+}
+
+static void feed_close(void *room) {
+    Feed *f = room;
+    data_close(&f->d);
+    free(f->ids);
+}
+
+static void tale_files(Test *t) {
+    Settings s;
+    if (!t->tale && !tale_open(t, &s, "")) exit(1);
+}
+
+/* With the files of tale_open. T is 0 for an evaluation. Without its data a test gives up. */
+static Feed *feed_open(Test *t, int seed, int B, int T, const char *format, ...) {
+    Feed *f = later(t, 1, sizeof *f, feed_close);
     Error e = {0};
-    tiny_settings(s, flags, &e);
-    s->data.vocab = s->model.vocab;
-    if (!e.status && !data_open(d, &s->data, seed, T, &e)) return;
+    char flags[200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(flags, sizeof flags, format, args);
+    va_end(args);
+    tale_files(t);
+    feed_room(f, B, T);
+    tiny_settings(&f->s, flags, &e);
+    f->s.data.vocab = f->s.model.vocab;
+    if (!e.status && !data_open(&f->d, &f->s.data, seed, T, &e)) return f;
     fprintf(stderr, "test_sink: %s: %s\n", flags, e.text);
     exit(1);
 }
 
-/* The same with those files, which tale_close removes. */
-static void tale_data(Test *t, Data *d, Settings *s, int seed, int T, const char *flags) {
-    if (!tale_open(t, s, "")) exit(1);
-    data_of(d, s, seed, T, flags);
+static void feed_next(Test *t, Feed *f) {
+    if (data_batch(&f->d, &f->s.data, f->B, f->T, f->ids, f->targets, fresh(t)))
+        fact(t, false, "%s", t->e.text);
 }
 
-static void tale_close(Data *d) {
-    data_close(d);
-    scratch_close();
+static bool same_data(const Data *a, const Data *b) {
+    return same_ids(&a->train, &b->train) && same_ids(&a->held, &b->held);
 }
 
 /* Whether data_open refuses these flags with this status and these words, and says what to do. */
 static void data_refused(Test *t, const char *flags, int T, int status, const char *said) {
     Settings s;
     Data d;
-    Error e = {0};
-    tiny_settings(&s, flags, &e);
+    tiny_settings(&s, flags, fresh(t));
     s.data.vocab = s.model.vocab;
-    const int found = data_open(&d, &s.data, 0, T, &e);
-    fact(t, found == status && strstr(e.text, said) && strstr(e.text, " Try: "), "%s: %d %s", flags,
-         found, e.text);
+    const int found = data_open(&d, &s.data, 0, T, &t->e);
+    fact(t, found == status && strstr(t->e.text, said) && strstr(t->e.text, " Try: "), "%s: %d %s",
+         flags, found, t->e.text);
 }
 
 /* Adds a document as a training must see it: its tokens and the separator. */
 static void oracle_document(const Data *d, const unsigned char *text, size_t n, bool bos,
                             Ids *out) {
-    Error e = {0};
-    if (bos) ids_add(out, (int32_t[]){TOKEN_BOS}, 1, &e);
+    if (bos) ids_push(out, TOKEN_BOS);
     oracle_encode(&d->tokenizer, text, n, out);
-    ids_add(out, (int32_t[]){TOKEN_END}, 1, &e);
-}
-
-/* Whether from's tokens are at place `at` of all. */
-static bool stands_at(const Ids *all, size_t at, const Ids *from) {
-    return at + from->size <= all->size &&
-           (!from->size || !memcmp(all->at + at, from->at, from->size * sizeof *from->at));
-}
-
-static bool same_ids(const Ids *a, const Ids *b) {
-    return a->size == b->size && stands_at(a, 0, b);
-}
-
-/* How far documents, one after another, have been found among the held ones and in the training. */
-typedef struct Found { size_t train, held, n_held, documents; } Found;
-
-static void document_found(Test *t, const Data *d, Found *f, const Ids *one, const char *what) {
-    f->documents++;
-    if (f->n_held < d->starts.size && d->starts.at[f->n_held] == (int32_t)f->held &&
-        stands_at(&d->held, f->held, one)) {
-        f->held += one->size;
-        f->n_held++;
-    } else {
-        fact(t, stands_at(&d->train, f->train, one), "%s: document %zu is nowhere", what,
-             f->documents);
-        f->train += one->size;
-    }
-}
-
-/* Nothing but the documents is there; between `least` and `most` of them are held. */
-static void all_found(Test *t, const Data *d, const Found *f, size_t least, size_t most,
-                      const char *what) {
-    fact(t, f->train == d->train.size && f->held == d->held.size && f->n_held == d->starts.size &&
-            f->n_held >= least && f->n_held <= most,
-         "%s: %zu documents, %zu held, %zu of %zu and %zu of %zu tokens", what, f->documents,
-         f->n_held, f->train, d->train.size, f->held, d->held.size);
+    ids_push(out, TOKEN_END);
 }
 
 /* Every document of a text is in the training or among the held ones, in order, never in both; none
- * is lost or cut; and the held ones are the same whatever the seed. */
+ * is lost or cut, and nothing else is there; and the held ones are the same whatever the seed. */
 static void data_open__shares_out(Test *t) {
     static const char *const FLAGS[] = {FROM_TEXT "--valid 0.3", FROM_TEXT "--valid 0.3 --bos",
                                         FROM_TEXT "--valid 0"};
-    Settings s;
-    Error e = {0};
-    Bytes text = {0};
-    if (!tale_open(t, &s, FROM_TEXT)) return;
-    file_read(SCRATCH "/tale.txt", &text, &e);
+    Bytes *text = bytes_of(t);
+    tale_files(t);
+    file_read(SCRATCH "/tale.txt", text, fresh(t));
     EACH(f, FLAGS) {
-        Data d, other;
-        data_of(&d, &s, 0, 16, FLAGS[f]);
-        data_of(&other, &s, 5, 16, FLAGS[f]);
-        Ids one = {0};
-        Found found = {0};
-        for (size_t at = 0; at < text.size;) {
-            size_t end = at + document_length(text.at + at, text.size - at), from = at;
-            while (from < end && strchr(" \n\r", text.at[from])) from++;
+        Feed *feed = feed_open(t, 0, 1, 16, FLAGS[f]);
+        Feed *other = feed_open(t, 5, 1, 16, FLAGS[f]);
+        const Data *d = &feed->d;
+        Ids *one = ids_of(t);
+        size_t train = 0, held = 0, n_held = 0, documents = 0;
+        for (size_t at = 0; at < text->size;) {
+            size_t end = at + document_length(text->at + at, text->size - at), from = at;
+            while (from < end && strchr(" \n\r", text->at[from])) from++;
             at = end + strlen(DOCUMENT_END);
             if (from == end) continue;
-            one.size = 0;
-            oracle_document(&d, text.at + from, end - from, f == 1, &one);
-            document_found(t, &d, &found, &one, FLAGS[f]);
+            one->size = 0;
+            oracle_document(d, text->at + from, end - from, f == 1, one);
+            documents++;
+            if (n_held < d->starts.size && d->starts.at[n_held] == (int32_t)held &&
+                stands_at(&d->held, held, one)) {
+                held += one->size;
+                n_held++;
+            } else {
+                fact(t, stands_at(&d->train, train, one), "%s: document %zu is nowhere", FLAGS[f],
+                     documents);
+                train += one->size;
+            }
         }
-        all_found(t, &d, &found, f < 2 ? 26 : 0, f < 2 ? 64 : 0, FLAGS[f]);
-        fact(t, found.documents == 150, "%zu documents", found.documents);
-        fact(t, same_ids(&other.held, &d.held) && same_ids(&other.train, &d.train),
-             "%s: seed 5 holds others", FLAGS[f]);
-        if (f == 0) note(t, "%zu of %zu documents held", found.n_held, found.documents);
-        ids_free(&one);
-        data_close(&d);
-        data_close(&other);
+        fact(t, documents == 150 && train == d->train.size && held == d->held.size &&
+                n_held == d->starts.size && (f < 2 ? n_held > 25 && n_held < 65 : !n_held),
+             "%s: %zu documents, %zu held, %zu of %zu and %zu of %zu tokens", FLAGS[f], documents,
+             n_held, train, d->train.size, held, d->held.size);
+        fact(t, same_data(&other->d, d), "%s: seed 5 holds others", FLAGS[f]);
+        if (f == 0) note(t, "%zu of %zu documents held", n_held, documents);
     }
-    bytes_free(&text);
-    scratch_close();
+}
+
+/* The tokens of the k-th held document; they are d's. */
+static Ids held_document(const Data *d, size_t k) {
+    const Ids *starts = &d->starts;
+    const size_t from = (size_t)starts->at[k],
+                 to = k + 1 < starts->size ? (size_t)starts->at[k + 1] : d->held.size;
+    return (Ids){.at = d->held.at + from, .size = to - from};
 }
 
 /* A grammar's held documents: the same for every seed, and none of them among the first that any
  * training is told. */
 static void data_open__grammar_held(Test *t) {
     static const int SEEDS[3] = {0, 1, 77};
-    Settings s;
-    Data d[3];
-    if (!tale_open(t, &s, "")) return;
-    for (int i = 0; i < 3; i++) data_of(&d[i], &s, SEEDS[i], 16, "--data-tokens 20000");
-    const Ids *held = &d[0].held, *starts = &d[0].starts;
-    fact(t, starts->size >= 100 && starts->at[0] == 0, "%zu held documents", starts->size);
-    for (size_t k = 0; k < starts->size; k++) {
-        const size_t from = (size_t)starts->at[k],
-                     to = k + 1 < starts->size ? (size_t)starts->at[k + 1] : held->size;
-        const Ids one = {.at = held->at + from, .size = to - from};
+    Feed *f[3];
+    EACH(i, SEEDS) f[i] = feed_open(t, SEEDS[i], 1, 16, "--data-tokens 20000");
+    const Data *d = &f[0]->d;
+    fact(t, d->starts.size >= 100 && d->starts.at[0] == 0, "%zu held documents", d->starts.size);
+    for (size_t k = 0; k < d->starts.size; k++) {
+        const Ids one = held_document(d, k);
         fact(t, one.size > 1 && one.at[one.size - 1] == TOKEN_END, "held document %zu: no end", k);
-        for (int i = 0; i < 3; i++) {
+        EACH(i, SEEDS) {
+            const Ids *train = &f[i]->d.train;
             size_t at = 0;
-            while (at + one.size <= d[i].train.size && !stands_at(&d[i].train, at, &one)) at++;
-            fact(t, at + one.size > d[i].train.size, "held document %zu is told to seed %d", k,
-                 SEEDS[i]);
+            while (at + one.size <= train->size && !stands_at(train, at, &one)) at++;
+            fact(t, at + one.size > train->size, "seed %d is told held document %zu", SEEDS[i], k);
         }
     }
     for (int i = 1; i < 3; i++) {
-        const Ids start = {.at = d[i].train.at, .size = 200};
-        fact(t, same_ids(&d[i].held, held), "seed %d holds others", SEEDS[i]);
-        fact(t, !stands_at(&d[0].train, 0, &start), "seeds 0 and %d are told the same", SEEDS[i]);
+        const Ids start = {.at = f[i]->d.train.at, .size = 200};
+        fact(t, same_ids(&f[i]->d.held, &d->held), "seed %d holds others", SEEDS[i]);
+        fact(t, !stands_at(&d->train, 0, &start), "seeds 0 and %d are told the same", SEEDS[i]);
     }
-    for (int i = 0; i < 3; i++) data_close(&d[i]);
-    scratch_close();
 }
 
 /* The number of the training block that a sequence is, by its tokens, the first that was not seen
  * where several are the same; -1 when it is none. */
-static idx block_number(const Data *d, int T, const int *ids, const int *targets,
-                        const double *seen) {
+static idx block_number(const Feed *f, const double *seen) {
     idx found = -1;
-    for (idx k = 0; k < d->blocks && (found < 0 || seen[found] > 0); k++) {
-        const int32_t *block = d->train.at + k * (T + 1);
+    for (idx k = 0; k < f->d.blocks && (found < 0 || seen[found] > 0); k++) {
+        const int32_t *block = f->d.train.at + k * (f->T + 1);
         int same = 0;
-        while (same < T && ids[same] == block[same] && targets[same] == block[same + 1]) same++;
-        if (same == T) found = k;
+        while (same < f->T && f->ids[same] == block[same] && f->targets[same] == block[same + 1])
+            same++;
+        if (same == f->T) found = k;
     }
     return found;
+}
+
+static bool same_batch(const Feed *a, const Feed *b) {
+    return !memcmp(a->ids, b->ids, sizeof(int) * 2 * (size_t)(a->B * a->T));
 }
 
 /* Blocks of T+1 tokens that do not overlap, targets one later; each once in a pass, in an order
  * that differs by pass and by seed and is the same for the same. */
 static void data_batch__orders(Test *t) {
     enum { T = 16 };
-    Settings s;
-    Error e = {0};
-    int ids[3 * T], targets[3 * T], moved[3] = {0};
-    if (!tale_open(t, &s, FROM_TEXT)) return;
-    Data d, same, other;
-    data_of(&d, &s, 0, T, FROM_TEXT);
-    data_of(&same, &s, 0, T, FROM_TEXT);
-    data_of(&other, &s, 1, T, FROM_TEXT);
-    const idx blocks = d.blocks;
-    idx *first = calloc((size_t)blocks, sizeof *first);
-    if (!first) exit(1);
-    fact(t, blocks == (idx)d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
+    int moved[3] = {0};
+    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT);
+    Feed *same = feed_open(t, 0, 1, T, FROM_TEXT);
+    Feed *other = feed_open(t, 1, 1, T, FROM_TEXT);
+    Feed *three = feed_open(t, 0, 3, T, FROM_TEXT);
+    feed_next(t, three);                                /* a batch of 3 is three batches of 1 */
+    const idx blocks = f->d.blocks;
+    idx *first = later(t, blocks, sizeof *first, NULL);
+    fact(t, blocks == (idx)f->d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
     for (int pass = 0; pass < 3; pass++) {               /* the third is seed 1's first */
-        double *seen = room(blocks);
+        Feed *now = pass < 2 ? f : other;
+        double *seen = later(t, blocks, sizeof *seen, NULL);
         for (idx b = 0; b < blocks; b++) {
-            data_batch(pass < 2 ? &d : &other, &s.data, 1, T, ids, targets, &e);
-            const idx k = block_number(&d, T, ids, targets, seen);
+            feed_next(t, now);
+            const idx k = block_number(now, seen);
             fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %td is block %td", pass, b, k);
             if (pass == 0) first[b] = k;
+            if (pass == 0 && b < 3)
+                fact(t, !memcmp(three->ids + b * T, f->ids, sizeof(int) * T), "batch of 3: %td", b);
             moved[pass] += (pass ? first[b] : b) != k;
             if (pass == 2) continue;
-            data_batch(&same, &s.data, 1, T, ids + T, targets + T, &e);
-            fact(t, !memcmp(ids, ids + T, sizeof(int) * T) &&
-                    !memcmp(targets, targets + T, sizeof(int) * T),
-                 "the same seed, another block %td", b);
+            feed_next(t, same);
+            fact(t, same_batch(f, same), "the same seed, another block %td", b);
         }
-        free(seen);
-    }
-    for (int pass = 0; pass < 3; pass++)
         fact(t, moved[pass] > blocks * 3 / 4, "pass %d: %d blocks moved", pass, moved[pass]);
-    note(t, "%td blocks", blocks);
-    data_close(&same);
-    data_of(&same, &s, 0, T, FROM_TEXT);
-    data_batch(&same, &s.data, 3, T, ids, targets, &e);  /* a batch of 3 is three batches of 1 */
-    for (int i = 0; i < 3 * T; i++)
-        fact(t, ids[i] == d.train.at[first[i / T] * (T + 1) + i % T], "batch of 3, token %d", i);
-    fact(t, !e.status, "%s", e.text);
-    free(first);
-    data_close(&d);
-    data_close(&same);
-    data_close(&other);
-    scratch_close();
+    }
 }
 
 /* The six orders of three blocks, over many passes: each a sixth of them. */
 static void data_batch__evenly(Test *t) {
-    enum { T = 16, PASSES = 3000 };
-    Settings s;
-    Error e = {0};
-    int ids[3 * T], targets[3 * T], count[9] = {0};
-    Data d;
-    tale_data(t, &d, &s, 0, T, FROM_TEXT "--data-tokens 51");
-    for (int pass = 0; pass < PASSES && d.blocks == 3; pass++) {
-        data_batch(&d, &s.data, 3, T, ids, targets, &e);
-        count[3 * d.order[0] + d.order[1]]++;
+    enum { PASSES = 3000 };
+    int count[9] = {0};
+    Feed *f = feed_open(t, 0, 3, 16, FROM_TEXT "--data-tokens 51");
+    for (int pass = 0; pass < PASSES && f->d.blocks == 3; pass++) {
+        feed_next(t, f);
+        count[3 * f->d.order[0] + f->d.order[1]]++;
     }
     for (int i = 0; i < 9; i++)
         within(t, count[i], i % 4 ? PASSES / 6 : 0, i % 4 ? 5 * sqrt(PASSES * 5 / 36.0) : 0,
                "passes that begin with %d %d", i / 3, i % 3);
-    tale_close(&d);
 }
 
 /* The endless stream is the documents one after another, whatever the batch, and with <|bos|>. */
 static void data_batch__endless(Test *t) {
     enum { T = 13, B = 3, ROUNDS = 60 };
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
     for (int bos = 0; bos < 2; bos++) {
-        Data d;
-        data_of(&d, &s, 4, T, bos ? "--bos" : "");
-        Ids all = {0};
-        Bytes text = {0};
-        Error e = {0};
-        int ids[B * T], targets[B * T];
-        for (uint64_t n = 0; all.size < B * (T + 1) * ROUNDS; n++) {
-            text.size = 0;
-            grammar_document(&d.grammar, d.seed, n, &text, &e);
-            oracle_document(&d, text.at, text.size, bos, &all);
+        Ids *all = ids_of(t);
+        Bytes *text = bytes_of(t);
+        Feed *f = feed_open(t, 4, B, T, bos ? "--bos" : "");
+        for (uint64_t n = 0; all->size < B * (T + 1) * ROUNDS; n++) {
+            text->size = 0;
+            grammar_document(&f->d.grammar, f->d.seed, n, text, fresh(t));
+            oracle_document(&f->d, text->at, text->size, bos, all);
         }
         for (int i = 0; i < B * ROUNDS; i++) {
-            if (i % B == 0) data_batch(&d, &s.data, B, T, ids, targets, &e);
+            if (i % B == 0) feed_next(t, f);
             for (int k = 0; k < T; k++) {
-                const int32_t *at = all.at + i * (T + 1) + k;
-                fact(t, ids[i % B * T + k] == at[0] && targets[i % B * T + k] == at[1],
+                const int32_t *at = all->at + i * (T + 1) + k;
+                fact(t, f->ids[i % B * T + k] == at[0] && f->targets[i % B * T + k] == at[1],
                      "block %d, token %d", i, k);
             }
         }
-        fact(t, !e.status && d.sample == B * ROUNDS && d.document > 2, "%s, document %d", e.text,
-             (int)d.document);
-        ids_free(&all);
-        bytes_free(&text);
-        data_close(&d);
+        fact(t, f->d.sample == B * ROUNDS && f->d.document > 2, "document %d", (int)f->d.document);
     }
-    scratch_close();
 }
 
-/* --data-tokens: exactly so many, the first ones of the source, none for an evaluation (T 0); what
- * is too little says how much it is. */
+/* --data-tokens: exactly so many, the first ones of the source, none for an evaluation (T 0). */
 static void data_open__limits(Test *t) {
-    static const char *const SOURCES[2][2] = {
-        {FROM_TEXT "--data-tokens 1000", FROM_TEXT "--data-tokens 3000"},
-        {"--grammar " SCRATCH "/tale.grammar --data-tokens 1000",
-         "--grammar " SCRATCH "/tale.grammar --data-tokens 3000"}};
-    static const struct { const char *flags; int T, status; const char *said; } WRONG[] = {
+    static const char *const SOURCES[] = {FROM_TEXT, "--grammar " SCRATCH "/tale.grammar"};
+    EACH(k, SOURCES) {
+        Feed *f = feed_open(t, 0, 1, 16, "%s --data-tokens 1000", SOURCES[k]);
+        Feed *more = feed_open(t, 0, 1, 16, "%s --data-tokens 3000", SOURCES[k]);
+        Feed *none = feed_open(t, 0, 0, 0, "%s --data-tokens 1000", SOURCES[k]);
+        fact(t, f->d.train.size == 1000 && more->d.train.size == 3000 && f->d.blocks == 1000 / 17 &&
+                stands_at(&more->d.train, 0, &f->d.train) && !none->d.train.size,
+             "%s: %zu and %zu tokens", SOURCES[k], f->d.train.size, more->d.train.size);
+        fact(t, f->d.held.size == more->d.held.size && f->d.held.size > 0 && none->d.held.size,
+             "%s: %zu tokens held", SOURCES[k], f->d.held.size);
+    }
+}
+
+/* Too little, what is missing or of another kind, other encodings, texts of no document. */
+static void data_open__refuses(Test *t) {
+    static const char *const FILES[][2] = {
+        {SCRATCH "/latin1", "one\ntwo\ncaf\xe9 x\n"}, {SCRATCH "/deeper/c.txt", "deeper \xff"},
+        {SCRATCH "/blank", " \n\n<|endoftext|> \n"}, {SCRATCH "/bom", "\xef\xbb\xbf"},
+        {SCRATCH "/nothing", ""}};
+#define TEXT_OF "--text " SCRATCH
+    static const struct { const char *flags; int T, status; const char *said; } ROWS[] = {
         {FROM_TEXT "--data-tokens 16", 16, 1, "at least 17 tokens to train on, found 16"},
         {FROM_TEXT, 100000, 1, "at least 100001 tokens to train on, found "},
-        {FROM_TEXT "--grammar x", 16, 2, "--text and --grammar exclude each other"},
-        {"--text " SCRATCH "/none.txt", 16, 1, SCRATCH "/none.txt: "},
+        {FROM_TEXT "--grammar x", 16, 2, "exclude each other"},
+        {TEXT_OF "/none.txt", 16, 1, SCRATCH "/none.txt: "},
         {"--grammar " SCRATCH "/none", 16, 1, "/none: "},
         {FROM_TEXT "--tokenizer " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
         {FROM_TEXT "--tokenizer " SCRATCH "/tale.txt", 16, 1, "expected a tokenizer"},
         {"--grammar " SCRATCH "/tale.txt", 16, 1, "tale.txt:1: expected "},
         {"--tokens " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
-        {FROM_TEXT "--tokens x", 16, 2, "--tokens and --text exclude each other"},
-        {"--tokens x --grammar y", 16, 2, "--tokens and --grammar exclude each other"}};
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    EACH(k, SOURCES) {
-        Data d, more, none;
-        data_of(&d, &s, 0, 16, SOURCES[k][0]);
-        data_of(&more, &s, 0, 16, SOURCES[k][1]);
-        data_of(&none, &s, 0, 0, SOURCES[k][0]);
-        fact(t, d.train.size == 1000 && more.train.size == 3000 &&
-                stands_at(&more.train, 0, &d.train) && d.blocks == 1000 / 17,
-             "%s: %zu and %zu tokens", SOURCES[k][0], d.train.size, more.train.size);
-        fact(t, d.held.size == more.held.size && d.held.size > 0 && !none.train.size &&
-                none.held.size, "%s: %zu tokens held", SOURCES[k][0], d.held.size);
-        data_close(&d);
-        data_close(&more);
-        data_close(&none);
-    }
-    EACH(i, WRONG) data_refused(t, WRONG[i].flags, WRONG[i].T, WRONG[i].status, WRONG[i].said);
-    scratch_close();
+        {FROM_TEXT "--tokens x", 16, 2, "exclude each other"},
+        {"--tokens x --grammar y", 16, 2, "exclude each other"},
+        {TEXT_OF "/latin1", 16, 1, "/latin1:3: expected text in UTF-8, found byte 0xE9"},
+        {TEXT_OF "/deeper", 16, 1, "/deeper/c.txt:1: expected text in UTF-8, found byte 0xFF"},
+        {TEXT_OF "/blank", 16, 1, "/blank: expected documents, found none"},
+        {TEXT_OF "/bom", 16, 1, "/bom: expected documents, found none"},
+        {TEXT_OF "/nothing", 16, 1, "/nothing: expected documents, found none"},
+        {TEXT_OF "/none_in", 16, 1, "expected files in this folder, found none"}};
+    tale_files(t);
+    if (system("mkdir -p " SCRATCH "/deeper " SCRATCH "/none_in")) exit(1);
+    EACH(i, FILES)
+        fact(t, !file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), fresh(t)), "%s",
+             t->e.text);
+    EACH(i, ROWS) data_refused(t, ROWS[i].flags, ROWS[i].T, ROWS[i].status, ROWS[i].said);
 }
 
 /* Which bytes are UTF-8: how far `good` reaches. */
@@ -5712,95 +5666,47 @@ static void data_open__folder(Test *t) {
                          "<|endoftext|>the fourth, without a separator\n"}};
     static const char LIST[] = SCRATCH "/f/a\0" SCRATCH "/f/a.txt\0" SCRATCH "/f/b.txt\0" SCRATCH
                                        "/f/c";
-    static const char *const FLAGS[][2] = {
-        {"--valid 0 --text " SCRATCH "/f", "--valid 0 --text " SCRATCH "/all"},
-        {"--valid 0.5 --text " SCRATCH "/f", "--valid 0.5 --text " SCRATCH "/all"}};
-    Settings s;
-    Error e = {0};
-    Bytes names = {0};
-    if (!tale_open(t, &s, "")) return;
+    Bytes *names = bytes_of(t);
+    tale_files(t);
     if (system("mkdir -p " SCRATCH "/f/deeper")) exit(1);
-    EACH(i, FILES) file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), &e);
-    files_list(SCRATCH "/f", &names, &e);
-    fact(t, names.size == sizeof LIST && !memcmp(names.at, LIST, sizeof LIST),
-         "%d bytes of names: %s", (int)names.size, (const char *)names.at);
-    EACH(i, FLAGS) {
-        Data d, other;
-        data_of(&d, &s, 0, 16, FLAGS[i][0]);
-        data_of(&other, &s, 0, 16, FLAGS[i][1]);
-        fact(t, same_ids(&d.train, &other.train) && same_ids(&d.held, &other.held) &&
-                (d.held.size > 0) == (i > 0),
-             "a folder: %zu and %zu tokens, its files as one: %zu and %zu", d.train.size,
-             d.held.size, other.train.size, other.held.size);
-        data_close(&d);
-        data_close(&other);
+    EACH(i, FILES) file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), &t->e);
+    fact(t, !files_list(SCRATCH "/f", names, &t->e) && bytes_are(names, LIST, sizeof LIST),
+         "%zu bytes of names: %s %s", names->size, (const char *)names->at, t->e.text);
+    for (int i = 0; i < 2; i++) {
+        const char *flags = i ? "--valid 0.5 --text " SCRATCH : "--valid 0 --text " SCRATCH;
+        Feed *f = feed_open(t, 0, 1, 16, "%s/f", flags);
+        Feed *other = feed_open(t, 0, 1, 16, "%s/all", flags);
+        fact(t, same_data(&f->d, &other->d) && (f->d.held.size > 0) == (i > 0),
+             "a folder: %zu and %zu tokens, its files as one: %zu and %zu", f->d.train.size,
+             f->d.held.size, other->d.train.size, other->d.held.size);
     }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&names);
-    scratch_close();
 }
 
 /* Of one document the end is held, cut at white space, and nothing is lost. */
 static void data_open__one_document(Test *t) {
-    Settings s;
-    Error e = {0};
-    Bytes text = {0}, back = {0};
-    if (!tale_open(t, &s, "")) return;
+    Bytes *text = bytes_of(t), *back = bytes_of(t);
+    tale_files(t);
     for (int i = 0; i < 400; i++)
-        bytes_add(&text, i % 7 ? "w\xc3\xb6rter " : "line\n", i % 7 ? 8 : 5, &e);
-    file_write(SCRATCH "/one", text.at, text.size, &e);
+        bytes_add(text, i % 7 ? "w\xc3\xb6rter " : "line\n", i % 7 ? 8 : 5, &t->e);
+    file_write(SCRATCH "/one", text->at, text->size, &t->e);
     for (int k = 0; k < 6; k++) {
-        char flags[100];
         const int T = k % 2 ? 16 : 0;
         const double valid = 0.25 - 0.031 * (k / 2);
-        snprintf(flags, sizeof flags, "--valid %g --text " SCRATCH "/one", valid);
-        Data d;
-        data_of(&d, &s, 0, T, flags);
-        fact(t, d.starts.size == 1 && d.held.at[d.held.size - 1] == TOKEN_END &&
-                (T || !d.train.size), "%zu documents held", d.starts.size);
-        back.size = 0;
-        if (T) tokenizer_decode(&d.tokenizer, d.train.at, d.train.size - 1, &back, &e);
-        const size_t cut = back.size;
-        tokenizer_decode(&d.tokenizer, d.held.at, d.held.size - 1, &back, &e);
-        const unsigned char *tail = text.at + text.size - (back.size - cut);
-        fact(t, (T ? back.size == text.size : !cut) && (*tail == ' ' || *tail == '\n') &&
-                !memcmp(tail - cut, back.at, back.size), "%zu and %zu of %zu bytes", cut,
-             back.size - cut, text.size);
-        within(t, (double)(back.size - cut) / (double)text.size, valid, 0.01, "the share held");
-        data_close(&d);
+        Feed *f = feed_open(t, 0, 1, T, "--valid %g --text " SCRATCH "/one", valid);
+        const Data *d = &f->d;
+        fact(t, d->starts.size == 1 && d->held.at[d->held.size - 1] == TOKEN_END &&
+                (T || !d->train.size), "%zu documents held", d->starts.size);
+        back->size = 0;
+        if (T) tokenizer_decode(&d->tokenizer, d->train.at, d->train.size - 1, back, &t->e);
+        const size_t cut = back->size;
+        tokenizer_decode(&d->tokenizer, d->held.at, d->held.size - 1, back, &t->e);
+        const unsigned char *tail = text->at + text->size - (back->size - cut);
+        fact(t, (T ? back->size == text->size : !cut) && (*tail == ' ' || *tail == '\n') &&
+                !memcmp(tail - cut, back->at, back->size), "%zu and %zu of %zu bytes", cut,
+             back->size - cut, text->size);
+        within(t, (double)(back->size - cut) / (double)text->size, valid, 0.01, "the share held");
     }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&text);
-    bytes_free(&back);
-    scratch_close();
-}
-
-/* Other encodings, byte order marks alone, texts of no document. */
-static void data_open__no_texts(Test *t) {
-    static const char *const ROWS[][3] = {
-        {"/latin1", "one\ntwo\ncaf\xe9 x\n", "/latin1: expected text in UTF-8, found byte 0xE9 in "
-                                             "line 3"},
-        {"/deeper/c.txt", "deeper \xff", "/deeper/c.txt: expected text in UTF-8, found byte 0xFF "
-                                         "in line 1"},
-        {"/blank", " \n\n<|endoftext|> \n", "/blank: expected documents, found none"},
-        {"/bom", "\xef\xbb\xbf", "/bom: expected documents, found none"},
-        {"/nothing", "", "/nothing: expected documents, found none: it is empty"}};
-    Settings s;
-    Error e = {0};
-    if (!tale_open(t, &s, "")) return;
-    if (system("mkdir -p " SCRATCH "/deeper " SCRATCH "/none_in")) exit(1);
-    EACH(i, ROWS) {
-        char path[100], flags[120];
-        snprintf(path, sizeof path, SCRATCH "%s", ROWS[i][0]);
-        file_write(path, ROWS[i][1], strlen(ROWS[i][1]), &e);
-        if (i == 1) snprintf(path, sizeof path, SCRATCH "/deeper");
-        snprintf(flags, sizeof flags, "--text %s", path);
-        data_refused(t, flags, 16, 1, ROWS[i][2]);
-    }
-    data_refused(t, "--text " SCRATCH "/none_in", 16, 1,
-                 "expected files in this folder, found none");
-    fact(t, !e.status, "%s", e.text);
-    scratch_close();
+    fact(t, !t->e.status, "%s", t->e.text);
 }
 
 /* A shard of n ids in llm.c's form, or in nanoGPT's without a header. */
@@ -5817,284 +5723,237 @@ static void shard_bytes(Bytes *out, const int32_t *ids, size_t n, bool head) {
 static void shard_read__forms(Test *t) {
     static const struct { int head, at, bytes; uint64_t value; long size; const char *said; }
     WRONG[] = {
-        {1, 8, 4, 301, 0, "301 ids of 2 bytes each, found 600 bytes"},
-        {1, 8, 4, 0, 0, "0 ids of 2 bytes each, found 600 bytes"},
-        {1, 8, 4, 0xffffffff, 0, "4294967295 ids of 2 bytes each"},
-        {1, 4, 4, 7, 0, "1024 bytes of header, version 1, found 1624 bytes, version 7"},
-        {1, 0, 0, 0, 1623, "300 ids of 2 bytes each, found 599 bytes"},
-        {1, 0, 0, 0, 1023, "1024 bytes of header, version 1, found 1023 bytes"},
-        {1, 0, 0, 0, 4, "1024 bytes of header, version 1, found 4 bytes"},
-        {1, 8, 4, 0, 1024, "0 ids of 2 bytes each, found 0 bytes"},
-        {0, 0, 0, 0, 599, "300 ids of 2 bytes each, found 599 bytes"},
-        {0, 0, 0, 0, -1, "1 ids of 2 bytes each, found 0 bytes"},
+        {1, 8, 4, 301, 0, "counts them or none, found 1624 bytes"},
+        {1, 8, 4, 0, 0, "counts them or none, found 1624 bytes"},
+        {1, 8, 4, 0xffffffff, 0, "counts them or none, found 1624 bytes"},
+        {1, 4, 4, 7, 0, "version 1 that counts them or none, found 1624 bytes"},
+        {1, 0, 0, 0, 1623, "none, found 1623 bytes"},
+        {1, 0, 0, 0, 1023, "none, found 1023 bytes"},
+        {1, 0, 0, 0, 4, "none, found 4 bytes"},
+        {1, 8, 4, 0, 1024, "none, found 1024 bytes"},
+        {0, 0, 0, 0, 599, "none, found 599 bytes"},
+        {0, 0, 0, 0, -1, "none, found 0 bytes"},
         {0, 20, 2, 50257, 0, "ids below 50257, found 50257 at place 10"},
         {1, 1024 + 598, 2, 65535, 0, "ids below 50257, found 65535 at place 299"},
         {1, 0, 4, 20240801, 0, "ids below 50257, found 55713 at place 0"}};
     int32_t ids[300];
-    Bytes b = {0};
-    Ids out = {0};
+    Bytes *b = bytes_of(t);
+    Ids *out = ids_of(t);
     Rng r = {3};
     for (int i = 0; i < 300; i++) ids[i] = (int32_t)rng_below(&r, 50257);
     ids[0] = 0x1234;
+    const Ids all = {.at = ids, .size = 300};
     for (int head = 0; head < 2; head++) {
-        Error e = {0};
-        shard_bytes(&b, ids, 300, head);
-        fact(t, !shard_read(b.at, b.size, "s", 50257, &out, &e) &&
-                out.size == (head ? 600 : 300) && !memcmp(out.at + 300 * head, ids, sizeof ids),
-             "form %d: %zu ids, %s", head, out.size, e.text);
+        shard_bytes(b, ids, 300, head);
+        fact(t, !shard_read(b->at, b->size, "s", 50257, out, fresh(t)) &&
+                out->size == (head ? 600 : 300) && stands_at(out, head ? 300 : 0, &all),
+             "form %d: %zu ids, %s", head, out->size, t->e.text);
     }
     EACH(i, WRONG) {
-        Error e = {0};
-        shard_bytes(&b, ids, 300, WRONG[i].head);
+        shard_bytes(b, ids, 300, WRONG[i].head);
         for (int k = 0; k < WRONG[i].bytes; k++)
-            b.at[WRONG[i].at + k] = (unsigned char)(WRONG[i].value >> 8 * k);
-        const size_t size = WRONG[i].size < 0 ? 0 : WRONG[i].size ? (size_t)WRONG[i].size : b.size;
-        unsigned char *exact = malloc(size ? size : 1);     /* so that reading past it is seen */
-        if (!exact) exit(1);
-        memcpy(exact, b.at, size);
-        fact(t, shard_read(exact, size, "s", 50257, &out, &e) == 1 && out.size == 600 &&
-                strstr(e.text, WRONG[i].said) && !strncmp(e.text, "s: ", 3) &&
-                strstr(e.text, " Try: "), "row %d: %s, %zu ids", i, e.text, out.size);
+            b->at[WRONG[i].at + k] = (unsigned char)(WRONG[i].value >> 8 * k);
+        const size_t size = WRONG[i].size < 0 ? 0 : WRONG[i].size ? (size_t)WRONG[i].size : b->size;
+        unsigned char *exact = exactly(b->at, size);
+        const char *text = fresh(t)->text;
+        fact(t, shard_read(exact, size, "s", 50257, out, &t->e) == 1 && out->size == 600 &&
+                strstr(text, WRONG[i].said) && !strncmp(text, "s: ", 3) && strstr(text, " Try: "),
+             "row %d: %s, %zu ids", i, text, out->size);
         free(exact);
     }
-    ids_free(&out);
-    bytes_free(&b);
 }
 
 /* A folder of shards: documents end at the id told, may go on in the next file, are shared out as a
- * text's, and --bos and --fix-token have the vocabulary's last ids. */
+ * text's, and --bos and --fix-token have the vocabulary's last ids. The shards have the tokens of
+ * the tale's text, and a separator more where one document in ten ends. */
 static void data_open__shards(Test *t) {
-    enum { T = 16, N = 9000, CUT = 4321 };
+    enum { T = 16 };
 #define SHARDS " --tokens " SCRATCH "/shards --vocab "
     static const struct { const char *flags; int status; const char *said; } WRONG[] = {
-        {"--end-token 0" SHARDS "400", 1, "shards/a.bin: expected ids below 400, found "},
+        {"--end-token 0" SHARDS "300", 1, "shards/a.bin: expected ids below 300, found "},
         {SHARDS "500", 2, "--end-token 50256: expected an id below 500"},
         {"--end-token 499 --fix-token 1" SHARDS "500", 2,
          "id below 498, free of --bos and --fix-token"},
-        {"--end-token 0 --fix-token 1" SHARDS "498", 1, "expected ids below 496, found 49"},
-        {"--end-token 0 --bos" SHARDS "499", 1, "expected ids below 497, found 497 at place "}};
-    Settings s;
-    Error e = {0};
-    Bytes b = {0};
-    Rng r = {9};
-    int32_t *ids = calloc(N, sizeof *ids);
-    int batch[T], targets[T];
-    if (!ids || !tale_open(t, &s, "") || system("mkdir -p " SCRATCH "/shards")) exit(1);
-    for (int i = 0; i < N; i++)     /* 0 ends a document, two in a row none */
-        ids[i] = i && rng_below(&r, 30) ? 1 + (int32_t)rng_below(&r, 497) : 0;
-    shard_bytes(&b, ids, CUT, true);
-    file_write(SCRATCH "/shards/a.bin", b.at, b.size, &e);
-    shard_bytes(&b, ids + CUT, N - CUT, false);
-    file_write(SCRATCH "/shards/b.bin", b.at, b.size, &e);
-    for (int bos = 0; bos < 2; bos++) {
-        Data d;
-        data_of(&d, &s, 0, T,
-                bos ? "--valid 0.3 --end-token 0 --bos --fix-token 2" SHARDS "500"
-                    : "--valid 0.3 --end-token 0" SHARDS "500");
-        Ids one = {0};
-        Found found = {0};
-        for (int at = 0, end; at < N; at = end + 1) {
-            for (end = at; end < N && ids[end]; end++) {}
-            if (at == end) continue;
-            one.size = 0;
-            if (bos) ids_add(&one, (int32_t[]){498}, 1, &e);
-            ids_add(&one, ids + at, (size_t)(end - at), &e);
-            ids_add(&one, (int32_t[]){0}, 1, &e);
-            document_found(t, &d, &found, &one, "shards");
-        }
-        all_found(t, &d, &found, found.documents / 6, found.documents / 2, "shards");
-        data_batch(&d, &s.data, 1, T, batch, targets, &e);
-        fact(t, d.vocab == 500 && bos == (batch[1] == 499 && targets[0] == 499),
-             "position 2 holds %d", batch[1]);
-        if (!bos) note(t, "%zu of %zu documents held", found.n_held, found.documents);
-        ids_free(&one);
-        data_close(&d);
+        {"--end-token 0 --fix-token 1" SHARDS "320", 1, "expected ids below 318, found 31"},
+        {"--end-token 0 --bos" SHARDS "321", 1, "expected ids below 319, found 319 at place "}};
+    Bytes *b = bytes_of(t);
+    Ids *ids = ids_of(t);
+    const Ids *all = &feed_open(t, 0, 1, T, FROM_TEXT "--valid 0")->d.train;
+    for (size_t i = 0, ends = 0; i < all->size; i++) {
+        ids_push(ids, all->at[i]);
+        if (all->at[i] == TOKEN_END && ends++ % 10 == 0) ids_push(ids, TOKEN_END);
     }
-    fact(t, !e.status, "%s", e.text);
+    if (system("mkdir -p " SCRATCH "/shards")) exit(1);
+    const size_t cut = ids->size / 2;
+    fact(t, ids->at[cut - 1] != TOKEN_END && ids->at[cut] != TOKEN_END, "no document is cut");
+    shard_bytes(b, ids->at, cut, true);
+    file_write(SCRATCH "/shards/a.bin", b->at, b->size, &t->e);
+    shard_bytes(b, ids->at + cut, ids->size - cut, false);
+    file_write(SCRATCH "/shards/b.bin", b->at, b->size, &t->e);
+    fact(t, !t->e.status, "%s", t->e.text);
+    for (int bos = 0; bos < 2; bos++) {
+        const char *more = bos ? "--bos --fix-token 2 --valid 0.3" : "--valid 0.3";
+        Feed *text = feed_open(t, 0, 1, T, FROM_TEXT "%s", more);
+        Feed *f = feed_open(t, 0, 1, T, "--end-token 0 %s" SHARDS "500", more);
+        for (size_t i = 0; i < f->d.train.size; i++)
+            if (f->d.train.at[i] == 498) f->d.train.at[i] = TOKEN_BOS;
+        for (size_t i = 0; i < f->d.held.size; i++)
+            if (f->d.held.at[i] == 498) f->d.held.at[i] = TOKEN_BOS;
+        fact(t, same_data(&f->d, &text->d) && same_ids(&f->d.starts, &text->d.starts) &&
+                f->d.starts.size > 25, "%zu and %zu tokens", f->d.train.size, f->d.held.size);
+        feed_next(t, f);
+        fact(t, f->d.vocab == 500 && bos == (f->ids[1] == 499 && f->targets[0] == 499),
+             "position 2 holds %d", f->ids[1]);
+    }
     EACH(i, WRONG) data_refused(t, WRONG[i].flags, T, WRONG[i].status, WRONG[i].said);
-    free(ids);
-    bytes_free(&b);
-    scratch_close();
+}
+
+/* How many inputs and targets of f are not those of plain with <|fix|> at position p, and at the
+ * target before it; p 0 is none. */
+static int fixed_wrong(const Feed *f, const Feed *plain, int p) {
+    int wrong = 0;
+    for (int i = 0; i < f->B * f->T; i++) {
+        const int at = i % f->T + 1;
+        wrong += f->ids[i] != (p && at == p ? TOKEN_FIX : plain->ids[i]);
+        wrong += f->targets[i] != (p && at + 1 == p ? TOKEN_FIX : plain->targets[i]);
+    }
+    return wrong;
 }
 
 /* [T10] --fix-token p against the same blocks without it: input p and the target before it, and
  * nothing else. */
 static void fix_token__two_places(Test *t) {
     enum { T = 8, B = 4 };
-    Settings s, plain;
-    if (!tale_open(t, &plain, FROM_TEXT)) return;
     for (int p = 1; p <= T + 2; p++) {
-        int ids[B * T], targets[B * T], ids0[B * T], targets0[B * T];
-        Error e = {0};
-        char flags[100];
-        snprintf(flags, sizeof flags, FROM_TEXT "--fix-token %d", p);
-        Data without, d;
-        data_of(&without, &plain, 0, T, FROM_TEXT);
-        data_of(&d, &s, 0, T, flags);
-        data_batch(&without, &plain.data, B, T, ids0, targets0, &e);
-        data_batch(&d, &s.data, B, T, ids, targets, &e);
-        for (int i = 0; i < B * T; i++) {
-            const int want = i % T + 1 == p ? TOKEN_FIX : ids0[i],
-                      aim = i % T + 2 == p ? TOKEN_FIX : targets0[i];
-            fact(t, ids[i] == want && targets[i] == aim, "p %d, place %d: %d and %d", p, i % T + 1,
-                 ids[i], targets[i]);
-            fact(t, ids0[i] != TOKEN_FIX && targets0[i] != TOKEN_FIX, "a text has it");
-        }
-        data_close(&d);
-        data_close(&without);
+        Feed *plain = feed_open(t, 0, B, T, FROM_TEXT);
+        Feed *f = feed_open(t, 0, B, T, FROM_TEXT "--fix-token %d", p);
+        feed_next(t, plain);
+        feed_next(t, f);
+        fact(t, !fixed_wrong(f, plain, p), "p %d: other tokens", p);
+        for (int i = 0; i < B * T; i++)
+            fact(t, plain->ids[i] != TOKEN_FIX && plain->targets[i] != TOKEN_FIX, "a text has it");
     }
-    scratch_close();
 }
 
 /* --random-tokens: the same for a block at every pass, others for another block, from all of the
  * vocabulary. Everything else is as it was. */
 static void random_tokens__by_block(Test *t) {
-    enum { T = 8 };
-    Settings s, plain;
-    Error e = {0};
-    int ids[T], targets[T], ids0[T], targets0[T];
-    if (!tale_open(t, &plain, FROM_TEXT)) return;
-    Data without, d;
-    data_of(&without, &plain, 0, T, FROM_TEXT);
-    data_of(&d, &s, 0, T, FROM_TEXT "--random-tokens 1,3");
-    const idx blocks = d.blocks;
-    const int V = d.tokenizer.vocab;
-    int (*drawn)[2] = calloc((size_t)blocks, sizeof *drawn);
-    double *seen = room(V), sum = 0, distinct = 0;
-    for (idx i = 0; drawn && i < 2 * blocks; i++) {
-        data_batch(&without, &plain.data, 1, T, ids0, targets0, &e);
-        data_batch(&d, &s.data, 1, T, ids, targets, &e);
-        const idx k = d.order[i % blocks];
-        fact(t, ids[2] == targets[1], "an input and the target before it differ");
+    Feed *plain = feed_open(t, 0, 1, 8, FROM_TEXT);
+    Feed *f = feed_open(t, 0, 1, 8, FROM_TEXT "--random-tokens 1,3");
+    const idx blocks = f->d.blocks;
+    const int V = f->d.tokenizer.vocab;
+    int (*drawn)[2] = later(t, blocks, sizeof *drawn, NULL);
+    double *seen = later(t, V, sizeof *seen, NULL), sum = 0, distinct = 0;
+    for (idx i = 0; i < 2 * blocks; i++) {
+        feed_next(t, plain);
+        feed_next(t, f);
+        const idx k = f->d.order[i % blocks];
+        fact(t, f->ids[2] == f->targets[1], "an input and the target before it differ");
         for (int j = 0; j < 2; j++) {
-            const int id = ids[2 * j];
+            const int id = f->ids[2 * j];
             if (i < blocks) drawn[k][j] = id;
-            fact(t, id == drawn[k][j], "block %td: others at the second pass", k);
-            fact(t, id >= 0 && id < V, "id %d", id);
+            fact(t, id == drawn[k][j] && id >= 0 && id < V, "block %td: %d, or %d", k, id,
+                 drawn[k][j]);
             if (i >= blocks || id < 0 || id >= V) continue;
             seen[id]++;
             sum += id;
         }
-        ids[0] = ids0[0];
-        ids[2] = targets[1] = ids0[2];
-        fact(t, !memcmp(ids, ids0, sizeof ids) && !memcmp(targets, targets0, sizeof targets),
-             "block %td: more is changed", k);
+        f->ids[0] = plain->ids[0];
+        f->ids[2] = f->targets[1] = plain->ids[2];
+        fact(t, same_batch(f, plain), "block %td: more is changed", k);
     }
     /* n draws of V: V (1 - e^(-n/V)) different ones are expected, and a mean of V/2 */
     const double n = 2 * (double)blocks;
     for (int v = 0; v < V; v++) distinct += seen[v] > 0;
     within(t, distinct, V * (1 - exp(-n / V)), 4 * sqrt(V), "distinct ids of %g drawn", n);
     within(t, sum / n, (V - 1) / 2.0, 5 * V / sqrt(12 * n), "mean id of %g drawn", n);
-    free(drawn);
-    free(seen);
-    data_close(&d);
-    data_close(&without);
-    scratch_close();
+}
+
+/* Fills f with what an evaluation feeds; how many sequences, and how many start a document. */
+static int feed_probe(Feed *f, int input, int fix, int *starts) {
+    f->s.data.fix_token = fix;
+    return data_probe(&f->d, &f->s.data, input, f->B, f->T, f->ids,
+                      input == INPUT_NATURAL ? f->targets : NULL, starts);
 }
 
 /* [S3.3] [T1] What an evaluation feeds: starts of held documents and their sequels, none across an
  * end; a fixed token changes what it must. */
 static void data_probe__natural(Test *t) {
     enum { N = 300 };
-    Settings s;
-    Data d;
-    tale_data(t, &d, &s, 0, 0, "");
-    const int documents = (int)d.starts.size;
-    int T = 1000, whole = 0, starts, again, *length = calloc((size_t)documents, sizeof *length);
-    if (!length) exit(1);
-    for (int k = 0; k < documents; k++) {    /* T is what the shortest has: one too few for it */
-        const int to = k + 1 < documents ? d.starts.at[k + 1] : (int)d.held.size;
-        length[k] = to - d.starts.at[k];
-        T = length[k] < T ? length[k] : T;
+    Feed *f = feed_open(t, 0, 0, 0, "");
+    Feed *fixed = feed_open(t, 0, 0, 0, "");
+    const size_t documents = f->d.starts.size;
+    int T = 1000, whole = 0, starts, again;
+    for (size_t k = 0; k < documents; k++) { /* T is what the shortest has: one too few for it */
+        const int length = (int)held_document(&f->d, k).size;
+        T = length < T ? length : T;
     }
-    for (int k = 0; k < documents; k++) whole += length[k] > T;
-    int *ids = calloc(4 * N, (size_t)T * sizeof *ids);
-    if (!ids) exit(1);
-    int *targets = ids + N * T, *ids1 = ids + 2 * N * T, *targets1 = ids + 3 * N * T;
-    const int got = data_probe(&d, &s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
-    fact(t, got == N && starts == whole && whole < documents, "%d sequences, %d of %d starts", got,
-         starts, whole);
-    for (int b = 0, k = 0; b < starts; b++, k++) {
-        while (k + 1 < documents && length[k] <= T) k++;
-        for (int i = 0; i < T; i++) {
-            const int32_t *at = d.held.at + d.starts.at[k] + i;
-            fact(t, ids[b * T + i] == at[0] && targets[b * T + i] == at[1],
-                 "sequence %d is not the start of document %d", b, k);
-        }
+    feed_room(f, N, T);
+    feed_room(fixed, N, T);
+    const int got = feed_probe(f, INPUT_NATURAL, 0, &starts);
+    for (size_t k = 0; k < documents; k++) {
+        const Ids one = held_document(&f->d, k);
+        if ((int)one.size <= T) continue;
+        for (int i = 0, b = whole * T; i < T && whole < starts; i++)
+            fact(t, f->ids[b + i] == one.at[i] && f->targets[b + i] == one.at[i + 1],
+                 "sequence %d is not the start of document %zu", whole, k);
+        whole++;
     }
-    for (int i = 0; i < got * T; i++) fact(t, ids[i] != TOKEN_END, "%d crosses an end", i / T);
+    fact(t, got == N && starts == whole && whole < (int)documents, "%d sequences, %d of %d starts",
+         got, starts, whole);
+    for (int i = 0; i < N * T; i++) fact(t, f->ids[i] != TOKEN_END, "%d crosses an end", i / T);
     for (int p = 1; p <= T + 1; p++) {
-        Source fixed = s.data;
-        int changed = 0;
-        fixed.fix_token = p;
-        data_probe(&d, &fixed, INPUT_NATURAL, N, T, ids1, targets1, &again);
-        for (int i = 0; i < N * T; i++) {
-            const bool at = i % T + 1 == p, before = i % T + 2 == p && p <= T;
-            changed += ids1[i] != (at ? TOKEN_FIX : ids[i]) ||
-                       targets1[i] != (before ? TOKEN_FIX : targets[i]);
-        }
-        fact(t, changed == 0 && again == starts, "p %d: %d tokens are wrong", p, changed);
+        feed_probe(fixed, INPUT_NATURAL, p, &again);
+        fact(t, !fixed_wrong(fixed, f, p <= T ? p : 0) && again == starts, "p %d: others", p);
     }
-    free(ids);
-    free(length);
-    tale_close(&d);
 }
 
 /* Random ids, one id repeated; the same again. */
 static void data_probe__drawn(Test *t) {
     enum { N = 300, T = 60 };
-    Settings s;
-    Data d;
-    tale_data(t, &d, &s, 0, 0, "");
-    int *ids = calloc(2 * N * T, sizeof *ids), *ids1 = ids + N * T;
-    if (!ids) exit(1);
+    Feed *f = feed_open(t, 0, 0, 0, "");
+    Feed *again = feed_open(t, 0, 0, 0, "");
+    feed_room(f, N, T);
+    feed_room(again, N, T);
     for (int input = INPUT_RANDOM; input <= INPUT_REPEAT; input++) {
         int low = 1 << 30, high = 0, changes = 0, starts;
-        const int got = data_probe(&d, &s.data, input, N, T, ids, NULL, &starts);
-        data_probe(&d, &s.data, input, N, T, ids1, NULL, &starts);
-        fact(t, got == N && !starts && !memcmp(ids, ids1, N * T * sizeof *ids),
-             "input %d: %d sequences, or others", input, got);
+        const int got = feed_probe(f, input, 0, &starts);
+        feed_probe(again, input, 0, &starts);
+        fact(t, got == N && !starts && same_batch(f, again), "input %d: %d, or others", input,
+             got);
         for (int i = 0; i < N * T; i++) {
-            low = ids[i] < low ? ids[i] : low;
-            high = ids[i] > high ? ids[i] : high;
-            changes += i % T && ids[i] != ids[i - 1];
+            low = f->ids[i] < low ? f->ids[i] : low;
+            high = f->ids[i] > high ? f->ids[i] : high;
+            changes += i % T && f->ids[i] != f->ids[i - 1];
         }
-        fact(t, low >= 0 && low < 20 && high < 320 && high > 300, "input %d: ids %d to %d", input,
-             low, high);
-        fact(t, input == INPUT_REPEAT ? !changes : changes > N * (T - 1) * 9 / 10,
-             "input %d: %d changes", input, changes);
-        Source fixed = s.data;
-        fixed.fix_token = 2;
-        data_probe(&d, &fixed, input, N, T, ids1, NULL, &starts);
+        fact(t, low >= 0 && low < 20 && high < 320 && high > 300 &&
+                (input == INPUT_REPEAT ? !changes : changes > N * (T - 1) * 9 / 10),
+             "input %d: ids %d to %d, %d changes", input, low, high, changes);
+        feed_probe(again, input, 2, &starts);
         for (int i = 0; i < N * T; i++)
-            fact(t, ids1[i] == (i % T == 1 ? TOKEN_FIX : ids[i]), "input %d, fixed token: place %d",
+            fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "input %d, place %d",
                  input, i);
     }
-    free(ids);
-    tale_close(&d);
 }
 
 /* The validation's blocks: the held tokens in their order, with the same interventions. */
 static void data_held__blocks(Test *t) {
     enum { T = 9, N = 5000 };
-    Settings s;
-    Error e = {0};
-    int *ids = calloc(2 * N * T, sizeof *ids), *targets = ids + N * T, wrong = 0;
-    if (!ids || !tale_open(t, &s, "")) exit(1);
-    Data d;
-    data_of(&d, &s, 0, 0, FROM_TEXT "--valid 0.3 --fix-token 3");
-    const int got = data_held(&d, &s.data, N, T, ids, targets, &e);
-    fact(t, got == (int)d.held.size / (T + 1) && got > 100, "%d blocks of %zu tokens %s", got,
-         d.held.size, e.text);
-    for (int i = 0; i < got * T; i++) {
-        const int32_t *at = d.held.at + i / T * (T + 1) + i % T;
-        wrong += ids[i] != (i % T == 2 ? TOKEN_FIX : at[0]) ||
-                 targets[i] != (i % T == 1 ? TOKEN_FIX : at[1]);
+    Feed *plain = later(t, 1, sizeof *plain, feed_close);
+    Feed *f = feed_open(t, 0, 0, 0, FROM_TEXT "--valid 0.3 --fix-token 3");
+    const int blocks = (int)f->d.held.size / (T + 1);
+    feed_room(f, N, T);
+    feed_room(plain, N, T);
+    for (int i = 0; i < blocks * T; i++) {
+        plain->ids[i] = f->d.held.at[i / T * (T + 1) + i % T];
+        plain->targets[i] = f->d.held.at[i / T * (T + 1) + i % T + 1];
     }
-    fact(t, wrong == 0, "%d tokens are wrong", wrong);
-    fact(t, data_held(&d, &s.data, 7, T, ids, targets, &e) == 7, "not the 7 that were asked for");
-    free(ids);
-    tale_close(&d);
+    int got = data_held(&f->d, &f->s.data, N, T, f->ids, f->targets, fresh(t));
+    f->B = got;
+    fact(t, got == blocks && got > 100 && !fixed_wrong(f, plain, 3), "%d blocks %s", got,
+         t->e.text);
+    got = data_held(&f->d, &f->s.data, 7, T, f->ids, f->targets, &t->e);
+    fact(t, got == 7, "%d blocks, not the 7 that were asked for", got);
 }
 
 static void positions_parse__refuses(Test *t) {
@@ -6105,36 +5964,26 @@ static void positions_parse__refuses(Test *t) {
         {"99999999999999999999999", -1, 0}, {"2.5", -1, 0}, {"1,2x", -1, 0}};
     EACH(r, ROWS) {
         int at[5] = {-1, -1, -1, -1, -1}, n = 0;
-        Error e = {0};
-        const int status = positions_parse("random-tokens", ROWS[r].text, at, 4, &e);
+        const int status = positions_parse("random-tokens", ROWS[r].text, at, 4, fresh(t));
         while (!status && n < 4 && at[n]) n++;
-        fact(t, ROWS[r].n < 0 ? status == 2 && strstr(e.text, "Try: ") != NULL
+        fact(t, ROWS[r].n < 0 ? status == 2 && strstr(t->e.text, "Try: ") != NULL
                 : !status && n == ROWS[r].n && !at[n] && (!n || at[n - 1] == ROWS[r].last),
-             "%s: %d positions %s", ROWS[r].text, n, e.text);
+             "%s: %d positions %s", ROWS[r].text, n, t->e.text);
     }
 }
 
 /* =================================================================================================
  * 10  Training and checkpoints */
 
-/* Largest |x_i - y_i|. */
-static double gap(idx n, const real *x, const real *y) {
-    double most = 0;
-    for (idx i = 0; i < n; i++)
-        if (!(fabs((double)(x[i] - y[i])) <= most)) most = fabs((double)(x[i] - y[i]));
-    return most;
-}
-
 static void trainer_step__learns(Test *t) {
+    static const char *const FLAGS[] = {
+        "", FROM_TEXT "--sim sigmoid --normalizer one --schedule cosine",
+        "--extra k --fix-token 1 --place post --pos learned",
+        "--optimizer sgd --lr 1 --norm layer --tied"};
     Settings s;
+    Trainer r;
     if (!tale_open(t, &s, "")) return;
-    static const char *const FLAGS[] = {"",
-                                        FROM_TEXT
-                                        "--sim sigmoid --normalizer one --schedule cosine",
-                                        "--extra k --fix-token 1 --place post --pos learned",
-                                        "--optimizer sgd --lr 1 --norm layer --tied"};
-    for (int f = 0; f < 4; f++) {
-        Trainer r;
+    EACH(f, FLAGS) {
         if (!trainer_made(t, &r, FLAGS[f])) return;
         double first = steps_of(t, &r, 1), last = steps_of(t, &r, 30);
         fact(t, last < first - 0.4 && last > 0 && r.step == 30, "%s: %g after %g", FLAGS[f], last,
@@ -6142,192 +5991,120 @@ static void trainer_step__learns(Test *t) {
         note(t, "%.2f to %.2f  ", first, last);
         trainer_free(&r);
     }
-    scratch_close();
 }
 
 /* Two forwards of 4 sequences are one of 8, and a step's loss is the mean over its forwards. */
 static void trainer_step__accumulates(Test *t) {
     Settings s;
-    if (!tale_open(t, &s, "")) return;
     Trainer one, two;
-    if (!trainer_made(t, &one, "--optimizer sgd --clip 0 --batch 8") ||
-        !trainer_made(t, &two, "--optimizer sgd --clip 0 --batch 4 --accumulate 2"))
-        return;
+    if (!tale_open(t, &s, "") || !trainer_made(t, &one, "--optimizer sgd --clip 0 --batch 8") ||
+        !trainer_made(t, &two, "--optimizer sgd --clip 0 --batch 4 --accumulate 2")) return;
     for (int step = 1; step <= 3; step++) {
         within(t, steps_of(t, &two, step), steps_of(t, &one, step), 100 * REAL_EPS,
                "loss of step %d", step);
         within(t, two.norm / one.norm, 1, 100 * REAL_EPS, "norm of step %d", step);
     }
-    within(t, gap(one.m.count, one.m.params, two.m.params), 0, 30 * REAL_EPS,
-           "parameters after 3 steps");
+    within(t, distance(one.m.count, one.m.params, two.m.params) *
+                  biggest(one.m.count, one.m.params), 0, 30 * REAL_EPS, "parameters after 3 steps");
     trainer_free(&one);
     trainer_free(&two);
-    scratch_close();
 }
 
-static void trainer_step__same_bits(Test *t) {
+/* SGD leaves what it did in plain sight, in each of ten steps: w (1 - lr wd) - lr g, g shrunk to
+ * the clip's norm, decay on all tensors or on matrices, and the rate of the schedule. */
+static void trainer_step__by_hand(Test *t) {
+    static const struct { const char *flags; double clip, wd, lr, least; int warmup; } ROWS[] = {
+        {"--clip 0 --wd 0", 0, 0, 0.5, 0.5, 0},
+        {"--clip 1e-2 --wd 0", 1e-2, 0, 0.5, 0.5, 0},
+        {"--clip 1e6 --wd 0", 0, 0, 0.5, 0.5, 0},
+        {"--clip 0 --wd 0.3", 0, 0.3, 0.5, 0.5, 0},
+        {"--clip 0 --wd 0.3 --decay matrices", 0, 0.3, 0.5, 0.5, 0},
+        {"--clip 0 --wd 0 --lr 0.1 --warmup 4", 0, 0, 0.1, 0.1, 4},
+        {"--clip 0 --wd 0 --lr 0.1 --warmup 4 --min-lr 2e-2 --schedule cosine", 0, 0, .1, .02, 4}};
     Settings s;
-    int most = workers();
-    if (set_workers(3)) {
-        t->skip = "one thread in this build";
-        return;
-    }
+    Trainer r;
     if (!tale_open(t, &s, "")) return;
-    Trainer one, three;
-    if (!trainer_made(t, &one, FROM_TEXT) || !trainer_made(t, &three, FROM_TEXT)) return;
-    set_workers(1);
-    steps_of(t, &one, 4);
-    set_workers(3);
-    steps_of(t, &three, 4);
-    fact(t, one.loss == three.loss && one.norm == three.norm, "loss %.17g and %.17g", one.loss,
-         three.loss);
-    fact(t, !memcmp(one.m.params, three.m.params, (size_t)one.m.count * sizeof(real)),
-         "parameters differ");
-    fact(t, !memcmp(one.m2, three.m2, (size_t)one.m.count * sizeof(real)), "moments differ");
-    set_workers(most);
-    trainer_free(&one);
-    trainer_free(&three);
-    scratch_close();
-}
-
-/* SGD leaves what it did in plain sight: w (1 - lr wd) - lr g, g shrunk to the clip's norm, decay
- * on all tensors or on matrices, and the rate that t.lr says. */
-static void trainer_step__one_step(Test *t) {
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    static const struct {
-        const char *flags;
-        double clip, wd;
-        bool all;
-    } ROWS[] = {{"--clip 0 --wd 0", 0, 0, true},
-                {"--clip 1e-2 --wd 0", 1e-2, 0, true},
-                {"--clip 1e6 --wd 0", 0, 0, true},
-                {"--clip 0 --wd 0.3", 0, 0.3, true},
-                {"--clip 0 --wd 0.3 --decay matrices", 0, 0.3, false}};
-    for (int row = 0; row < 5; row++) {
-        char flags[200];
-        Trainer r;
-        snprintf(flags, sizeof flags, "--optimizer sgd --lr 0.5 --warmup 0 --linear-bias %s",
-                 ROWS[row].flags);
-        if (!trainer_made(t, &r, flags)) return;
-        real *before = calloc((size_t)r.m.count, sizeof *before);
-        if (!before) exit(1);
-        copy(before, r.m.params, r.m.count);
-        steps_of(t, &r, 1);
-        double square = 0, moved = 0, worst = 0;
-        double shrink = ROWS[row].clip > 0 ? ROWS[row].clip / (r.norm + 1e-6) : 1;
-        int decayed = 0;
-        for (int k = 0; k < r.m.n_tensors; k++) {
-            const Tensor *x = &r.m.tensor[k];
-            double keep = ROWS[row].all || x->matrix ? 1 - 0.5 * ROWS[row].wd : 1;
-            decayed += keep < 1;
-            for (idx i = x->at; i < x->at + x->count; i++) {
-                double want = keep * (double)before[i] - 0.5 * shrink * (double)r.m.grads[i];
-                worst = fmax(worst, fabs((double)r.m.params[i] - want));
-                square += (double)r.m.grads[i] * (double)r.m.grads[i];
-                want = (double)r.m.params[i] - keep * (double)before[i];
-                moved += want * want;
+    EACH(row, ROWS) {
+        const char *flags = ROWS[row].flags;
+        const double top = ROWS[row].lr, least = ROWS[row].least;
+        const int warmup = ROWS[row].warmup;
+        char all[200];
+        snprintf(all, sizeof all, "--optimizer sgd --lr 0.5 --warmup 0 --steps 10 --linear-bias %s",
+                 flags);
+        if (!trainer_made(t, &r, all)) return;
+        real *before = reals(r.m.count);
+        for (int step = 0; step < 10; step++) {
+            const double left = (step - warmup) / (10.0 - warmup),
+                         lr = left < 0 ? top * (step + 1) / warmup
+                              : least + (top - least) * (1 + cos(acos(-1) * left)) / 2;
+            double square = 0, moved = 0, worst = 0;
+            copy(before, r.m.params, r.m.count);
+            steps_of(t, &r, step + 1);
+            const double clip = ROWS[row].clip > 0 ? ROWS[row].clip : r.norm,
+                         shrink = ROWS[row].clip > 0 ? clip / (r.norm + 1e-6) : 1;
+            for (int k = 0; k < r.m.n_tensors; k++) {
+                const Tensor *x = &r.m.tensor[k];
+                const bool decays = x->matrix || !strstr(flags, "matrices");
+                for (idx i = x->at; i < x->at + x->count; i++) {
+                    const double g = (double)r.m.grads[i], now = (double)r.m.params[i],
+                                 kept = (1 - decays * lr * ROWS[row].wd) * (double)before[i];
+                    worst = fmax(worst, fabs(now - (kept - lr * shrink * g)));
+                    square += g * g;
+                    moved += (now - kept) * (now - kept);
+                }
             }
+            within(t, worst, 0, 4 * REAL_EPS, "%s: parameters", flags);
+            within(t, sqrt(square) / r.norm, 1, 2e-5, "%s: norm", flags);
+            within(t, sqrt(moved) / lr / clip, 1, 2e-4, "%s: norm of the step", flags);
+            within(t, r.lr, lr, 1e-15, "%s: rate of step %d", flags, step);
+            fact(t, r.norm > 0.02, "%s: norm %g", flags, r.norm);
         }
-        within(t, worst, 0, 4 * REAL_EPS, "%s: parameters", ROWS[row].flags);
-        within(t, sqrt(square) / r.norm, 1, 2e-5, "%s: norm", ROWS[row].flags);
-        within(t, sqrt(moved) / 0.5 / (ROWS[row].clip > 0 ? ROWS[row].clip : r.norm), 1, 2e-4,
-               "%s: norm of the step", ROWS[row].flags);
-        fact(t, r.norm > 0.02, "%s: norm %g", ROWS[row].flags, r.norm);
-        fact(t, decayed == (ROWS[row].wd > 0 ? ROWS[row].all ? r.m.n_tensors : decayed : 0) &&
-             decayed <= r.m.n_tensors && (ROWS[row].all || decayed < r.m.n_tensors),
-             "%s: %d decayed", ROWS[row].flags, decayed);
-        within(t, r.lr, 0.5, 0, "%s: rate", ROWS[row].flags);
         free(before);
         trainer_free(&r);
     }
-    Trainer r; /* AdamW's first step is lr, whatever the gradient's size */
-    double *change;
-    int near = 0;
+    int near = 0;                       /* AdamW's first step is lr, whatever the gradient's size */
     if (!trainer_made(t, &r, "--lr 0.5 --warmup 0 --wd 0")) return;
-    change = room(r.m.count);
-    for (idx i = 0; i < r.m.count; i++) change[i] = (double)r.m.params[i];
+    real *before = reals(r.m.count);
+    copy(before, r.m.params, r.m.count);
     steps_of(t, &r, 1);
     for (idx i = 0; i < r.m.count; i++)
-        near += fabs(fabs((double)r.m.params[i] - change[i]) - 0.5) < 1e-3;
+        near += fabs(fabs((double)r.m.params[i] - (double)before[i]) - 0.5) < 1e-3;
     fact(t, near > r.m.count / 3, "%d of %td parameters moved by lr", near, r.m.count);
-    free(change);
+    free(before);
     trainer_free(&r);
-    scratch_close();
-}
-
-/* The rate of each step reaches the optimiser: with SGD, the change of a parameter is t.lr times
- * its gradient. */
-static void trainer_step__schedules(Test *t) {
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int cosine = 0; cosine < 2; cosine++) {
-        Trainer r;
-        if (!trainer_made(t, &r,
-                          cosine ? "--optimizer sgd --lr 0.1 --min-lr 0.02 --warmup 4 --steps 10 "
-                                   "--schedule cosine "
-                                   "--wd 0"
-                                 : "--optimizer sgd --lr 0.1 --warmup 4 --steps 10 --wd 0"))
-            return;
-        for (int step = 0; step < 10; step++) {
-            idx i = model_tensor(&r.m, "wcls")->at + 5;
-            double before = (double)r.m.params[i], left = (step - 4) / 6.0;
-            double want = step < 4 ? 0.1 * (step + 1) / 4
-                          : cosine ? 0.02 + 0.08 * (1 + cos(acos(-1) * left)) / 2
-                                   : 0.1;
-            steps_of(t, &r, step + 1);
-            within(t, r.lr, want, 1e-15, "rate of step %d", step);
-            within(t, before - (double)r.m.params[i], want * (double)r.m.grads[i], 4 * REAL_EPS,
-                   "step %d", step);
-        }
-        trainer_free(&r);
-    }
-    scratch_close();
 }
 
 /* A run that breaks says at which step and in which tensor or block. */
 static void trainer_step__diverges(Test *t) {
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    static const struct {
-        const char *flags, *tensor, *said;
-        double value;
-    } ROWS[] = {{"--layers 3", "l1.w1", "first in block 1", NAN},
-                {"--layers 3", "l0.wo", "first in block 0", INFINITY},
-                {"--layers 3 --place post", "l2.w3", "first in block 2", NAN}};
-    for (int row = 0; row < 3; row++) {
-        Trainer r;
-        Error e = {0};
-        if (!trainer_made(t, &r, ROWS[row].flags)) return;
-        r.m.params[model_tensor(&r.m, ROWS[row].tensor)->at] = (real)ROWS[row].value;
-        trainer_step(&r, &e);
-        fact(t, e.status == 1 && strstr(e.text, ROWS[row].said) &&
-             strstr(e.text, "Try: a smaller --lr") && r.step == 0 &&
-             !strncmp(e.text, "step 0: ", 8), "%s: %s", ROWS[row].tensor, e.text);
-        trainer_free(&r);
-    }
-    Trainer r;
-    Error e = {0};
-    if (!trainer_made(t, &r, "")) return; /* every block is sound, the unembedding is not */
-    r.m.params[model_tensor(&r.m, "wcls")->at] = (real)INFINITY;
-    trainer_step(&r, &e);
-    fact(t, e.status == 1 && !strstr(e.text, "-1"), "%s", e.text);
-    trainer_free(&r);
+    static const struct { const char *flags, *tensor; double value; const char *said; } ROWS[] = {
+        {"--layers 3", "l1.w1", NAN, "first in block 1"},
+        {"--layers 3", "l0.wo", INFINITY, "first in block 0"},
+        {"--layers 3 --place post", "l2.w3", NAN, "first in block 2"},
+        {"", "wcls", INFINITY, ""}};              /* every block is sound, the unembedding is not */
     static const char *const WILD[] = {
         "--optimizer sgd --clip 0 --lr 1000 --sim identity --normalizer one",
         "--clip 0 --lr 1000 --optimizer sgd --act relu --place parallel"};
-    for (int f = 0; f < 2; f++) {
-        Error wild = {0};
-        if (!trainer_made(t, &r, WILD[f])) return;
-        while (r.step < 300 && !trainer_step(&r, &wild)) continue;
-        char step[40];
-        snprintf(step, sizeof step, "step %ld: the ", r.step);
-        fact(t, wild.status == 1 && !strncmp(wild.text, step, strlen(step)) &&
-             strstr(wild.text, "not finite"), "%s: step %ld %s", WILD[f], r.step, wild.text);
-        note(t, "%.60s  ", wild.text);
+    Settings s;
+    Trainer r;
+    if (!tale_open(t, &s, "")) return;
+    EACH(i, ROWS) {
+        if (!trainer_made(t, &r, ROWS[i].flags)) return;
+        r.m.params[model_tensor(&r.m, ROWS[i].tensor)->at] = (real)ROWS[i].value;
+        fact(t, trainer_step(&r, fresh(t)) == 1 && strstr(t->e.text, ROWS[i].said) &&
+             strstr(t->e.text, "Try: a smaller --lr") && r.step == 0 && !strstr(t->e.text, "-1") &&
+             !strncmp(t->e.text, "step 0: ", 8), "%s: %s", ROWS[i].tensor, t->e.text);
         trainer_free(&r);
     }
-    scratch_close();
+    EACH(f, WILD) {
+        char step[40];
+        if (!trainer_made(t, &r, WILD[f])) return;
+        while (r.step < 300 && !trainer_step(&r, fresh(t))) continue;
+        snprintf(step, sizeof step, "step %ld: the ", r.step);
+        fact(t, t->e.status == 1 && !strncmp(t->e.text, step, strlen(step)) &&
+             strstr(t->e.text, "not finite"), "%s: step %ld %s", WILD[f], r.step, t->e.text);
+        note(t, "%.60s  ", t->e.text);
+        trainer_free(&r);
+    }
 }
 
 /* The bytes of a checkpoint, written and read back through the disk. */
@@ -6340,39 +6117,39 @@ static Bytes checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
     return b;
 }
 
+static bool same_bytes(const Bytes *a, const Bytes *b) {
+    return a->size == b->size && (!a->size || !memcmp(a->at, b->at, a->size));
+}
+
 /* A trainer without data and with a handful of parameters, so that a checkpoint is small; every
  * field that a checkpoint keeps has a value of its own. */
 static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
-    Error e = {0};
+    Error *e = fresh(t);
     *r = (Trainer){.step = 123456789, .loss = 1.5, .loss_sum = 1.0 / 3, .loss_steps = 9,
-                   .data = {.sample = UINT64_C(1) << 40, .document = 77, .offset = 5}};
-    r->tokenizer_hash = UINT64_C(0x123456789ABCDEF0);
-    r->data.source = UINT64_C(0xFEDCBA9876543210);
+                   .tokenizer_hash = UINT64_C(0x123456789ABCDEF0),
+                   .data = {.sample = UINT64_C(1) << 40, .document = 77, .offset = 5,
+                            .source = UINT64_C(0xFEDCBA9876543210)}};
     settings_default(&r->s);
-    settings_flags(
-        &r->s,
-        "--layers 1 --heads 1 --dim 2 --ffn 1 --vocab 4 --context 4 --lr 3e-3 --seed 5 --fix-token "
-        "2 "
-        "--eps 0.25 --T 3 --metric-rows plus1 --input repeat --n 7 "
-        "--random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b --log c",
-        "mtdeou", &e);
-    settings_flags(&r->s, flags, "mtd", &e);
-    if (!e.status && !config_resolve(&r->s.model, &e) &&
-        !model_create(&r->m, &r->s.model, true, &e)) {
-        r->m1 = calloc((size_t)r->m.count, sizeof(real));
-        r->m2 = calloc((size_t)r->m.count, sizeof(real));
-        model_init(&r->m, INIT_TORCH, 5);
-        for (idx i = 0; r->m1 && r->m2 && i < r->m.count; i++) {
-            r->m1[i] = (real)(i + 1) / 7;
-            r->m2[i] = (real)(i + 1) / 1024;
-        }
+    settings_flags(&r->s, "--layers 1 --heads 1 --dim 2 --ffn 1 --vocab 4 --context 4 --lr 3e-3 "
+                   "--seed 5 --fix-token 2 --eps 0.25 --T 3 --metric-rows plus1 --input repeat "
+                   "--n 7 --random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b "
+                   "--log c", "mtdeou", e);
+    settings_flags(&r->s, flags, "mtd", e);
+    if (e->status || config_resolve(&r->s.model, e) || model_create(&r->m, &r->s.model, true, e)) {
+        fact(t, false, "%s", e->text);
+        return false;
     }
-    fact(t, !e.status && r->m1 && r->m2, "%s", e.text);
-    return !e.status && r->m1 && r->m2;
+    r->m1 = reals(r->m.count);
+    r->m2 = reals(r->m.count);
+    model_init(&r->m, INIT_TORCH, 5);
+    for (idx i = 0; i < r->m.count; i++) {
+        r->m1[i] = (real)(i + 1) / 7;
+        r->m2[i] = (real)(i + 1) / 1024;
+    }
+    return true;
 }
 
-/* Everything that a checkpoint keeps comes back: every flag but paths, parameters, moments, places.
- */
+/* All that a checkpoint keeps comes back: every flag but paths, parameters, moments, places. */
 static void checkpoint__round_trip(Test *t) {
     static const char *const FLAGS[] = {
         "", "--sim elu --normalizer pnorm --pnorm 2.5 --extra kv --vbias --pos t5",
@@ -6380,15 +6157,14 @@ static void checkpoint__round_trip(Test *t) {
         "3 --prefix 2",
         "--optimizer sgd --schedule cosine --init authors --beta2 0.987654321 --sink-token "
         "--data-tokens 12345"};
+    Trainer r, back;
     scratch_open();
     for (int f = 0; f < 8; f++) {
-        Trainer r, back;
-        Error e = {0};
         bool moments = f < 4;
         if (!smallest_trainer(t, &r, FLAGS[f % 4])) return;
-        Bytes b = checkpoint_of(t, &r, moments), again = {0};
-        fact(t, !checkpoint_load(SCRATCH "/model.ckpt", &back, true, &e), "%s", e.text);
-        if (e.status) return;
+        Bytes b = checkpoint_of(t, &r, moments);
+        fact(t, !checkpoint_load(SCRATCH "/model.ckpt", &back, true, fresh(t)), "%s", t->e.text);
+        if (t->e.status) return;
         for (const Option *o = OPTIONS; o->flag; o++) {
             char x[PATH_ROOM], y[PATH_ROOM];
             option_text(o, &r.s, x, sizeof x);
@@ -6405,21 +6181,19 @@ static void checkpoint__round_trip(Test *t) {
         fact(t, back.step == r.step && back.tokenizer_hash == r.tokenizer_hash &&
              back.data.sample == r.data.sample && back.data.document == 77 && back.data.offset == 5,
              "places: step %ld", back.step);
-        if (moments)
-            fact(t, back.loss == r.loss && back.loss_sum == r.loss_sum && back.loss_steps == 9 &&
-                 back.data.source == r.data.source, "the run: loss %g", back.loss);
-        again = checkpoint_of(t, &back, moments);
-        fact(t, again.size == b.size && !memcmp(again.at, b.at, b.size),
-             "%s: written again, other bytes", FLAGS[f % 4]);
+        fact(t, !moments || (back.loss == r.loss && back.loss_sum == r.loss_sum &&
+             back.loss_steps == 9 && back.data.source == r.data.source), "the run: loss %g",
+             back.loss);
+        Bytes again = checkpoint_of(t, &back, moments);
+        fact(t, same_bytes(&again, &b), "%s: written again, other bytes", FLAGS[f % 4]);
         trainer_free(&back);
-        fact(t, !checkpoint_read(b.at, b.size, "x", &back, false, &e) && !back.m1 && !back.m.grads,
-             "to evaluate: %s", e.text);
+        fact(t, !checkpoint_read(b.at, b.size, "x", &back, false, fresh(t)) && !back.m1 &&
+             !back.m.grads, "to evaluate: %s", t->e.text);
         trainer_free(&back);
         trainer_free(&r);
         bytes_free(&b);
         bytes_free(&again);
     }
-    scratch_close();
 }
 
 /* Whether these bytes are refused as a checkpoint in one line, with nothing left to free. */
@@ -6442,7 +6216,6 @@ static void checkpoint_read__damage(Test *t) {
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, true);
-    Error e = {0};
     for (size_t n = 0; n < b.size; n++)
         fact(t, checkpoint_refused(b.at, n, "expected"), "cut to %zu bytes", n);
     for (size_t i = 0; i < b.size; i++) {
@@ -6450,12 +6223,11 @@ static void checkpoint_read__damage(Test *t) {
         fact(t, checkpoint_refused(b.at, b.size, "expected"), "byte %zu changed", i);
         b.at[i] ^= (unsigned char)(1 << i % 8);
     }
-    bytes_add(&b, "", 1, &e);
+    bytes_add(&b, "", 1, fresh(t));
     fact(t, checkpoint_refused(b.at, b.size, "damaged"), "a byte more");
     note(t, "%zu bytes", b.size);
     bytes_free(&b);
     trainer_free(&r);
-    scratch_close();
 }
 
 /* Replaces the first `was` in b by `by`, of any length, and puts the length of the text right. */
@@ -6544,77 +6316,75 @@ static void checkpoint_read__hostile(Test *t) {
     }
     bytes_free(&b);
     trainer_free(&r);
-    scratch_close();
 }
 
 /* A file of the other precision: the same numbers, rounded. */
 static void checkpoint_read__other_precision(Test *t) {
     enum { OTHERS = sizeof(real) == 4 ? 8 : 4 };
-    Trainer r, back;
-    Error e = {0};
+    Trainer r, back, older;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, true), w = {0};
-    size_t run = b.size - 40, head = 24 + (size_t)number_at(b.at + 16, 8) + 52;
-    bytes_add(&w, b.at, head, &e);
-    w.at[12] = OTHERS;
+    const size_t run = b.size - 40, head = 24 + (size_t)number_at(b.at + 16, 8) + 52;
     const real *parts[3] = {r.m.params, r.m1, r.m2};
+    bytes_add(&w, b.at, head, fresh(t));
+    w.at[12] = OTHERS;
     for (idx i = 0; i < 3 * r.m.count; i++) {
         double d = (double)parts[i / r.m.count][i % r.m.count];
         float f = (float)d;
-        bytes_add(&w, OTHERS == 4 ? (const void *)&f : (const void *)&d, OTHERS, &e);
+        bytes_add(&w, OTHERS == 4 ? (const void *)&f : (const void *)&d, OTHERS, &t->e);
     }
-    size_t numbers = w.size;
-    bytes_add(&w, b.at + run, 40, &e);
+    const size_t numbers = w.size;
+    bytes_add(&w, b.at + run, 40, &t->e);
     seal(&w);
-    fact(t, !checkpoint_read(w.at, w.size, "x", &back, true, &e) && back.loss_sum == r.loss_sum,
-         "%s", e.text);
-    Trainer older;                               /* moments, and nothing of the run behind them */
-    w.at[head - 12] = 1;
+    bool read = !checkpoint_read(w.at, w.size, "x", &back, true, &t->e);
+    fact(t, read && back.loss_sum == r.loss_sum, "%s", t->e.text);
+    if (!read) return;
+    w.at[head - 12] = 1;                         /* moments, and nothing of the run behind them */
     w.size = numbers + 8;
     seal(&w);
-    fact(t, !checkpoint_read(w.at, w.size, "x", &older, true, &e) && older.m1[1] == back.m1[1],
-         "%s", e.text);
-    trainer_free(&older);
+    read = !checkpoint_read(w.at, w.size, "x", &older, true, &t->e);
+    fact(t, read && older.m1[1] == back.m1[1], "%s", t->e.text);
+    if (read) trainer_free(&older);
     for (unsigned char part = 0; part < 8; part++) {         /* what follows is not what is said */
         w.at[head - 12] = part;
         seal(&w);
         fact(t, part == 1 || checkpoint_refused(w.at, w.size, "another number"), "parts %d", part);
     }
     real *const found[3] = {back.m.params, back.m1, back.m2};
-    for (idx i = 0; !e.status && i < 3 * r.m.count; i++) {
+    for (idx i = 0; i < 3 * r.m.count; i++) {
         real want = (real)(float)parts[i / r.m.count][i % r.m.count];
         fact(t, found[i / r.m.count][i % r.m.count] == want, "number %td", i);
     }
     bytes_free(&b);
     bytes_free(&w);
     trainer_free(&r);
-    if (!e.status) trainer_free(&back);
-    scratch_close();
+    trainer_free(&back);
 }
 
 /* Settings of a command line whose words these are, over tiny_settings. */
 static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **argv, int argc) {
-    Error e = {0};
-    if (!tiny_settings(s, flags, &e)) { fact(t, false, "%s", e.text); return false; }
+    bool fine = tiny_settings(s, flags, fresh(t));
+    fact(t, fine, "%s", t->e.text);
     snprintf(s->out, sizeof s->out, SCRATCH "/on.ckpt");
     s->resume = 1;
     s->argv = argv;
     s->argc = argc;
     s->groups = "mtdeoprfu";
-    return true;
+    return fine;
 }
 
 /* A run that stops anywhere and goes on has the bits of one that does not, from a text in its
  * second pass, from a grammar in the middle of a document and from a shard; the same run gives the
  * same file. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
-    static const char *const FLAGS[] = {FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3",
-                                        "", "--data-tokens 900 --random-tokens 2 --bos",
-                                        "--optimizer sgd --schedule cosine --extra k",
-                                        "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 "
-                                        "--bos --fix-token 2"};
+    static const char *const FLAGS[] = {
+        FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "",
+        "--data-tokens 900 --random-tokens 2 --bos",
+        "--optimizer sgd --schedule cosine --extra k",
+        "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
     Settings s;
+    Trainer whole, half, on;
     Error e = {0};
     Bytes shard = {0};
     Rng r = {4};
@@ -6626,103 +6396,131 @@ static void checkpoint__continues(Test *t) {
     shard_bytes(&shard, ids + 1, 2999, true);
     file_write(SCRATCH "/2.bin", shard.at, shard.size, &e);
     bytes_free(&shard);
-    Trainer on;
     for (int k = 0; k < 12; k++) {
-        Trainer whole, half;
         const char *flags = FLAGS[k % 6];
         if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
             !resume_settings_of(t, &s, flags, NULL, 0)) return;
         steps_of(t, &whole, 12);
         steps_of(t, &half, k < 6 ? 6 : k);
-        fact(t, !checkpoint_write(s.out, &half, true, &e), "%s", e.text);
+        Bytes end = checkpoint_of(t, &whole, true), middle = checkpoint_of(t, &half, true);
+        fact(t, middle.size == end.size && !same_bytes(&middle, &end), "all steps give no more");
+        file_write(s.out, middle.at, middle.size, &e);
         if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
         fact(t, on.loss == half.loss && on.loss_sum == half.loss_sum && on.step == half.step,
              "the last step's loss is %g, not %g", on.loss, half.loss);
-        steps_of(t, &on, 12);
-        within(t, on.loss, whole.loss, 0, "loss of step 12");
-        Bytes end = checkpoint_of(t, &whole, true), again = checkpoint_of(t, &on, true);
-        fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
-             "%s: the file of the run that went on differs", flags);
-        bytes_free(&again);
-        Bytes middle = checkpoint_of(t, &half, true);
-        fact(t, middle.size == end.size && memcmp(middle.at, end.at, end.size),
-             "half of the steps and all give the same file");
-        steps_of(t, &half, 12);
-        again = checkpoint_of(t, &half, true);
-        fact(t, again.size == end.size && !memcmp(again.at, end.at, end.size),
-             "the same run gives another file");
-        bytes_free(&again);
+        Trainer *const rest[] = {&on, &half};
+        EACH(i, rest) {
+            within(t, steps_of(t, rest[i], 12), whole.loss, 0, "loss of step 12");
+            Bytes again = checkpoint_of(t, rest[i], true);
+            fact(t, same_bytes(&again, &end), "%s: another file (%d)", flags, i);
+            bytes_free(&again);
+            trainer_free(rest[i]);
+        }
         bytes_free(&middle);
         bytes_free(&end);
         trainer_free(&whole);
-        trainer_free(&half);
-        trainer_free(&on);
     }
     snprintf(s.data.tokens, sizeof s.data.tokens, SCRATCH "/2.bin");
     fact(t, trainer_resume(&on, &s, "", &e) == 1 && strstr(e.text, "found another in " SCRATCH
          "/2.bin. Try"), "another shard: %s", e.text);
-    scratch_close();
 }
 
-/* Every flag may be repeated, and but for three none be changed; other data and other files are
- * told apart. */
-static void trainer_resume__refuses(Test *t) {
-    static const struct { const char *flag, *value; int status; const char *said; } ROWS[] = {
-        {"--lr", "0.01", 0, ""},          {"--lr", "0.02", 2, "--lr 0.02: "},
-        {"--heads", "2", 0, ""},          {"--heads", "3", 2, "--heads 3: "},
-        {"--kv-heads", "2", 0, ""},       {"--kv-heads", "1", 2, "--kv-heads 1: "},
-        {"--seed", "4", 2, "has 3"}, {"--batch", "8", 2, "--batch 8: "},
-        {"--sim", "sigmoid", 2, "has exp"}, {"--variant", "alibi", 2, "--pos alibi: "},
-        {"--random-tokens", "3", 2, "has none"}, {"--eps", "0.2", 2, "--eps 0.2: "},
-        {"--steps", "40", 0, ""},         {"--steps", "4", 0, ""},
-        {"--steps", "3", 2, "has done 4"}, {"--save-every", "2", 0, ""},
-        {"--log-every", "2", 0, ""},      {"--threads", "3", 0, ""},
-        {"--n", "50", 0, ""},             {"--nobody", "1", 2, "--nobody"},
-        {"--grammar", SCRATCH "/other.grammar", 1, "expected the text it was trained on"},
-        {"--text", SCRATCH "/tale.txt", 1, "expected the text it was trained on"},
-        {"--tokenizer", SCRATCH "/other.tok", 1, "expected the tokenizer"},
-        {"--out", SCRATCH "/bare.ckpt", 1, "parameters alone"},
-        {"--out", SCRATCH "/tale.tok", 1, "expected a checkpoint"},
-        {"--out", SCRATCH "/none", 0, ""},
+/* --resume and --start: every flag may be repeated, and but for three none be changed by --resume,
+ * none of the model by --start. Other data, files and parameters are told apart. */
+static void trainer_begin__refuses(Test *t) {
+    static const char ON[] = "/on.ckpt", BASE_RUN[] = "/base.ckpt", TUNED[] = "/tuned.ckpt",
+                      NEW[] = "/new";
+    const struct {
+        const char *flag, *value, *start, *out;
+        int resume, step, status;
+        const char *said;
+    } ROWS[] = {
+        {"--lr", "0.01", "", ON, 1, 4, 0, ""},
+        {"--lr", "0.02", "", ON, 1, 0, 2, "--lr 0.02: "},
+        {"--heads", "2", "", ON, 1, 4, 0, ""},
+        {"--heads", "3", "", ON, 1, 0, 2, "--heads 3: "},
+        {"--kv-heads", "2", "", ON, 1, 4, 0, ""},
+        {"--kv-heads", "1", "", ON, 1, 0, 2, "--kv-heads 1: "},
+        {"--seed", "4", "", ON, 1, 0, 2, "has 3"},
+        {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "},
+        {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"},
+        {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "},
+        {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"},
+        {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "},
+        {"--steps", "40", "", ON, 1, 4, 0, ""},
+        {"--steps", "4", "", ON, 1, 4, 0, ""},
+        {"--steps", "3", "", ON, 1, 0, 2, "has done 4"},
+        {"--save-every", "2", "", ON, 1, 4, 0, ""},
+        {"--log-every", "2", "", ON, 1, 4, 0, ""},
+        {"--threads", "3", "", ON, 1, 4, 0, ""},
+        {"--n", "50", "", ON, 1, 4, 0, ""},
+        {"--nobody", "1", "", ON, 1, 0, 2, "--nobody"},
+        {"--grammar", SCRATCH "/other.grammar", "", ON, 1, 0, 1, "the text it was trained on"},
+        {"--text", SCRATCH "/tale.txt", "", ON, 1, 0, 1, "expected the text it was trained on"},
+        {"--tokenizer", SCRATCH "/other.tok", "", ON, 1, 0, 1, "expected the tokenizer"},
+        {"--out", SCRATCH "/bare.ckpt", "", ON, 1, 0, 1, "parameters alone"},
+        {"--out", SCRATCH "/tale.tok", "", ON, 1, 0, 1, "expected a checkpoint"},
+        {"--out", SCRATCH "/none", "", ON, 1, 0, 0, ""},
+        {"--heads", "2", BASE_RUN, NEW, 0, 0, 0, ""},
+        {"--lr", "0.5", BASE_RUN, NEW, 0, 0, 0, ""},
+        {"--seed", "8", BASE_RUN, NEW, 1, 0, 0, ""},
+        {"--heads", "4", BASE_RUN, NEW, 0, 0, 2, "--heads 4: "},
+        {"--kv-heads", "2", BASE_RUN, NEW, 0, 0, 0, ""},
+        {"--kv-heads", "1", BASE_RUN, NEW, 0, 0, 2, "has 2, and --start keeps"},
+        {"--pos", "learned", BASE_RUN, NEW, 0, 0, 2, "--pos learned: "},
+        {"--variant", "alibi", BASE_RUN, NEW, 0, 0, 2, "--pos alibi: "},
+        {"--context", "32", BASE_RUN, NEW, 0, 0, 2, "--context 32: "},
+        {"--nobody", "1", BASE_RUN, NEW, 0, 0, 2, "--nobody"},
+        {"--seed", "8", "/none.ckpt", NEW, 0, 0, 1, "none.ckpt"},
+        {"--seed", "8", "/tale.tok", NEW, 0, 0, 1, "expected a checkpoint"},
+        {"--seed", "8", BASE_RUN, BASE_RUN, 0, 0, 2, "--start's own file"},
+        {"--tokenizer", SCRATCH "/other.tok", BASE_RUN, NEW, 0, 0, 1, "expected the tokenizer"},
+        {"--seed", "3", BASE_RUN, TUNED, 1, 2, 0, ""},
+        {"--seed", "3", TUNED, TUNED, 1, 0, 2, "begun from other parameters"},
+        {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"},
+        {"--seed", "3", BASE_RUN, ON, 1, 0, 2, "begun from none"},
+        {"--seed", "4", BASE_RUN, TUNED, 1, 0, 2, "has 3"},
     };
     Settings s;
-    Trainer r, on;
+    Trainer base, on, run;
     Error e = {0};
     Tokenizer k;
-    Bytes text = {0};
-    if (!tale_open(t, &s, "") || !trainer_made(t, &r, "")) return;
-    steps_of(t, &r, 4);
-    bytes_add(&text, TALE, strlen(TALE), &e);
-    bytes_add(&text, "\n", 1, &e);
-    file_write(SCRATCH "/other.grammar", text.at, text.size, &e);
-    if (!tokenizer_train(&k, text.at, text.size, 300, &e))
+    if (!tale_open(t, &s, "") || !trainer_made(t, &base, "") || !trainer_made(t, &on, "")) return;
+    steps_of(t, &base, 3);
+    steps_of(t, &on, 4);
+    checkpoint_write(SCRATCH "/base.ckpt", &base, true, &e);
+    checkpoint_write(SCRATCH "/on.ckpt", &on, true, &e);
+    checkpoint_write(SCRATCH "/bare.ckpt", &on, false, &e);
+    if (!trainer_restart(&base, &s, &e)) steps_of(t, &base, 2);
+    checkpoint_write(SCRATCH "/tuned.ckpt", &base, true, &e);
+    file_write(SCRATCH "/other.grammar", TALE, strlen(TALE) - 1, &e);
+    if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
         tokenizer_save(SCRATCH "/other.tok", &k, &e);
-    checkpoint_write(SCRATCH "/on.ckpt", &r, true, &e);
-    checkpoint_write(SCRATCH "/bare.ckpt", &r, false, &e);
     fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        char *argv[2] = {(char *)(uintptr_t)ROWS[i].flag, (char *)(uintptr_t)ROWS[i].value};
-        Error wrong = {0};
+    EACH(i, ROWS) {
+        const char *flag = ROWS[i].flag, *value = ROWS[i].value;
+        char *argv[2] = {(char *)(uintptr_t)flag, (char *)(uintptr_t)value};
         if (!resume_settings_of(t, &s, "", argv, 2)) return;
-        const Option *path = option_find(ROWS[i].flag + 2, "du"); /* main has read it before */
-        if (!strcmp(ROWS[i].flag, "--text")) s.data.grammar[0] = 0;
-        if (path && path->kind == 's' && strcmp(path->flag, "random-tokens"))
-            option_set(path, &s, ROWS[i].value, true, &wrong);
-        int status = trainer_begin(&on, &s, "", &wrong);
-        fact(t, status == ROWS[i].status && strstr(wrong.text, ROWS[i].said),
-             "%s %s: status %d, %s", ROWS[i].flag, ROWS[i].value, status, wrong.text);
-        fact(t, !status || (strstr(wrong.text, "Try: ") && !strchr(wrong.text, '\n')), "%s",
-             wrong.text);
+        if (*ROWS[i].start) snprintf(s.start, sizeof s.start, SCRATCH "%s", ROWS[i].start);
+        snprintf(s.out, sizeof s.out, SCRATCH "%s", ROWS[i].out);
+        s.resume = ROWS[i].resume;
+        if (!strcmp(flag, "--text")) s.data.grammar[0] = 0;
+        const Option *o = option_find(flag + 2, "mtdeou");       /* main has read it before */
+        if (o) option_set(o, &s, value, true, &e);
+        const int status = trainer_begin(&run, &s, "", fresh(t));
+        fact(t, status == ROWS[i].status && strstr(t->e.text, ROWS[i].said) &&
+             (!status || (strstr(t->e.text, "Try: ") && !strchr(t->e.text, '\n'))),
+             "row %d, %s %s: status %d, %s", i, flag, value, status, t->e.text);
         if (status) continue;
-        fact(t, on.step == (strcmp(ROWS[i].value, SCRATCH "/none") ? 4 : 0), "step %ld", on.step);
-        if (!strcmp(ROWS[i].flag, "--steps"))
-            fact(t, on.s.train.steps == atoi(ROWS[i].value), "%d steps", on.s.train.steps);
-        trainer_free(&on);
+        fact(t, run.step == ROWS[i].step && run.m.c.heads == 2 &&
+             run.start == (*ROWS[i].start ? base.start : 0) &&
+             (strcmp(flag, "--steps") || run.s.train.steps == atoi(value)),
+             "row %d, %s %s: step %ld of %d", i, flag, value, run.step, run.s.train.steps);
+        trainer_free(&run);
     }
     tokenizer_free(&k);
-    bytes_free(&text);
-    trainer_free(&r);
-    scratch_close();
+    trainer_free(&base);
+    trainer_free(&on);
 }
 
 /* [FIG30] Fine-tuning: twice the same bytes; those of a training whose start was written over by
@@ -6736,22 +6534,22 @@ static void trainer_restart__from_parameters(Test *t) {
     Settings s;
     Error e = {0};
     if (!tale_open(t, &s, "")) return;
-    for (int k = 0; k < 2; k++) {
-        Trainer base, by_hand, tuned, read, on;
-        char start[] = SCRATCH "/base.ckpt";
-        if (!trainer_made(t, &base, BASE_RUN) || !trainer_made(t, &tuned, BASE_RUN)) return;
-        steps_of(t, &base, 15);
-        steps_of(t, &tuned, 15);
+    EACH(k, FLAGS) {
+        Trainer base, by_hand, tuned, read, on, *const all[] = {&by_hand, &tuned, &read, &on};
+        Bytes want = {0};
         char flags[400];
         snprintf(flags, sizeof flags, "--extra k %s", FLAGS[k]);
-        if (!trainer_made(t, &by_hand, flags)) return;
+        if (!trainer_made(t, &base, BASE_RUN) || !trainer_made(t, &tuned, BASE_RUN) ||
+            !trainer_made(t, &by_hand, flags)) return;
+        steps_of(t, &base, 15);
+        steps_of(t, &tuned, 15);
         copy(by_hand.m.params, base.m.params, base.m.count);
         by_hand.start = hash64(0, base.m.params, (size_t)base.m.count * sizeof(real));
-        checkpoint_write(start, &base, k == 0, &e);
         /* the same, from the file: the flags of the model are its own */
         if (!resume_settings_of(t, &s, FLAGS[k], NULL, 0)) return;
         s.resume = 0;
-        snprintf(s.start, sizeof s.start, "%s", start);
+        snprintf(s.start, sizeof s.start, SCRATCH "/base.ckpt");
+        checkpoint_write(s.start, &base, k == 0, &e);
         Settings again = s;
         again.model.heads = 1;                           /* not the flags', so not heeded */
         if (trainer_begin(&read, &again, "", &e) || trainer_restart(&tuned, &s, &e)) {
@@ -6766,105 +6564,32 @@ static void trainer_restart__from_parameters(Test *t) {
         s.resume = 1;
         if (trainer_begin(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
         fact(t, on.step == 5 && on.start == tuned.start, "step %ld", on.step);
-        Trainer *const all[] = {&by_hand, &tuned, &read, &on};
-        Bytes want = {0};
-        for (int i = 0; i < 4; i++) {
+        EACH(i, all) {
             steps_of(t, all[i], 12);
+            within(t, all[i]->loss, by_hand.loss, 0, "loss of step 12");
+            fact(t, all[i]->norm > 0 && all[i]->norm == by_hand.norm, "norm %g", all[i]->norm);
             Bytes got = checkpoint_of(t, all[i], true);
-            fact(t, !i || (got.size == want.size && !memcmp(got.at, want.at, want.size)),
-                 "%s: another file %d", FLAGS[k], i);
             if (!i) want = got;
-            else bytes_free(&got);
+            fact(t, same_bytes(&got, &want), "%s: another file %d", FLAGS[k], i);
+            if (i) bytes_free(&got);
         }
-        within(t, tuned.loss, by_hand.loss, 0, "loss of step 12");
-        fact(t, tuned.norm > 0 && tuned.norm == by_hand.norm, "gradient norm %g", tuned.norm);
         bytes_free(&want);
         trainer_free(&base);
-        for (int i = 0; i < 4; i++) trainer_free(all[i]);
+        EACH(i, all) trainer_free(all[i]);
     }
     fact(t, !e.status, "%s", e.text);
-    scratch_close();
-}
-
-/* The command line of --start: flags of the model may be repeated, no other model, tokenizer or
- * file is taken for it, and --resume knows what the run began from. */
-static void trainer_begin__start_refuses(Test *t) {
-    static const struct {
-        const char *flag, *value, *start, *out;
-        int resume, status;
-        const char *said;
-    } ROWS[] = {
-        {"--heads", "2", "/base.ckpt", "/new", 0, 0, ""},
-        {"--lr", "0.5", "/base.ckpt", "/new", 0, 0, ""},
-        {"--seed", "8", "/base.ckpt", "/new", 1, 0, ""},
-        {"--heads", "4", "/base.ckpt", "/new", 0, 2, "--heads 4: "},
-        {"--kv-heads", "2", "/base.ckpt", "/new", 0, 0, ""},
-        {"--kv-heads", "1", "/base.ckpt", "/new", 0, 2, "has 2, and --start keeps"},
-        {"--pos", "learned", "/base.ckpt", "/new", 0, 2, "--pos learned: "},
-        {"--variant", "alibi", "/base.ckpt", "/new", 0, 2, "--pos alibi: "},
-        {"--context", "32", "/base.ckpt", "/new", 0, 2, "--context 32: "},
-        {"--nobody", "1", "/base.ckpt", "/new", 0, 2, "--nobody"},
-        {"--seed", "8", "/none.ckpt", "/new", 0, 1, "none.ckpt"},
-        {"--seed", "8", "/tale.tok", "/new", 0, 1, "expected a checkpoint"},
-        {"--seed", "8", "/base.ckpt", "/base.ckpt", 0, 2, "--start's own file"},
-        {"--tokenizer", SCRATCH "/other.tok", "/base.ckpt", "/new", 0, 1, "expected the tokenizer"},
-        {"--seed", "3", "/base.ckpt", "/tuned.ckpt", 1, 0, ""},
-        {"--seed", "3", "/tuned.ckpt", "/tuned.ckpt", 1, 2, "begun from other parameters"},
-        {"--seed", "3", "/other.ckpt", "/tuned.ckpt", 1, 2, "begun from other parameters"},
-        {"--seed", "3", "/base.ckpt", "/other.ckpt", 1, 2, "begun from none"},
-        {"--seed", "4", "/base.ckpt", "/tuned.ckpt", 1, 2, "has 3"},
-    };
-    Settings s;
-    Trainer base, other, run;
-    Error e = {0};
-    Tokenizer k;
-    if (!tale_open(t, &s, "") || !trainer_made(t, &base, "") || !trainer_made(t, &other, ""))
-        return;
-    steps_of(t, &base, 3);
-    steps_of(t, &other, 4);
-    checkpoint_write(SCRATCH "/base.ckpt", &base, true, &e);
-    checkpoint_write(SCRATCH "/other.ckpt", &other, true, &e);
-    tiny_settings(&s, "", &e);
-    if (!trainer_restart(&base, &s, &e)) steps_of(t, &base, 2);
-    checkpoint_write(SCRATCH "/tuned.ckpt", &base, true, &e);
-    if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
-        tokenizer_save(SCRATCH "/other.tok", &k, &e);
-    fact(t, !e.status, "%s", e.text);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        char *argv[2] = {(char *)(uintptr_t)ROWS[i].flag, (char *)(uintptr_t)ROWS[i].value};
-        Error wrong = {0};
-        if (!resume_settings_of(t, &s, "", argv, 2)) return;
-        snprintf(s.start, sizeof s.start, SCRATCH "%s", ROWS[i].start);
-        snprintf(s.out, sizeof s.out, SCRATCH "%s", ROWS[i].out);
-        s.resume = ROWS[i].resume;
-        settings_flags(&s, "", "m", &wrong);
-        const Option *o = option_find(ROWS[i].flag + 2, "mtd");  /* main has read it before */
-        if (o) option_set(o, &s, ROWS[i].value, true, &wrong);
-        int status = trainer_begin(&run, &s, "", &wrong);
-        fact(t, status == ROWS[i].status && strstr(wrong.text, ROWS[i].said), "%d: status %d, %s",
-             i, status, wrong.text);
-        fact(t, !status || (strstr(wrong.text, "Try: ") && !strchr(wrong.text, '\n')), "%s",
-             wrong.text);
-        if (status) continue;
-        fact(t, run.step == (strcmp(ROWS[i].out, "/new") ? 2 : 0) && run.start == base.start
-             && run.m.c.heads == 2, "%d: step %ld", i, run.step);
-        trainer_free(&run);
-    }
-    tokenizer_free(&k);
-    trainer_free(&base);
-    trainer_free(&other);
-    scratch_close();
 }
 
 /* The log of a run that goes on: what came after the checkpoint is cut off and written again, and a
  * file with a gap, or of something else, is refused and stays as it was. */
 static void train_run__continues_the_log(Test *t) {
     static const char FLAGS[] = "--extra k --steps 20 --log-every 3";
+    static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
     Settings s;
-    Trainer r, on;
+    Trainer r, part, on;
     Progress p;
     Error e = {0};
-    Bytes log = {0}, again = {0};
+    Bytes log = {0};
     if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
     snprintf(r.s.log, sizeof r.s.log, SCRATCH "/whole.csv");
     snprintf(r.s.out, sizeof r.s.out, SCRATCH "/whole.ckpt");
@@ -6872,52 +6597,40 @@ static void train_run__continues_the_log(Test *t) {
     fact(t, !train_run(&r, &p, &e), "%s", e.text);
     trainer_free(&r);
     file_read(SCRATCH "/whole.csv", &log, &e);
-    size_t head = (size_t)((char *)memchr(log.at, '\n', log.size) - (char *)log.at) + 1;
-    static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
-    for (int k = 0; k < 3; k++) {
+    const size_t head = (size_t)((char *)memchr(log.at, '\n', log.size) - (char *)log.at) + 1;
+    EACH(k, STOPS) {
         const int stop = STOPS[k];
         const struct { size_t cut; const char *tail; bool good; } ROWS[] = {
             {log.size, "", true}, {log.size - 20, "", stop < 20}, {log.size, "99,1,2", true},
             {0, "", false}, {head, "", stop < 3}, {head - 2, "", false}, {head, "7", stop < 3}};
-        for (int i = 0; i < 7; i++) {
-            Bytes left = {0};
-            Error wrong = {0};
+        if (!trainer_made(t, &part, FLAGS)) return;      /* stopped as by Ctrl-C: no last look */
+        while (part.step < stop && !trainer_step(&part, &e))
+            if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
+        EACH(i, ROWS) {
+            Bytes left = {0}, now = {0};
             if (!resume_settings_of(t, &s, FLAGS, NULL, 0)) return;
+            checkpoint_write(s.out, &part, true, &e);
             snprintf(s.log, sizeof s.log, SCRATCH "/on.csv");
-            if (i == 0) {
-                Trainer part;                            /* stopped as by Ctrl-C: no last look */
-                if (trainer_create(&part, &s, &e)) { fact(t, false, "%s", e.text); return; }
-                while (part.step < stop) {
-                    trainer_step(&part, &e);
-                    if (part.step % 3 == 0 || part.step == 20)
-                        part.loss_sum = 0, part.loss_steps = 0;
-                }
-                checkpoint_write(s.out, &part, true, &e);
-                file_read(s.out, &again, &e);
-                trainer_free(&part);
-            } else file_write(s.out, again.at, again.size, &e);
             bytes_add(&left, log.at, ROWS[i].cut, &e);
             bytes_add(&left, ROWS[i].tail, strlen(ROWS[i].tail), &e);
             file_write(s.log, left.at, left.size, &e);
             if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
             progress_start(&p, "test", true);
-            int status = train_run(&on, &p, &wrong);
+            const int status = train_run(&on, &p, fresh(t));
             fact(t, status == !ROWS[i].good, "stopped at %d, log %d: status %d, %s", stop, i,
-                 status, wrong.text);
-            Bytes now = {0}, *want = status || stop == 20 ? &left : &log;
+                 status, t->e.text);
             file_read(s.log, &now, &e);
-            fact(t, now.size == want->size && (!now.size || !memcmp(now.at, want->at, now.size)),
+            fact(t, same_bytes(&now, status || stop == 20 ? &left : &log),
                  "stopped at %d, log %d: another file", stop, i);
-            if (!status) fact(t, p.looks == 7 && p.look[6].step == 20, "%d looks", p.looks);
+            fact(t, status || (p.looks == 7 && p.look[6].step == 20), "%d looks", p.looks);
             bytes_free(&now);
             bytes_free(&left);
             trainer_free(&on);
         }
-        bytes_free(&again);
+        trainer_free(&part);
     }
     fact(t, !e.status, "%s", e.text);
     bytes_free(&log);
-    scratch_close();
 }
 
 /* A disk that is full and a name that cannot be taken: one line, and the old file is whole. */
@@ -6926,41 +6639,37 @@ static void checkpoint_write__no_room(Test *t) {
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, true), now = {0};
-    Error e = {0}, full = {0}, taken = {0};
     FILE *f = fopen("/dev/full", "wb");
     if (f) fclose(f);
     if (!f || system("ln -s /dev/full " SCRATCH "/model.ckpt.new")) t->skip = "no /dev/full here";
     else {
         r.step++;
-        fact(t, checkpoint_write(SCRATCH "/model.ckpt", &r, true, &full) == 1 &&
-             strstr(full.text, "model.ckpt: cannot be written") && strstr(full.text, "Try: "),
-             "a full disk: %s", full.text);
-        file_read(SCRATCH "/model.ckpt", &now, &e);
-        fact(t, now.size == b.size && !memcmp(now.at, b.at, b.size), "the old file is gone");
+        fact(t, checkpoint_write(SCRATCH "/model.ckpt", &r, true, fresh(t)) == 1 &&
+             strstr(t->e.text, "model.ckpt: cannot be written") && strstr(t->e.text, "Try: "),
+             "a full disk: %s", t->e.text);
+        file_read(SCRATCH "/model.ckpt", &now, fresh(t));
+        fact(t, same_bytes(&now, &b), "the old file is gone");
         fact(t, file_missing(SCRATCH "/model.ckpt.new"), "something is left beside it");
     }
-    if (!make_folder(SCRATCH "/folder")) {
-        fact(t, checkpoint_write(SCRATCH "/folder", &r, true, &taken) == 1 &&
-             strstr(taken.text, "Try: "), "a folder's name: %s", taken.text);
-        fact(t, file_missing(SCRATCH "/folder.new"), "something is left beside the folder");
-    }
-    fact(t, !e.status, "%s", e.text);
+    fact(t, !make_folder(SCRATCH "/folder") &&
+         checkpoint_write(SCRATCH "/folder", &r, true, fresh(t)) == 1 &&
+         strstr(t->e.text, "Try: "), "a folder's name: %s", t->e.text);
+    fact(t, file_missing(SCRATCH "/folder.new"), "something is left beside the folder");
     bytes_free(&b);
     bytes_free(&now);
     trainer_free(&r);
-    scratch_close();
 }
 
 /* A whole run: a line of the log every --log-every steps and at the end, the checkpoint of the last
  * step. */
 static void train_run__leaves(Test *t) {
     Settings s;
-    if (!tale_open(t, &s, "")) return;
-    Trainer r, back;
+    Trainer r, back, by_hand;
     Progress p;
     Error e = {0};
     Bytes log = {0};
-    if (!trainer_made(t, &r, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2"))
+    if (!tale_open(t, &s, "") || !trainer_made(t, &by_hand, "--extra k --steps 10 --accumulate 2")
+        || !trainer_made(t, &r, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2"))
         return;
     snprintf(r.s.log, sizeof r.s.log, SCRATCH "/log.csv");
     snprintf(r.s.out, sizeof r.s.out, SCRATCH "/run.ckpt");
@@ -6970,24 +6679,17 @@ static void train_run__leaves(Test *t) {
     bytes_add(&log, "", 1, &e);
     int lines = 0;
     long step = -1;
-    double tokens = 0, loss = 0, alpha1 = 0, star = 0;
+    double tokens = 0, loss = 0, alpha1 = 0, star = 0, mean = 0;
     for (char *line = strtok((char *)log.at, "\n"); line; line = strtok(NULL, "\n"), lines++) {
-        if (lines == 0) {
-            fact(t, !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33), "%s", line);
-            continue;
-        }
         int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens, &loss, &alpha1,
                        &star);
-        fact(t, n == 5 && step == (lines < 3 ? 4 * lines : 10) && tokens == (double)step * 128,
+        fact(t, !lines ? !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33)
+                : n == 5 && step == (lines < 3 ? 4 * lines : 10) && tokens == (double)step * 128,
              "line %d: %s", lines, line);
     }
     fact(t, lines == 4, "%d lines", lines);
-    Trainer by_hand; /* the mean of the steps since the line before */
-    if (!trainer_made(t, &by_hand, "--extra k --steps 10 --accumulate 2")) return;
-    steps_of(t, &by_hand, 8);
-    double mean = steps_of(t, &by_hand, 9) / 2;
-    mean += steps_of(t, &by_hand, 10) / 2;
-    trainer_free(&by_hand);
+    for (int k = 8; k <= 10; k++)               /* the mean of the steps since the line before */
+        mean = steps_of(t, &by_hand, k) / 2 + (k > 9 ? mean : 0);
     within(t, loss, mean, 1e-6, "the last line's loss");
     within(t, alpha1, p.alpha1, 1e-6, "the last line's alpha_1");
     within(t, star, p.alpha_star, 1e-6, "the last line's alpha_*");
@@ -7000,7 +6702,7 @@ static void train_run__leaves(Test *t) {
     fact(t, !e.status, "%s", e.text);
     bytes_free(&log);
     trainer_free(&r);
-    scratch_close();
+    trainer_free(&by_hand);
 }
 
 /* =================================================================================================
@@ -7011,40 +6713,36 @@ static void train_run__leaves(Test *t) {
  * the same tokens. */
 static void evaluate__against_maps(Test *t) {
     enum { T = 10, N = 21, H = 2, L = 2 };
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
     static const char *const FLAGS[] = {
         "--layers 2 --eps 0.29", "--layers 2 --eps 0.2 --extra kv --fix-token 1 --lr 0.03",
         "--layers 2 --sim elu --normalizer one --eps 0.3 --fix-token 3 --lr 0.03"};
-    for (int f = 0; f < 3; f++) {
+    Settings s;
+    if (!tale_open(t, &s, "")) return;
+    EACH(f, FLAGS) {
         Trainer r;
         Sinks found, again;
         Acts a;
-        Error e = {0};
         int ids[N * T], targets[N * T], starts = 0, star = f == 1, S = T + star;
         if (!trainer_made(t, &r, FLAGS[f])) return;
         steps_of(t, &r, 20);
-        if (evaluate(&found, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
-            evaluate(&again, &r.m, &r.data, &r.s, N, T, &starts, &e) ||
-            acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) {
-            fact(t, false, "%s", e.text);
+        if (evaluate(&found, &r.m, &r.data, &r.s, N, T, &starts, fresh(t)) ||
+            evaluate(&again, &r.m, &r.data, &r.s, N, T, &starts, &t->e) ||
+            acts_create(&a, &r.m, N, T, ACTS_ALL, &t->e)) {
+            fact(t, false, "%s", t->e.text);
             return;
         }
         fact(t, data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts) == N,
              "not %d sequences", N);
-        real *maps = calloc((size_t)(L * N * H * T * S), sizeof *maps);
-        Probe probe[L];
-        for (int l = 0; l < L; l++) probe[l] = (Probe){.metric = maps + l * N * H * T * S};
-        a.probe = probe;
+        real *maps = reals(L * N * H * T * S);
+        a.probe = (Probe[L]){{.metric = maps}, {.metric = maps + N * H * T * S}};
         model_forward(&r.m, &a, ids, N, T);
         a.probe = NULL;
-        double loss = model_loss(&r.m, &a, targets, N, T, false, 1);
-        within(t, found.loss, loss, 40 * REAL_EPS, "loss");
+        within(t, found.loss, model_loss(&r.m, &a, targets, N, T, false, 1), 40 * REAL_EPS, "loss");
         for (int column = 0; column < S; column++) {
             double mean = 0, over = 0;
+            const int k = column - star < 0 ? 0 : column - star;
             for (int map = 0; map < L * N * H; map++) {
                 double alpha = 0;
-                int k = column - star < 0 ? 0 : column - star;
                 for (int i = k; i < T; i++)
                     alpha += (double)maps[(map * T + i) * S + column] / (T - k);
                 mean += alpha / (L * N * H);
@@ -7056,8 +6754,7 @@ static void evaluate__against_maps(Test *t) {
             within(t, sinks_alpha(&again, column), sinks_alpha(&found, column), 0, "alpha again");
         }
         fact(t, found.n == N && again.loss == found.loss, "%d sequences", found.n);
-        double sink = sinks_sink(&found, star,
-                                 0); /* it tells something only between the two ends */
+        const double sink = sinks_sink(&found, star, 0);    /* between the two ends it tells most */
         fact(t, sink > 0.01 && sink < 0.99, "%s: Sink_1 %g", FLAGS[f], sink);
         note(t, "Sink_1 %.3f  ", sink);
         free(maps);
@@ -7066,20 +6763,18 @@ static void evaluate__against_maps(Test *t) {
         acts_free(&a);
         trainer_free(&r);
     }
-    scratch_close();
 }
 
 /* Table 7's flags: everything that an evaluation measures is that of a model so written, whose own
- * parameters do not change; what cannot be is one line. */
+ * parameters do not change. */
 static void evaluate__edits_positions(Test *t) {
     enum { T = 12, AT_FOLDER = 5 };
+    static const char *const FLAGS[] = {"--pos learned",
+                                        "--pos learned --sink-token --fix-token 1"};
     Settings s;
+    Trainer r;
     if (!tale_open(t, &s, "")) return;
     for (int f = 0; f < 4; f++) {
-        static const char *const FLAGS[] = {"--pos learned",
-                                            "--pos learned --sink-token --fix-token 1"};
-        Trainer r;
-        Error e = {0};
         Sinks plain, edited, by_hand;
         int starts;
         bool swap = f >= 2;
@@ -7087,15 +6782,14 @@ static void evaluate__edits_positions(Test *t) {
         steps_of(t, &r, 10);
         Settings asks = r.s;
         *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
-        double before = biggest(r.m.count, r.m.params);
-        uint64_t hash = hash64(0, r.m.params, (size_t)r.m.count * sizeof(real));
-        evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, &e);
-        evaluate(&edited, &r.m, &r.data, &asks, 9, T, &starts, &e);
-        fact(t, before > 0 && hash == hash64(0, r.m.params, (size_t)r.m.count * sizeof(real)),
-             "an edit leaves something behind");
+        const size_t size = (size_t)r.m.count * sizeof(real);
+        const uint64_t hash = hash64(0, r.m.params, size);
+        evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, fresh(t));
+        evaluate(&edited, &r.m, &r.data, &asks, 9, T, &starts, &t->e);
+        fact(t, hash == hash64(0, r.m.params, size), "an edit leaves something behind");
         write_positions(&r.m, AT_FOLDER, swap);
-        evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &e);
-        if (e.status) { fact(t, false, "%s", e.text); return; }
+        evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &t->e);
+        if (t->e.status) { fact(t, false, "%s", t->e.text); return; }
         fact(t, !memcmp(edited.sums, by_hand.sums, (size_t)edited.n_sums * sizeof(double))
              && edited.loss == by_hand.loss && edited.loss != plain.loss, "%s: loss %g, not %g",
              FLAGS[f % 2], edited.loss, by_hand.loss);
@@ -7104,95 +6798,67 @@ static void evaluate__edits_positions(Test *t) {
         sinks_free(&by_hand);
         trainer_free(&r);
     }
-    static const struct {
-        const char *flags;
-        int replace, swap, T, status;
-        const char *said;
-    } ROWS[] = {
-        {"--pos learned", 16, 0, 16, 0, ""},
-        {"--pos learned", 0, 2, 16, 0, ""},
-        {"--pos absolute", 5, 0, 8, 0, ""},
-        {"--pos learned", 9, 0, 8, 2, "8 tokens are fed"},
-        {"--pos learned", 0, 9, 8, 2, "--swap-position 9: "},
-        {"--pos learned", 5, 5, 8, 2, "exclude each other"},
-        {"", 5, 0, 8, 2, "--replace-position 5: this model adds no positions"},
-        {"--pos alibi", 0, 5, 8, 2, "--swap-position 5: this model adds no"}};
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        Trainer r;
-        Sinks found;
-        Error e = {0};
-        int starts;
-        if (!trainer_made(t, &r, ROWS[i].flags)) return;
-        r.s.replace_position = ROWS[i].replace;
-        r.s.swap_position = ROWS[i].swap;
-        int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, &e);
-        fact(t, status == ROWS[i].status && strstr(e.text, ROWS[i].said)
-             && (!status || strstr(e.text, "Try: ")), "%d: status %d, %s", i, status, e.text);
-        if (!status) sinks_free(&found);
-        trainer_free(&r);
-    }
-    scratch_close();
 }
 
 static void evaluate__refuses(Test *t) {
+    static const struct { const char *flags; int T, status; const char *said; } ROWS[] = {
+        {"--pos learned", 17, 2, "16 learned positions"},
+        {"--pos learned", 16, 0, ""},
+        {"--pos absolute", 17, 0, ""},
+        {"", 20, 0, ""},
+        {FROM_TEXT "--valid 0", 8, 1, "no held document has 9 tokens"},
+        {"", 400, 1, "no held document has 401 tokens"},
+        {"--input random", 40, 0, ""},
+        {"--input repeat", 8, 0, ""},
+        {"--pos learned --replace-position 16", 16, 0, ""},
+        {"--pos learned --swap-position 2", 16, 0, ""},
+        {"--pos absolute --replace-position 5", 8, 0, ""},
+        {"--pos learned --replace-position 9", 8, 2, "8 tokens are fed"},
+        {"--pos learned --swap-position 9", 8, 2, "--swap-position 9: "},
+        {"--pos learned --replace-position 5 --swap-position 5", 8, 2, "exclude each other"},
+        {"--replace-position 5", 8, 2, "--replace-position 5: this model adds no positions"},
+        {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: this model adds no"}};
     Settings s;
+    Trainer r;
+    Sinks found;
+    int starts;
     if (!tale_open(t, &s, "")) return;
-    static const struct {
-        const char *flags;
-        int T, status;
-        const char *said;
-    } ROWS[] = {{"--pos learned", 17, 2, "16 learned positions"},
-                {"--pos learned", 16, 0, ""},
-                {"--pos absolute", 17, 0, ""},
-                {"", 20, 0, ""},
-                {FROM_TEXT "--valid 0", 8, 1, "no held document has 9 tokens"},
-                {"", 400, 1, "no held document has 401 tokens"},
-                {"--input random", 40, 0, ""},
-                {"--input repeat", 8, 0, ""}};
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof ROWS[0]); i++) {
-        Trainer r;
-        Sinks found;
-        Error e = {0};
-        int starts;
-        if (!trainer_made(t, &r, ROWS[i].flags)) return;
-        int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, &e);
-        fact(t, status == ROWS[i].status && strstr(e.text, ROWS[i].said) &&
-             (!status || strstr(e.text, "Try: ")), "%s T %d: %s", ROWS[i].flags, ROWS[i].T, e.text);
+    EACH(i, ROWS) {
+        const char *flags = ROWS[i].flags;
+        if (!trainer_made(t, &r, flags)) return;
+        int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, fresh(t));
+        fact(t, status == ROWS[i].status && strstr(t->e.text, ROWS[i].said) &&
+             (!status || strstr(t->e.text, "Try: ")), "%s T %d: %s", flags, ROWS[i].T, t->e.text);
         if (!status) {
             double alpha = sinks_alpha(&found, 0);
             fact(t, found.n == 3 && found.T == ROWS[i].T && alpha > 0 && alpha < 1,
-                 "%s: alpha_1 %g", ROWS[i].flags, alpha);
+                 "%s: alpha_1 %g", flags, alpha);
             sinks_free(&found);
         }
         trainer_free(&r);
     }
-    scratch_close();
 }
 
-/* The validation loss: log V before training, and the mean over blocks of any number of forwards.
- */
+/* The validation loss: log V before training; the mean over blocks of any number of forwards. */
 static void held_loss__blocks(Test *t) {
     Settings s;
-    if (!tale_open(t, &s, "")) return;
     Trainer r;
     Error e = {0};
-    if (!trainer_made(t, &r, "--init gpt2 --fix-token 1")) return;
-    within(t, held_loss(&r.m, &r.data, &r.s, 50, &e), log(320), 0.05,
-           "an untrained model's loss, log 320");
+    int ids[37 * 16], targets[37 * 16];
+    if (!tale_open(t, &s, "") || !trainer_made(t, &r, "--init gpt2 --fix-token 1")) return;
     double before = held_loss(&r.m, &r.data, &r.s, 50, &e), sum = 0;
+    within(t, before, log(320), 0.05, "an untrained model's loss, log 320");
     steps_of(t, &r, 30);
     double after = held_loss(&r.m, &r.data, &r.s, 37, &e);
     fact(t, after > 0 && after < before - 0.4, "%g after %g", after, before);
-    int ids[37 * 16], targets[37 * 16];
     fact(t, data_held(&r.data, &r.s.data, 37, 16, ids, targets, &e) == 37 && !e.status, "%s",
          e.text);
-    for (int b = 0; b < 37; b++) { /* one by one through the trainer's own activations */
+    for (int b = 0; b < 37; b++) {           /* one by one through the trainer's own activations */
         model_forward(&r.m, &r.a, ids + b * 16, 1, 16);
         sum += model_loss(&r.m, &r.a, targets + b * 16, 1, 16, false, 1) / 37;
     }
     within(t, after, sum, 40 * REAL_EPS, "37 blocks one by one");
     trainer_free(&r);
-    scratch_close();
 }
 
 /* =================================================================================================
@@ -7201,32 +6867,29 @@ static void held_loss__blocks(Test *t) {
 /* Three tiny trainings: the page holds three arms, a verdict whose words follow from its own
  * numbers by the rule printed under it, and the same again for the same seed. */
 static void demo_run__verdict(Test *t) {
+    static const char *const HAS[] = {"softmax", "k-bias", "sigmoid", "Table 10", "Table 15"};
     Settings s;
+    char *page[2];
     if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 6")) return;
-    char *page[2] = {NULL, NULL};
     for (int k = 0; k < 2; k++) {
-        Error e = {0};
         FILE *out = fopen(SCRATCH "/page.txt", "w+b");
         if (!out) exit(1);
-        fact(t, !demo_run(&s, out, &e), "%s", e.text);
+        fact(t, !demo_run(&s, out, fresh(t)), "%s", t->e.text);
         page[k] = text_of(out);
         char *last = strstr(page[k], "Rule, fixed");
-        if (last && strchr(last, '\n'))
-            strchr(last, '\n')[1] = 0; /* below it stands the time it took */
+        if (last && strchr(last, '\n')) strchr(last, '\n')[1] = 0;  /* below it: the time it took */
         fclose(out);
     }
-    const char *at = strstr(page[0], "Verdict: "),
-               *arms[] = {"softmax", "k-bias", "sigmoid", "Table 10", "Table 15"};
+    const char *at = strstr(page[0], "Verdict: "), *sigmoid = at ? strstr(at, "sigmoid") : NULL;
     fact(t, !strcmp(page[0], page[1]), "two runs of one seed differ");
-    fact(t, at != NULL, "no verdict in %.300s", page[0]);
-    for (int i = 0; i < 5; i++) fact(t, strstr(page[0], arms[i]) != NULL, "no %s", arms[i]);
-    if (at) {
-        double one = number_after(at, "alpha_1", 0), star = number_after(at, "alpha_*", 0),
-               left = number_after(at, "alpha_*", 2);
-        double shows = number_after(at, "a sink shows", 0),
-               absent = number_after(at, "absent below", 0);
-        const char *sigmoid = strstr(at, "sigmoid");
-        double three = sigmoid ? number_after(sigmoid, "alpha_1", 0) : NAN;
+    EACH(i, HAS) fact(t, strstr(page[0], HAS[i]) != NULL, "no %s", HAS[i]);
+    fact(t, sigmoid != NULL, "no verdict in %.300s", page[0]);
+    if (sigmoid) {
+        const double one = number_after(at, "alpha_1", 0), star = number_after(at, "alpha_*", 0),
+                     left = number_after(at, "alpha_*", 2),
+                     shows = number_after(at, "a sink shows", 0),
+                     absent = number_after(at, "absent below", 0),
+                     three = number_after(sigmoid, "alpha_1", 0);
         fact(t, shows == 2 && absent == 1.5 && one > 0 && star > 0 && left > 0 && three > 0, "%s",
              at);
         fact(t, (strstr(at, "did not emerge") == NULL) == (one >= shows), "%g times even: %s", one,
@@ -7237,7 +6900,6 @@ static void demo_run__verdict(Test *t) {
     }
     free(page[0]);
     free(page[1]);
-    scratch_close();
 }
 
 /* Arms that diverge, with a checkpoint, without one, and by their last update, so that no step
@@ -7252,28 +6914,26 @@ static void demo_run__diverged(Test *t) {
     if (!tale_open(t, &s, "--warmup 0 --log-every 2")) return;
     for (int k = 0; k < (sizeof(real) == sizeof(float) ? 3 : 2); k++) {
         Bytes was[6] = {{0}};
-        char *first = NULL, path[100];
+        char *first = NULL, path[100], says[60];
         int kept = 0, end = 0;
+        settings_flags(&s, HOW[k], "t", fresh(t));
+        snprintf(s.out, sizeof s.out, SCRATCH "/arms");
         for (int again = 0; again < 3; again++) {
-            Error e = {0};
             if (again == 2) {                    /* as if killed while the second arm ran */
                 remove(SCRATCH "/arms/sigmoid.ckpt");
                 remove(SCRATCH "/arms/sigmoid.csv");
             }
-            settings_flags(&s, HOW[k], "t", &e);
-            snprintf(s.out, sizeof s.out, SCRATCH "/arms");
             s.resume = again > 0;
             FILE *out = fopen(SCRATCH "/page.txt", "w+b");
             if (!out) exit(1);
-            int status = demo_run(&s, out, &e);
+            int status = demo_run(&s, out, fresh(t));
             char *page = text_of(out), *last = strstr(page, " s on ");
             fclose(out);
             while (last && last > page && last[-1] != '\n') last--;
             if (last) *last = 0;                 /* the time it took */
-            fact(t, status == 1 && strstr(e.text, "diverges here"), "%s: status %d: %s", HOW[k],
-                 status, e.text);
+            fact(t, status == 1 && strstr(t->e.text, "diverges here"), "%s: status %d: %s", HOW[k],
+                 status, t->e.text);
             for (int i = 0; i < 3; i++) {
-                char says[60];
                 snprintf(says, sizeof says, "No verdict, since %s diverged: step ", ARM_NAMES[i]);
                 const char *at = strstr(page, says);
                 fact(t, at != NULL, "%s: %s in %s", HOW[k], says, page);
@@ -7283,13 +6943,11 @@ static void demo_run__diverged(Test *t) {
             fact(t, !first || !strcmp(first, page), "%s, again %d: %s", HOW[k], again, page);
             for (int i = 0; i < 6; i++) {
                 Bytes now = {0};
-                Error none = {0};
                 snprintf(path, sizeof path, SCRATCH "/arms/%s.%s", ARM_NAMES[i / 2],
                          i % 2 ? "csv" : "ckpt");
-                file_read(path, &now, &none);
-                fact(t, !again || (now.size == was[i].size &&
-                                   (!now.size || !memcmp(now.at, was[i].at, now.size))),
-                     "%s, again %d: %s changed", HOW[k], again, path);
+                file_read(path, &now, fresh(t));
+                fact(t, !again || same_bytes(&now, &was[i]), "%s, again %d: %s changed", HOW[k],
+                     again, path);
                 kept += !again && !(i % 2) && now.size;
                 bytes_free(&was[i]);
                 was[i] = now;
@@ -7304,16 +6962,15 @@ static void demo_run__diverged(Test *t) {
         free(first);
         if (system("rm -rf " SCRATCH "/arms")) exit(1);
     }
-    scratch_close();
 }
 
 /* Sinks of one sequence of 5 tokens at three thresholds, for a test to fill. */
-static bool sinks_empty(Test *t, Sinks *s, Config *c, const char *flags) {
-    static const double EPS[3] = {0.3, 0.2, 0.4};
-    Error e = {0};
-    if (!config_from_flags(c, flags, &e) && !sinks_create(s, c, 5, 1, EPS, 3, &e)) s->n = 1;
-    fact(t, !e.status, "%s", e.text);
-    return !e.status;
+static Sinks sinks_empty(Test *t, const Config *c) {
+    Sinks s = {0};
+    scratch_open();
+    if (sinks_create(&s, c, 5, 1, (const double[]){0.3, 0.2, 0.4}, 3, fresh(t))) exit(1);
+    s.n = 1;
+    return s;
 }
 
 /* The page of `sink eval`, or only a map, as a string to be freed. */
@@ -7330,16 +6987,13 @@ static char *sinks_page(const Sinks *s, const Config *c, int rows, const HeatMap
 /* Blocks without attention: no rows in the map of alpha, dashes in the table, and no part in a mean
  * or in what even rows would give, H_T/T. */
 static void sinks_print__blocks_that_attend(Test *t) {
-    Config c;
-    Sinks s;
-    if (!sinks_empty(t, &s, &c, "--layers 4 --dim 8 --attention-period 2 --attention-offset 1"))
-        return;
+    Config c = config_of(t, "--layers 4 --dim 8 --attention-period 2 --attention-offset 1");
+    Sinks s = sinks_empty(t, &c);
     within(t, sink_uniform(&c, 5), (1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0 + 1 / 5.0) / 5, 1e-12, "even");
     for (int h = 2; h < 8; h++) s.alpha[h * 5] = h / 2 % 2 ? 0.25 * (h / 4 + 1) : 0;
     within(t, sinks_alpha(&s, 0), 0.375, 1e-12, "alpha_1 of blocks 2 and 4, 0.25 and 0.5");
-    for (int h = 0; h < 8; h++) s.over[h * 5] = h == 2;
+    s.over[2 * 5] = 1;
     within(t, sinks_sink(&s, 0, 0), 0.25, 1e-12, "one sink of four heads that attend");
-    scratch_open();
     char *text = sinks_page(&s, &c, 1, NULL), *map = strstr(text, "alpha by layer");
     int dashes = 0;
     for (char *at = text; (at = strstr(at, "Mamba")) != NULL; at++) dashes++;
@@ -7348,53 +7002,36 @@ static void sinks_print__blocks_that_attend(Test *t) {
              && !strstr(map, "\n    3 ") && strstr(map, "\n    4    0.50  0.50"), "%s", map);
     free(text);
     sinks_free(&s);
-    scratch_close();
 }
 
 /* [FIG19] Maps and the page of `sink eval`, read back as numbers. */
 static void heat_maps__print_alpha(Test *t) {
-    Config c;
-    Sinks s;
-    if (!sinks_empty(t, &s, &c, "--layers 3 --heads 2 --dim 8 --extra k --context 5")) return;
+    Config c = config_of(t, "--layers 3 --heads 2 --dim 8 --extra k --context 5");
+    Sinks s = sinks_empty(t, &c);
     s.loss = 1.5;
     for (int i = 0; i < 3 * 2 * 6; i++) s.alpha[i] = (double)(i % 6) / 10 + (double)(i / 6) / 100;
     for (int i = 0; i < 3 * 3 * 2 * 6; i++)
         s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
-    scratch_open();
-    char *text = sinks_page(&s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3}),
-         *line = strstr(text, "    1 ");
-    double found[3][3];
-    fact(t,
-         line && sscanf(line, "%lf %lf %lf %lf %lf %lf %lf %lf %lf", &found[0][0], &found[0][1],
-                        &found[0][2], &found[1][0], &found[1][1], &found[1][2], &found[2][0],
-                        &found[2][1], &found[2][2]) == 9,
-         "%s", text);
-    for (int l = 0; l < 3 && line; l++) {
-        fact(t, found[l][0] == l + 1, "row %d begins with %g", l, found[l][0]);
+    char *text = sinks_page(&s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3});
+    for (int l = 0; l < 3; l++) {
+        char row[20];
+        snprintf(row, sizeof row, "\n    %d ", l + 1);
         for (int h = 0; h < 2; h++)
-            within(t, found[l][1 + h], s.alpha[(l * 2 + h) * 6 + 3], 0.0051, "block %d, head %d", l,
-                   h);
+            within(t, number_after(text, row, h), s.alpha[(l * 2 + h) * 6 + 3], 0.0051,
+                   "block %d, head %d", l, h);
     }
     fact(t, strstr(text, "token 3") && !strchr(text, '\x1b'), "no title, or colour in a file");
     free(text);
     text = sinks_page(&s, &c, 2, NULL);
     fact(t, strstr(text, "\n* ") && strstr(text, "\n1 ") && strstr(text, "\n2 ") &&
          !strstr(text, "\n3 "), "%s", text);
-    within(t, number_after(text, "\n1 ", 0), 100, 0, "Sink_1 at 0.2");
-    within(t, number_after(text, "\n1 ", 1), 25, 0, "Sink_1 at 0.3");
-    within(t, number_after(text, "\n1 ", 2), 0, 0, "Sink_1 at 0.4");
+    const double row_1[] = {100, 25, 0};                     /* Sink_1 at 0.2, 0.3 and 0.4 */
+    EACH(i, row_1) within(t, number_after(text, "\n1 ", i), row_1[i], 0, "Sink_1, threshold %d", i);
     within(t, number_after(text, "\n1 ", 3), sinks_alpha(&s, 1), 5.1e-5, "alpha_1");
     within(t, number_after(text, "\n* ", 3), sinks_alpha(&s, 0), 5.1e-5, "alpha_*");
     free(text);
     sinks_free(&s);
-    scratch_close();
 }
-
-/* -------------------------------------------------------------------------------------------------
- * 12.4 Two toys */
-
-/* -------------------------------------------------------------------------------------------------
- * 12.5  Rules and verdicts: numbers with answers known beforehand */
 
 /* =================================================================================================
  * 13  Matrix multiply and vector maths */
@@ -7465,8 +7102,7 @@ static void matmul__large(Test *t) {
         matmul(c, N, A, B, M, N, K, false);
         set_workers(4);
         matmul(d, N, A, B, M, N, K, false);
-        fact(t, !memcmp(c, d, M * N * sizeof(real)), "threads change the bits, orientation %d",
-             kind);
+        fact(t, same_numbers(M * N, c, d), "threads change the bits, orientation %d", kind);
         for (int i = 0; i < M; i += 7)
             for (int j = 0; j < N; j += 3) {
                 double want = 0;
@@ -7494,14 +7130,13 @@ static void matmul__nan(Test *t) {
         b[40 * B.row + 36 * B.col] = (real)INFINITY;
         a[3 * A.row + 40 * A.col] = 0;                       /* 0 times infinity */
         matmul(c, N, A, B, M, N, K, false);
-        for (int i = 0; i < M; i++)
-            for (int j = 0; j < N; j++) {
-                double x = (double)c[i * N + j];
-                bool right = i == 52 || (i == 3 && j == 36) ? isnan(x)
-                             : j == 36                      ? isinf(x)
-                                                            : x == (i == 3 ? K - 1 : K);
-                fact(t, right, "c(%d,%d) = %g, orientation %d", i, j, x, kind);
-            }
+        for (int at = 0; at < M * N; at++) {
+            const int i = at / N, j = at % N;
+            const double x = (double)c[at];
+            fact(t, i == 52 || (i == 3 && j == 36) ? isnan(x)
+                    : j == 36 ? isinf(x) : x == (i == 3 ? K - 1 : K),
+                 "c(%d,%d) = %g, orientation %d", i, j, x, kind);
+        }
     }
 }
 
@@ -7630,22 +7265,17 @@ static void vec_map__special(Test *t) {
         {VEC_POW, -2, {0, 0, nan, inf, inf, 1, 1, (real)1e-8, (real)1e-8, inf}},
         {VEC_POW, half, {inf, inf, nan, 0, 0, 1, 1, 100, 100, (real)sqrt((double)least)}},
     };
-    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++)
-        for (int r = 0; r < (int)(sizeof ROWS / sizeof ROWS[0]); r++) {
-            real out[10];
-            vec_map_at(isa, ROWS[r].op, 10, out, in, ROWS[r].p);
-            for (int i = 0; i < 10; i++) {
-                real want = ROWS[r].out[i];
-                fact(t,
-                     isnan((double)want)
-                         ? isnan((double)out[i])
-                         : out[i] == want || fabs((double)out[i] - (double)want) <=
-                                                 4 * REAL_EPS * fabs((double)want),
-                     "set %d, function %d, p %g of %g: %.9g and not %.9g", (int)isa,
-                     (int)ROWS[r].op, (double)ROWS[r].p, (double)in[i], (double)out[i],
-                     (double)want);
-            }
+    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) EACH(r, ROWS) {
+        real out[10];
+        vec_map_at(isa, ROWS[r].op, 10, out, in, ROWS[r].p);
+        EACH(i, out) {
+            const double want = (double)ROWS[r].out[i], got = (double)out[i];
+            fact(t, isnan(want) ? isnan(got)
+                    : got == want || fabs(got - want) <= 4 * REAL_EPS * fabs(want),
+                 "set %d, function %d, p %g of %g: %.9g and not %.9g", (int)isa,
+                 (int)ROWS[r].op, (double)ROWS[r].p, (double)in[i], got, want);
         }
+    }
 }
 
 /* An element's bits are its own: whatever stands before and behind it, and how many. */
@@ -7654,26 +7284,25 @@ static void vec_map__places(Test *t) {
     real x[ROOM], whole[ROOM], y[ROOM + 1];
     Rng r = {5};
     for (int i = 0; i < ROOM; i++) x[i] = (real)(4 * rng_normal(&r));
-    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++)
-        for (int k = 0; k < VEC_ROWS_COUNT; k++) {
-            const struct VecRow *row = &VEC_ROWS[k];
-            vec_map_at(isa, row->op, ROOM, whole, x, row->p);
-            for (int from = 0; from < ROOM; from += 7)
-                for (int n = 0; from + n <= ROOM; n++) {
-                    copy(y, x + from, n);
-                    y[n] = 77;
-                    vec_map_at(isa, row->op, n, y, y, row->p);
-                    bool same = y[n] == 77;
-                    for (int i = 0; i < n; i++)
-                        same = same && (y[i] == whole[from + i] ||
-                                        (isnan((double)y[i]) && isnan((double)whole[from + i])));
-                    fact(t, same, "%s of %d from %d, set %d", row->name, n, from, (int)isa);
-                }
-        }
+    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) EACH(k, VEC_ROWS) {
+        const struct VecRow *row = &VEC_ROWS[k];
+        vec_map_at(isa, row->op, ROOM, whole, x, row->p);
+        for (int from = 0; from < ROOM; from += 7)
+            for (int n = 0; from + n <= ROOM; n++) {
+                copy(y, x + from, n);
+                y[n] = 77;
+                vec_map_at(isa, row->op, n, y, y, row->p);
+                bool same = y[n] == 77;
+                for (int i = 0; i < n; i++)
+                    same = same && (y[i] == whole[from + i] ||
+                                    (isnan((double)y[i]) && isnan((double)whole[from + i])));
+                fact(t, same, "%s of %d from %d, set %d", row->name, n, from, (int)isa);
+            }
+    }
 }
 
-/* Every length from 0, so that every tail of a vector loop is met: in place, and with guards
- * behind. */
+/* The sums and the maximum of every length from 0, so that every tail of a vector loop is met,
+ * wherever the numbers lie. */
 static void vec__lengths(Test *t) {
     real x[300], y[301], z[300];
     Rng r = {4};
@@ -7690,18 +7319,15 @@ static void vec__lengths(Test *t) {
         }
         within(t, (double)vec_sum(n, x), sum, (8 + n / 8.0) * REAL_EPS * size, "sum of %d", n);
         within(t, (double)vec_dot(n, x, z), dot, (8 + n / 8.0) * REAL_EPS * both, "dot of %d", n);
-        copy(y + 1, x, n); /* where the numbers lie does not matter */
+        fact(t, (double)vec_max(n, x) == most, "max of %d is %g", n, (double)vec_max(n, x));
+        copy(y + 1, x, n);
         fact(t, vec_sum(n, y + 1) == vec_sum(n, x) && vec_dot(n, y + 1, z) == vec_dot(n, x, z),
              "sums of %d moved", n);
-        fact(t, (double)vec_max(n, x) == most, "max of %d is %g", n, (double)vec_max(n, x));
         y[n] = 77;
         vec_exp(n, y, x);
-        copy(z, x, n);
-        vec_exp(n, z, z);
-        fact(t, y[n] == 77, "exp of %d writes past its end", n);
-        fact(t, !memcmp(y, z, (size_t)n * sizeof(real)), "exp in place differs, %d", n);
         for (int i = 0; i < n; i++)
             fact(t, ulps(y[i], expl((long double)x[i])) <= 4, "exp, %d of %d", i, n);
+        fact(t, y[n] == 77, "exp of %d writes past its end", n);
     }
     const real odd[] = {1, (real)NAN, 3, -5};
     fact(t, vec_max(4, odd) == 3 && vec_max(0, odd) == (real)-INFINITY,
@@ -7749,39 +7375,34 @@ static void rng__outputs(Test *t) {
 static void hash64__outputs(Test *t) {
     static const struct { const char *text; uint64_t fnv; } KNOWN[] = {
         {"", 0xCBF29CE484222325u}, {"a", 0xAF63DC4C8601EC8Cu}, {"foobar", 0x85944171F73967E8u}};
-    for (int i = 0; i < 3; i++) {
-        Rng mix = {KNOWN[i].fnv};
-        fact(t, hash64(0, KNOWN[i].text, strlen(KNOWN[i].text)) == rng_next(&mix), "hash of \"%s\"",
-             KNOWN[i].text);
-    }
+    EACH(i, KNOWN)
+        fact(t, hash64(0, KNOWN[i].text, strlen(KNOWN[i].text)) == rng_next(&(Rng){KNOWN[i].fnv}),
+             "hash of \"%s\"", KNOWN[i].text);
     fact(t, hash64(0, "ab", 2) != hash64(1, "ab", 2) && hash64(0, "ab", 2) != hash64(0, "ba", 2)
          && hash64(0, "ab", 2) != hash64(0, "ab", 1), "seed, order or length do not matter");
 }
 
 /* A growing array, and little-endian numbers in it. */
 static void bytes__round_trip(Test *t) {
+    static const uint64_t NUMBERS[] = {0, 1, 255, 256, 0x0123456789ABCDEFu, UINT64_MAX};
     Bytes b = {0};
     Error e = {0};
     unsigned char block[1000];
+    size_t at = 0;
     for (int i = 0; i < 1000; i++) block[i] = (unsigned char)(i * 7);
     for (size_t n = 0; n < 1000; n++) bytes_add(&b, block, n, &e);
     fact(t, !e.status && b.size == 499500 && b.room >= b.size, "%zu bytes", b.size);
-    size_t at = 0;
     for (size_t n = 0; n < 1000; at += n++) fact(t, !memcmp(b.at + at, block, n), "block %zu", n);
     bytes_free(&b);
     fact(t, !b.at && !b.size && !b.room, "freed");
-    const uint64_t numbers[] = {0, 1, 255, 256, 0x0123456789ABCDEFu, UINT64_MAX};
-    for (int i = 0; i < 6; i++)
+    EACH(i, NUMBERS)
         for (int width = 1; width <= 8; width++) {
-            b.size = 0;
-            bytes_number(&b, numbers[i], width, &e);
             uint64_t mask = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
-            fact(t, b.size == (size_t)width && number_at(b.at, width) == (numbers[i] & mask),
-                 "number %d in %d bytes", i, width);
+            b.size = 0;
+            bytes_number(&b, NUMBERS[i], width, &e);
+            fact(t, b.size == (size_t)width && number_at(b.at, width) == (NUMBERS[i] & mask) &&
+                 b.at[0] == (NUMBERS[i] & 255), "number %d in %d bytes", i, width);
         }
-    b.size = 0;
-    bytes_number(&b, 0x0123456789ABCDEFu, 8, &e);
-    fact(t, b.at[0] == 0xEF && b.at[7] == 0x01, "the first byte is not the lowest");
     fact(t, bytes_add(&b, block, SIZE_MAX - 4, &e) == 1 && strstr(e.text, "Try: "),
          "room for everything: %s", e.text);
     bytes_free(&b);
@@ -7790,84 +7411,75 @@ static void bytes__round_trip(Test *t) {
 /* What is written comes back, byte for byte, whatever stood there; a file that cannot be read or
  * written is status 1 and a line with its name; nothing is left beside. */
 static void file__round_trip(Test *t) {
-    static const char PATH[] = "test_sink.tmp", BESIDE[] = "test_sink.tmp.new";
-    static const size_t SIZES[] = {0, 1, 32767, 32768, 32769, 200000};
+    static const char PATH[] = SCRATCH "/file";
+    static const size_t SIZES[] = {200000, 32769, 32768, 32767, 1, 0};
     static unsigned char data[200000];
+    char longest[1300];
+    const struct { const char *path; bool write; int status; } WRONG[] = {
+        {"no/such/folder/file", true, 1}, {"no/such/folder/file", false, 1}, {PATH, false, 1},
+        {".", false, 1}, {".", true, 1}, {longest, true, 2}};
+    Bytes b = {0};
+    snprintf(longest, sizeof longest, "%01299d", 0);
     for (int i = 0; i < 200000; i++) data[i] = (unsigned char)(i % 251);
-    for (int k = 5; k >= 0; k--) {
-        Bytes b = {0};
+    scratch_open();
+    EACH(k, SIZES) {
+        b.size = 0;
         fact(t, !file_write(PATH, data, SIZES[k], fresh(t)), "writing: %s", t->e.text);
         fact(t, !file_read(PATH, &b, fresh(t)), "reading: %s", t->e.text);
         fact(t, b.size == SIZES[k] && (!b.size || !memcmp(b.at, data, b.size)), "%zu bytes of %zu",
              b.size, SIZES[k]);
-        fact(t, file_missing(BESIDE), "%s is left", BESIDE);
-        bytes_free(&b);
+        fact(t, file_missing(SCRATCH "/file.new"), "something is left beside");
     }
     remove(PATH);
-    char longest[1300];
-    memset(longest, 'x', sizeof longest);
-    longest[sizeof longest - 1] = 0;
-    const struct { const char *path; bool write; int status; } WRONG[] = {
-        {"no/such/folder/file", true, 1}, {"no/such/folder/file", false, 1}, {PATH, false, 1},
-        {".", false, 1}, {".", true, 1}, {longest, true, 2}};
     EACH(i, WRONG) {
-        Bytes b = {0};
-        int status = WRONG[i].write ? file_write(WRONG[i].path, data, 9, fresh(t))
-                                    : file_read(WRONG[i].path, &b, fresh(t));
-        fact(t, status == WRONG[i].status && t->e.status == status, "%.20s: status %d",
-             WRONG[i].path, status);
-        fact(t, strstr(t->e.text, "Try: ") && !strncmp(t->e.text, WRONG[i].path, 1), "%.20s: %s",
-             WRONG[i].path, t->e.text);
-        bytes_free(&b);
+        const char *path = WRONG[i].path;
+        int status = WRONG[i].write ? file_write(path, data, 9, fresh(t))
+                                    : file_read(path, &b, fresh(t));
+        fact(t, status == WRONG[i].status && t->e.status == status, "%.20s: status %d", path,
+             status);
+        fact(t, strstr(t->e.text, "Try: ") && !strncmp(t->e.text, path, 1), "%.20s: %s", path,
+             t->e.text);
     }
     fact(t, file_missing("..new"), "a file that could not be renamed is left");
+    bytes_free(&b);
 }
 
 /* The first error stays; a text too long is cut; memory that is not to be had is an error, not a
  * crash. */
 static void fail__keeps_the_first(Test *t) {
-    Error e = {0};
-    char big[2000];
-    fact(t, fail(&e, 2, "%s: %d", "first", 7) == 2 && fail(&e, 1, "second") == 2, "status %d",
-         e.status);
-    fact(t, !strcmp(e.text, "first: 7"), "%s", e.text);
-    memset(big, 'y', sizeof big);
-    big[sizeof big - 1] = 0;
-    e = (Error){0};
-    fail(&e, 1, "%s", big);
-    fact(t, strlen(e.text) == sizeof e.text - 1, "%zu characters", strlen(e.text));
     const idx counts[] = {-1, PTRDIFF_MAX, PTRDIFF_MAX / 8};
-    for (int i = 0; i < 3; i++) {
-        e = (Error){0};
-        void *p = grab(counts[i], 16, &e);
-        fact(t, !p && e.status == 1 && strstr(e.text, "Try: "), "grabbing %td: %s", counts[i],
-             e.text);
-        free(p);
-    }
-    e = (Error){0};
-    unsigned char *p = grab(1000, 3, &e);
+    Error *e = fresh(t);
+    fact(t, fail(e, 2, "%s: %d", "first", 7) == 2 && fail(e, 1, "second") == 2, "status %d",
+         e->status);
+    fact(t, !strcmp(e->text, "first: 7"), "%s", e->text);
+    fail(fresh(t), 1, "%01999d", 0);
+    fact(t, strlen(e->text) == sizeof e->text - 1, "%zu characters", strlen(e->text));
+    EACH(i, counts)
+        fact(t, !grab(counts[i], 16, fresh(t)) && e->status == 1 && strstr(e->text, "Try: "),
+             "grabbing %td: %s", counts[i], e->text);
+    unsigned char *p = grab(1000, 3, fresh(t));
     for (int i = 0; p && i < 3000; i++) fact(t, p[i] == 0, "memory is not zeroed");
-    fact(t, p && !e.status, "%s", e.text);
+    fact(t, p && !e->status, "%s", e->text);
     free(p);
 }
 
 /* Threads: 1 is always to be had, more only where OpenMP is, and 0 brings back all there are. The
  * clock does not go back. */
 static void set_workers__says_so(Test *t) {
-    int before = workers();
+    const int before = workers();
+    double now = seconds();
     fact(t, set_workers(1) == 0 && workers() == 1 && worker() == 0, "one thread");
-    int refused = set_workers(3);
+    const int refused = set_workers(3);
     fact(t, refused == 0 ? workers() == 3 : refused == 1 && workers() == 1, "three: %d, %d",
          refused, workers());
     set_workers(1);
     fact(t, set_workers(0) == 0 && workers() >= t->cores, "0 gives %d threads, there were %d",
          workers(), t->cores);
     set_workers(before);
-    double now = seconds();
     for (int i = 0; i < 1000; i++) {
-        double next = seconds();
-        fact(t, next >= now && next - now < 60, "the clock went from %.9g to %.9g", now, next);
-        now = next;
+        double last = now;
+        now = seconds();
+        fact(t, now >= last && now - last < 60, "the clock went from %.9g to %.9g", last, now);
     }
 }
 
@@ -8166,12 +7778,11 @@ static void sink__pages(Test *t) {
         }
     }
     EACH(i, OF_TRAINING)
-        fact(t, !option_find(OF_TRAINING[i], verb_among(VERBS, "eval")->groups),
+        fact(t, !option_find(OF_TRAINING[i], verb_find(&(Program){0}, "eval")->groups),
              "sink eval takes --%s", OF_TRAINING[i]);
-    sink_fails(t, "report", 2, "report is a verb of paper. Try: cc -O3 data/paper.c -o paper -lm");
-    sink_fails(t, "export", 2, "export is a verb of hf. Try: cc -O3 data/hf.c -o hf -lm");
-    sink_fails(t, "gemm", 2, "gemm is a verb of bench. Try: cc -O3 data/bench.c -o bench -lm");
-    scratch_close();
+    sink_fails(t, "report", 2, "./paper all, report");
+    sink_fails(t, "export", 2, "./hf import, export");
+    sink_fails(t, "gemm", 2, "./bench gemm");
 }
 
 static void sink__wrong_usage(Test *t) {
@@ -8204,10 +7815,10 @@ static void sink__wrong_usage(Test *t) {
         {"generate", "one model"},
         {"dump", "--ids"},
         {"dump --ids x", "--out"},
-        {"tokenize", "train, encode or decode"},
+        {"tokenize", "encode or decode"},
         {"tokenize nobody", "nobody"},
         {"tokenize train", "--out"},
-        {"bench", "data/bench.c"},
+        {"bench", "make paper hf bench"},
         {"help nobody", "nobody"},
         {"check nobody", "nobody"},
         {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"},
@@ -8216,7 +7827,6 @@ static void sink__wrong_usage(Test *t) {
     if (no_binary(t)) return;
     scratch_open();
     EACH(i, ROWS) sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
-    scratch_close();
 }
 
 static void sink__wrong_files(Test *t) {
@@ -8228,9 +7838,9 @@ static void sink__wrong_files(Test *t) {
         {"eval " SCRATCH "/m.ckpt", "expected the tokenizer it was trained with"},
         {"generate " SCRATCH "/m.ckpt", "expected the tokenizer"},
         {"train --quiet --steps 0 --text " SCRATCH "/none", "none: "},
-        {"train --quiet --steps 0 --text " SCRATCH "/empty", "found none: it is empty"},
-        {"train --quiet --steps 0 --text - < " SCRATCH "/empty", "found none: it is empty"},
-        {"train --quiet --steps 0 --tokens - < " SCRATCH "/empty", "ids of 2 bytes each, found 0"},
+        {"train --quiet --steps 0 --text " SCRATCH "/empty", "expected documents, found none"},
+        {"train --quiet --steps 0 --text - < " SCRATCH "/empty", "expected documents, found none"},
+        {"train --quiet --steps 0 --tokens - < " SCRATCH "/empty", "counts them or none, found 0"},
         {"train --quiet --steps 0 --text " SCRATCH "/ids", "at least 129 tokens"},
         {"train --quiet --steps 0 --tokens tokenizer.bin", "expected ids below 50304"},
         {"train --quiet --steps 0 --tokenizer " SCRATCH "/m.ckpt", "expected a tokenizer"},
@@ -8260,7 +7870,6 @@ static void sink__wrong_files(Test *t) {
     fact(t, !e.status, "%s", e.text);
     EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
     bytes_free(&b);
-    scratch_close();
 }
 
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
@@ -8313,7 +7922,6 @@ static void sink__sources(Test *t) {
     fact(t, !e.status, "%s", e.text);
     bytes_free(&text);
     bytes_free(&shard);
-    scratch_close();
 }
 
 /* Text to ids and back, by file and by standard input; and a vocabulary trained as in memory. */
@@ -8349,7 +7957,6 @@ static void sink__tokenize(Test *t) {
     }
     fact(t, !e.status, "%s", e.text);
     bytes_free(&text);
-    scratch_close();
 }
 
 /* One array of a dump: its type, its shape, its numbers as double. */
@@ -8365,11 +7972,11 @@ typedef struct Npy {
 static bool npy_read(Test *t, const char *name, Npy *a) {
     char path[200], header[200] = "", shape[100] = "";
     Bytes b = {0};
-    Error e = {0};
     snprintf(path, sizeof path, SCRATCH "/dump/%s.npy", name);
     *a = (Npy){.count = 1};
-    bool good = !file_read(path, &b, &e) && b.size > 10 && !memcmp(b.at, "\x93NUMPY\x01\x00", 8);
-    size_t length = good ? (size_t)number_at(b.at + 8, 2) : 0;
+    bool good = !file_read(path, &b, fresh(t)) && b.size > 10 &&
+                !memcmp(b.at, "\x93NUMPY\x01\x00", 8);
+    const size_t length = good ? (size_t)number_at(b.at + 8, 2) : 0;
     good = good && (10 + length) % 64 == 0 && 10 + length <= b.size && length < sizeof header &&
            b.at[9 + length] == '\n';
     if (good) memcpy(header, b.at + 10, length - 1);
@@ -8378,22 +7985,21 @@ static bool npy_read(Test *t, const char *name, Npy *a) {
                   a->type, shape) >= 1;
     for (char *at = strtok(shape, ", "); good && at && a->rank < 6; at = strtok(NULL, ", "))
         a->count *= a->shape[a->rank++] = atoi(at);
-    if (a->rank == 1) good = good && strstr(header, ",)"); /* (5,) and not (5) */
-    size_t width = good ? (size_t)(a->type[1] - '0') : 1;
-    good = good && strchr(header, '}') &&
-           strspn(strchr(header, '}') + 1, " ") == strlen(strchr(header, '}') + 1) &&
+    if (a->rank == 1) good = good && strstr(header, ",)");          /* (5,) and not (5) */
+    const size_t width = good ? (size_t)(a->type[1] - '0') : 1;
+    const char *end = good ? strchr(header, '}') : NULL;
+    good = end && !end[1 + strspn(end + 1, " ")] &&
            b.size == 10 + length + (size_t)a->count * width;
     a->at = room(good ? a->count : 1);
     for (idx i = 0; good && i < a->count; i++) {
-        uint64_t bits = number_at(b.at + 10 + length + (size_t)i * width, (int)width);
-        uint32_t low = (uint32_t)bits;
+        const uint64_t bits = number_at(b.at + 10 + length + (size_t)i * width, (int)width);
+        const uint32_t low = (uint32_t)bits;
         float f;
         memcpy(&f, &low, 4);
-        if (a->type[0] == 'i') a->at[i] = (int32_t)low;
-        else if (width == 4) a->at[i] = (double)f;
+        if (width == 4) a->at[i] = a->type[0] == 'i' ? (int32_t)low : (double)f;
         else memcpy(&a->at[i], &bits, 8);
     }
-    fact(t, good, "%s.npy: %s %s", name, header, e.text);
+    fact(t, good, "%s.npy: %s %s", name, header, t->e.text);
     bytes_free(&b);
     return good;
 }
@@ -8440,47 +8046,41 @@ static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T, int V)
 /* `sink dump` against the same model, forward and backward made here. */
 static void sink__dump(Test *t) {
     static const char FLAGS[] = "--layers 2 --heads 4 --kv-heads 2 --dim 16 --ffn 20 --vocab 40 "
-                                "--context 8 --extra kv --place post "
-                                "--vbias --norm layer --linear-bias";
-    enum { B = 2, T = 7, L = 2, H = 4, C = 16, V = 40, S = T + 1, D = C / H };
-    Config c;
-    Model m;
-    Acts a;
-    Error e = {0};
-    int ids[2 * B * T];
-    char text[300] = "";
-    if (no_binary(t)) return;
-    scratch_open();
-    if (config_from_flags(&c, FLAGS, &e) || model_create(&m, &c, true, &e) ||
-        acts_create(&a, &m, B, T, ACTS_ALL, &e))
-        exit(1);
-    ids_drawn(ids, text, sizeof text, B, T, V);
-    file_write(SCRATCH "/ids", text, strlen(text), &e);
-    said(t, "dump --all --seed 3 --init gpt2 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s", FLAGS);
-    real *maps = calloc(2 * L * B * H * T * S, sizeof *maps),
-         *logits = calloc(B * T * V, sizeof *logits);
-    Probe probe[L];
-    for (int l = 0; l < L; l++)
-        probe[l] = (Probe){.weight = maps + l * B * H * T * S,
-                           .metric = maps + (L + l) * B * H * T * S};
-    a.probe = probe;
-    model_init(&m, INIT_GPT2, 3);
-    model_forward(&m, &a, ids, B, T);
-    a.probe = NULL;
-    real loss = (real)model_loss(&m, &a, ids + B * T, B, T, true, 1);
-    model_logits(&m, &a, a.nf, B * T, logits);
-    model_backward(&m, &a, ids, B, T);
-    npy_is(t, "loss", &loss, 1, 1e-5, 0, NULL);
-    npy_is(t, "logits", logits, B * T * V, 1e-5, 3, (idx[]){B, T, V});
-    npy_is(t, "attn", maps, L * B * H * T * S, 1e-5, 5, (idx[]){L, B, H, T, S});
-    npy_is(t, "metric", maps + L * B * H * T * S, L * B * H * T * S, 1e-5, 5,
-           (idx[]){L, B, H, T, S});
-    for (int i = 0; i < m.n_tensors; i++) npy_parameter(t, &m, &m.tensor[i]);
+                                "--context 8 --extra kv --place post --vbias --norm layer "
+                                "--linear-bias";
+    enum { B = 2, T = 7, L = 2, H = 4, C = 16, V = 40, S = T + 1, D = C / H, MAP = B * H * T * S };
     static const struct { const char *name; int rank; idx shape[5]; } REST[] = {
         {"ids", 2, {B, T + 1}}, {"hidden", 4, {L + 1, B, T, C}}, {"prenorm", 4, {L, B, T, C}},
         {"z", 5, {L, B, H, T, S}}, {"alpha", 4, {L, B, H, S}}, {"q", 5, {L, B, H, T, D}},
         {"k", 5, {L, B, H, T, D}}};
-    for (int i = 0; i < 7; i++) {
+    Lab b;
+    int ids[2 * B * T];
+    char text[300] = "";
+    real weight[L * MAP], metric[L * MAP], logits[B * T * V];
+    if (no_binary(t) || !lab_open(&b, t, B, T, FLAGS)) return;
+    scratch_open();
+    ids_drawn(ids, text, sizeof text, B, T, V);
+    file_write(SCRATCH "/ids", text, strlen(text), fresh(t));
+    said(t, "dump --all --seed 3 --init gpt2 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s%s",
+         BASE, FLAGS);
+    memcpy(b.ids, ids, B * T * sizeof *ids);
+    memcpy(b.targets, ids + B * T, B * T * sizeof *ids);
+    model_init(&b.m, INIT_GPT2, 3);
+    lab_maps(&b);
+    lab_forward(&b);
+    b.a.probe = NULL;
+    const real loss = (real)lab_gradients(&b);
+    for (int l = 0; l < L; l++) {
+        copy(weight + l * MAP, b.probe[l].weight, MAP);
+        copy(metric + l * MAP, b.probe[l].metric, MAP);
+    }
+    model_logits(&b.m, &b.a, b.a.nf, B * T, logits);
+    npy_is(t, "loss", &loss, 1, 1e-5, 0, NULL);
+    npy_is(t, "logits", logits, B * T * V, 1e-5, 3, (idx[]){B, T, V});
+    npy_is(t, "attn", weight, L * MAP, 1e-5, 5, (idx[]){L, B, H, T, S});
+    npy_is(t, "metric", metric, L * MAP, 1e-5, 5, (idx[]){L, B, H, T, S});
+    for (int i = 0; i < b.m.n_tensors; i++) npy_parameter(t, &b.m, &b.m.tensor[i]);
+    EACH(i, REST) {
         Npy x;
         bool same = npy_read(t, REST[i].name, &x) && x.rank == REST[i].rank;
         for (int k = 0; same && k < x.rank; k++) same = x.shape[k] == REST[i].shape[k];
@@ -8488,34 +8088,87 @@ static void sink__dump(Test *t) {
         for (int k = 0; same && i == 0 && k < B * T; k++)
             fact(t, (int)x.at[k / T * (T + 1) + k % T] == ids[k], "id %d", k);
         for (int k = 0; same && i == 1 && k < B * T * C; k++)
-            fact(t, fabs(x.at[L * B * T * C + k] - (double)a.h[k]) < 1e-4,
+            fact(t, fabs(x.at[L * B * T * C + k] - (double)b.a.h[k]) < 1e-4,
                  "hidden state %d of the last block", k);
         for (int k = 0; same && i > 4 && k < L * B * H * T * D; k++) {
-            int l = k / D / T / H / B, b = k / D / T / H % B, h = k / D / T % H, row = k / D % T;
-            const real *want = i == 5 ? a.layer[l].q + ((b * T + row) * H + h) * D + k % D
-                                      : a.layer[l].k + ((b * T + row) * H / 2 + h / 2) * D + k % D;
-            fact(t, fabs(x.at[k] - (double)*want) < 1e-4, "%s: number %d", REST[i].name, k);
+            const int l = k / D / T / H / B, h = k / D / T % H,
+                      row = k / D / T / H % B * T + k / D % T;
+            const real want = i == 5 ? b.a.layer[l].q[(row * H + h) * D + k % D]
+                                     : b.a.layer[l].k[(row * H / 2 + h / 2) * D + k % D];
+            fact(t, fabs(x.at[k] - (double)want) < 1e-4, "%s: number %d", REST[i].name, k);
         }
-        for (int bh = 0; same && i == 4 && bh < L * B * H; bh++) {
+        for (int map = 0; same && i == 4 && map < L * B * H; map++) {
             double alpha = 0;
-            for (int j = 0; j < T; j++)
-                alpha += (double)maps[L * B * H * T * S + (bh * T + j) * S + 1] / T;
-            within(t, x.at[bh * S + 1], alpha, 1e-5, "alpha_1 of map %d", bh);
+            for (int j = 0; j < T; j++) alpha += (double)metric[(map * T + j) * S + 1] / T;
+            within(t, x.at[map * S + 1], alpha, 1e-5, "alpha_1 of map %d", map);
         }
         free(x.at);
     }
-    free(maps);
-    free(logits);
-    acts_free(&a);
-    model_free(&m);
-    scratch_close();
+    lab_close(&b);
 }
 
-/* The same text from the same seed, drawn and the likeliest. */
-static void sink_tells_alike(Test *t) {
+/* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
+static Sinks evaluated(Test *t, Settings *s) {
+    Sinks found = {0};
+    Trainer back = {0};
+    int starts;
+    if (!checkpoint_load(SCRATCH "/m.ckpt", &back, false, fresh(t))) {
+        s->data.fix_token = back.s.data.fix_token;
+        if (!data_open(&back.data, &s->data, 0, 0, &t->e))
+            evaluate(&found, &back.m, &back.data, s, 9, 12, &starts, &t->e);
+    }
+    if (t->e.status) { fprintf(stderr, "test_sink: %s\n", t->e.text); exit(1); }
+    trainer_free(&back);
+    return found;
+}
+
+#define EVAL                                                                                       \
+    "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "         \
+    SCRATCH "/tale.tok"
+
+/* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
+ * numbers of evaluate() in the JSON, and the same text from the same seed, drawn and the likeliest.
+ */
+static void sink__train_and_eval(Test *t) {
+    Settings s;
+    Bytes json = {0};
+    char command[800];
+    if (no_binary(t) || !tale_open(t, &s, "")) return;
+    Ran r = sink("train --steps 4 --fix-token 1 --extra k --threads 1 --log '" SCRATCH
+                 "/a log.csv' --out " SCRATCH "/m.ckpt" SMALL_RUN);
+    char *line = (char *)r.out.at, *echoed = (char *)r.err.at;
+    fact(t, r.status == 0 && !strncmp(line, "steps=4 loss=", 13), "%s", echoed);
+    fact(t, !strncmp(echoed, "sink train ", 11), "no command is echoed: %s", echoed);
+    fact(t, !rename(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"), "no checkpoint");
+    strtok(echoed, "\n");                                    /* its first line, on three threads */
+    snprintf(command, sizeof command, "%s --threads 3", echoed + 5);
+    Ran again = sink(command);
+    fact(t, again.status == 0 && files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"),
+         "sink %s: another model", command);
+    fact(t, !strcmp(line, (char *)again.out.at), "another line: %s", (char *)again.out.at);
+    ran_free(&r);
+    ran_free(&again);
+    const char *out = said(t, EVAL " --json " SCRATCH "/r.json --csv " SCRATCH "/r.csv");
+    fact(t, strstr(out, "9 sequences of 12 tokens, natural") && strstr(out, "token 1 fixed"), "%s",
+         out);
+    file_read(SCRATCH "/r.json", &json, fresh(t));
+    bytes_add(&json, "\n", 1, &t->e);
+    file_read(SCRATCH "/r.csv", &json, &t->e);
+    bytes_add(&json, "", 1, &t->e);
+    fact(t, !t->e.status, "%s", t->e.text);
+    Sinks found = evaluated(t, &s);
+    const struct { const char *name; int k; double want, bound; } NUMBERS[] = {
+        {"\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
+        {"\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
+        {"\"loss\": ", 0, found.loss, 1e-4}, {"median\n", 9, found.loss, 1e-4}};
+    EACH(i, NUMBERS)
+        within(t, number_after((const char *)json.at, NUMBERS[i].name, NUMBERS[i].k),
+               NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
+    sinks_free(&found);
+    bytes_free(&json);
     for (int cold = 0; cold < 2; cold++) {
         const char *told[2];
-        for (int i = 0; i < 2; i++)
+        EACH(i, told)
             told[i] = said(t, "generate " SCRATCH "/m.ckpt --prompt Ann --n 30 --seed 4 "
                            "--temperature %d --tokenizer " SCRATCH "/tale.tok", !cold);
         fact(t, !strncmp(told[0], "Ann", 3) && strlen(told[0]) > 4 && !strcmp(told[0], told[1]),
@@ -8523,67 +8176,11 @@ static void sink_tells_alike(Test *t) {
     }
 }
 
-/* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
- * numbers of evaluate() in the JSON, and the same text from the same seed. */
-static void sink__train_and_eval(Test *t) {
-    Settings s;
-    Error e = {0};
-    Bytes json = {0};
-    Trainer back = {0};
-    Sinks found;
-    int starts;
-    char command[800];
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    Ran r = sink("train --steps 4 --fix-token 1 --extra k --threads 1 --log '" SCRATCH
-                 "/a log.csv' --out " SCRATCH "/m.ckpt" SMALL_RUN), again;
-    char *line = (char *)r.out.at, *echoed = (char *)r.err.at;
-    fact(t, r.status == 0 && !strncmp(line, "steps=4 loss=", 13), "%s", echoed);
-    fact(t, !strncmp(echoed, "sink train ", 11), "no command is echoed: %s", echoed);
-    fact(t, !rename(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"), "no checkpoint");
-    strtok(echoed, "\n"); /* its first line, on three threads */
-    snprintf(command, sizeof command, "%s --threads 3", echoed + 5);
-    again = sink(command);
-    fact(t, again.status == 0 && files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"),
-         "sink %s: another model", command);
-    fact(t, !strcmp(line, (char *)again.out.at), "another line: %s", (char *)again.out.at);
-    ran_free(&r);
-    ran_free(&again);
-    const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --json " SCRATCH "/r.json "
-                           "--csv " SCRATCH "/r.csv --grammar " SCRATCH "/tale.grammar "
-                           "--tokenizer " SCRATCH "/tale.tok");
-    fact(t, strstr(out, "9 sequences of 12 tokens, natural") && strstr(out, "token 1 fixed"), "%s",
-         out);
-    file_read(SCRATCH "/r.json", &json, &e);
-    bytes_add(&json, "\n", 1, &e);
-    file_read(SCRATCH "/r.csv", &json, &e);
-    bytes_add(&json, "", 1, &e);
-    if (!checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) {
-        s.data.fix_token = back.s.data.fix_token;
-        data_open(&back.data, &s.data, 0, 0, &e);
-    }
-    if (!e.status && !evaluate(&found, &back.m, &back.data, &s, 9, 12, &starts, &e)) {
-        const char *at = (const char *)json.at;
-        const double alpha_1 = sinks_alpha(&found, 1), alpha_star = sinks_alpha(&found, 0);
-        within(t, number_after(at, "\"alpha_1\": ", 0), alpha_1, 1e-5, "alpha_1 in JSON");
-        within(t, number_after(at, "\"alpha_star\": ", 0), alpha_star, 1e-5, "alpha_* in JSON");
-        within(t, number_after(at, "\"loss\": ", 0), found.loss, 1e-4, "loss in JSON");
-        within(t, number_after(at, "median\n", 9), found.loss, 1e-4, "loss in CSV");
-        sinks_free(&found);
-    }
-    trainer_free(&back);
-    sink_tells_alike(t);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&json);
-    scratch_close();
-}
-
 /* --plain from the command line: a training, an evaluation, a text and a dump by 3.7's loops print
  * what the tiles print, on any number of threads. */
 static void sink__plain(Test *t) {
     static const char *const WORDS[] = {
-        "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt" SMALL_RUN,
-        "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "
-        SCRATCH "/tale.tok",
+        "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt" SMALL_RUN, EVAL,
         "generate " SCRATCH "/m.ckpt --n 9 --temperature 0 --tokenizer " SCRATCH "/tale.tok"};
     Settings s;
     if (no_binary(t) || !tale_open(t, &s, "")) return;
@@ -8597,38 +8194,30 @@ static void sink__plain(Test *t) {
     said(t, "%s --plain --threads 3", WORDS[0]);
     fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"), "another model on three threads");
     sink_fails(t, "eval " SCRATCH "/m.ckpt --plain --ablate key1", 2, "without --plain");
-    scratch_close();
 }
 
 /* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
  * model trained further by --start, in one go and in two. */
 static void sink__edits_and_starts(Test *t) {
-    static const char EVAL[] = "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH
-                               "/tale.grammar --tokenizer " SCRATCH "/tale.tok";
     static const struct { const char *out; int steps; const char *more, *said; } RUNS_OF[] = {
         {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, step 9"},
         {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, step 9"},
         {"/parts.ckpt", 6, "--resume", "goes on from step 2 of 6"}};
     Settings s;
-    Error e = {0};
-    Trainer back;
-    Sinks found;
     char command[900];
-    int starts;
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     said(t, "train --pos learned --steps 9 --quiet --out " SCRATCH "/m.ckpt" SMALL_RUN);
+    s.input = INPUT_REPEAT;
     for (int swap = 0; swap < 2; swap++) {
         Bytes json = {0};
-        const char *out = said(t, "%s --input repeat --%s 5 --json " SCRATCH "/r.json --csv "
-                               SCRATCH "/r.csv", EVAL, swap ? "swap-position" : "replace-position");
-        file_read(SCRATCH "/r.json", &json, &e);
-        bytes_add(&json, "", 1, &e);
-        if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) break;
-        s.input = INPUT_REPEAT;
+        const char *out = said(t, EVAL " --input repeat --%s 5 --json " SCRATCH "/r.json --csv "
+                               SCRATCH "/r.csv", swap ? "swap-position" : "replace-position");
+        file_read(SCRATCH "/r.json", &json, fresh(t));
+        bytes_add(&json, "", 1, &t->e);
+        fact(t, !t->e.status, "%s", t->e.text);
         s.replace_position = 5 * !swap;
         s.swap_position = 5 * swap;
-        if (data_open(&back.data, &s.data, 0, 0, &e)
-            || evaluate(&found, &back.m, &back.data, &s, 9, 12, &starts, &e)) break;
+        Sinks found = evaluated(t, &s);
         const char *words = swap ? "swapped with p_5: Sink_1" : "replaced by p_5: Sink_1";
         const char *line = strstr(out, words), *at = (const char *)json.at;
         const double alpha_1 = sinks_alpha(&found, 0), alpha_5 = sinks_alpha(&found, 4);
@@ -8638,7 +8227,6 @@ static void sink__edits_and_starts(Test *t) {
         within(t, number_after(at, "\"alpha_t\": ", 0), alpha_5, 1e-6, "in JSON");
         within(t, csv_number(t, SCRATCH "/r.csv", 1, "alpha_t"), alpha_5, 1e-6, "in CSV");
         sinks_free(&found);
-        trainer_free(&back);
         bytes_free(&json);
     }
     EACH(i, RUNS_OF) {
@@ -8652,10 +8240,7 @@ static void sink__edits_and_starts(Test *t) {
     }
     fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
          "a fine-tuning that went on has other bytes");
-    snprintf(command, sizeof command, "%s --swap-position 99", EVAL);
-    sink_fails(t, command, 2, "--swap-position 99: 12 tokens are fed");
-    fact(t, !e.status, "%s", e.text);
-    scratch_close();
+    sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
 }
 
 /* `sink generate` at temperature 0 against whole forwards made here, over the end of the context:
@@ -8663,30 +8248,28 @@ static void sink__edits_and_starts(Test *t) {
  * oldest others go. */
 static void sink__generate(Test *t) {
     enum { CONTEXT = 16, TOKENS_OF_TEST = 30 };                      /* the first of SMALL_RUN */
+    static const char PROMPT[] = "Ann told Bob a story";
     Settings s;
-    Error e = {0};
     Trainer back;
+    Ids ids = {0};
     Bytes text = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
     said(t, "train --quiet --steps 4 --window 11 --sink-token --out " SCRATCH "/m.ckpt" SMALL_RUN);
-    const char *prompt = "Ann told Bob a story";
     const char *out = said(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --prompt \"%s\" "
-                           "--tokenizer " SCRATCH "/tale.tok", prompt);
-    if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e) ||
-        tokenizer_load(SCRATCH "/tale.tok", &back.data.tokenizer, &e) ||
-        encoder_make(&back.data.encoder, &back.data.tokenizer, &e) ||
-        acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, &e)) {
-        fact(t, false, "%s", e.text);
+                           "--tokenizer " SCRATCH "/tale.tok", PROMPT);
+    Error *e = fresh(t);
+    if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, e) ||
+        tokenizer_load(SCRATCH "/tale.tok", &back.data.tokenizer, e) ||
+        encoder_make(&back.data.encoder, &back.data.tokenizer, e) ||
+        acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
+        fact(t, false, "%s", e->text);
         return;
     }
-    Ids ids = {0};
-    const int32_t start = TOKEN_END;
-    ids_add(&ids, &start, 1, &e);
-    tokenizer_encode(&back.data.encoder, (const unsigned char *)prompt, strlen(prompt), &ids, &e);
-    bytes_add(&text, prompt, strlen(prompt), &e);
-    int V = back.m.c.vocab, prompted = (int)ids.size;
-    real *y = calloc((size_t)V, sizeof(real));
-    if (!y) exit(1);
+    ids_add(&ids, (int32_t[]){TOKEN_END}, 1, e);
+    tokenizer_encode(&back.data.encoder, (const unsigned char *)PROMPT, strlen(PROMPT), &ids, e);
+    bytes_add(&text, PROMPT, strlen(PROMPT), e);
+    const int V = back.m.c.vocab, prompted = (int)ids.size;
+    real *y = reals(V);
     for (int i = 0; i < TOKENS_OF_TEST; i++) {
         int row[CONTEXT], n = (int)ids.size < CONTEXT ? (int)ids.size : CONTEXT;
         for (int k = 0; k < n; k++) row[k] = ids.at[k ? (int)ids.size - n + k : 0];
@@ -8695,11 +8278,11 @@ static void sink__generate(Test *t) {
         int32_t best = 0;
         for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
         if (best == TOKEN_END) break;
-        ids_add(&ids, &best, 1, &e);
-        tokenizer_decode(&back.data.tokenizer, &best, 1, &text, &e);
+        ids_add(&ids, &best, 1, e);
+        tokenizer_decode(&back.data.tokenizer, &best, 1, &text, e);
     }
-    bytes_add(&text, "\n", 2, &e);
-    fact(t, !e.status && !strcmp(out, (const char *)text.at), "%s and not %s", out,
+    bytes_add(&text, "\n", 2, e);
+    fact(t, !e->status && !strcmp(out, (const char *)text.at), "%s and not %s", out,
          (const char *)text.at);
     fact(t, prompted < CONTEXT && ids.size > CONTEXT + 5, "%d tokens, %zu in the end", prompted,
          ids.size);
@@ -8707,7 +8290,6 @@ static void sink__generate(Test *t) {
     ids_free(&ids);
     bytes_free(&text);
     trainer_free(&back);
-    scratch_close();
 }
 
 static const TestEntry TESTS[] = {
@@ -8744,23 +8326,22 @@ static const TestEntry TESTS[] = {
     RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__diverged), RUNS(sinks__in_parts),
     RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
     RUNS(checks__every_row), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
-    RUNS(pieces__end_after_their_most),
     RUNS(tokenizer_encode__by_the_book),
     RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand),
     RUNS(tokenizer_read__damage), RUNS(tokenizer_read__hostile), RUNS(tokenizer__special_ids),
-    RUNS(tokenizer__shipped), RUNS(grammar__tells), RUNS(grammar__says_where),
+    RUNS(tokenizer__shipped), RUNS(grammar__tells),
     RUNS(grammar_document__bounded), RUNS(grammar_document__shares), RUNS(grammar_read__damage),
-    RUNS(grammar__shipped), RUNS(grammar__domains), RUNS(data_open__shares_out),
+    RUNS(grammar__domains), RUNS(data_open__shares_out),
     RUNS(data_open__grammar_held), RUNS(data_open__limits), RUNS(utf8_length__rows),
-    RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(data_open__no_texts),
+    RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(data_open__refuses),
     RUNS(shard_read__forms), RUNS(data_open__shards), RUNS(data_batch__orders),
     RUNS(data_batch__evenly), RUNS(data_batch__endless), RUNS(fix_token__two_places),
     RUNS(random_tokens__by_block), RUNS(data_probe__natural), RUNS(data_probe__drawn),
     RUNS(data_held__blocks), RUNS(positions_parse__refuses), RUNS(trainer_step__learns),
-    RUNS(trainer_step__accumulates), RUNS(trainer_step__same_bits), RUNS(trainer_step__one_step),
-    RUNS(trainer_step__schedules), RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
-    RUNS(checkpoint__continues), RUNS(checkpoint_write__no_room), RUNS(trainer_resume__refuses),
-    RUNS(trainer_restart__from_parameters), RUNS(trainer_begin__start_refuses),
+    RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
+    RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
+    RUNS(checkpoint__continues), RUNS(checkpoint_write__no_room), RUNS(trainer_begin__refuses),
+    RUNS(trainer_restart__from_parameters),
     RUNS(checkpoint_read__damage), RUNS(checkpoint_read__hostile),
     RUNS(checkpoint_read__other_precision), RUNS(train_run__leaves),
     RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps),

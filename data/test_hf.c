@@ -156,7 +156,7 @@ static int family_of(const char *name) {
 }
 
 /* The n-th tensor of a family; false when it has no more. */
-typedef struct Theirs { char name[128], ours[64], shape[16], how; } Theirs;
+typedef struct Theirs { char name[128], ours[96], shape[16], how; } Theirs;
 static bool tensor_of(const char *family, int n, Theirs *x) {
     const char *row = TENSORS_OF[family_of(family)], *at;
     const int blocks = (int)strcspn(row, ":");
@@ -405,8 +405,8 @@ static void hf__returns(Test *t) {
     static const char *const FLAGS[] = {
         "", "--heads 4 --kv-heads 2 --head-dim 6 --tied",
         "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
-        "--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base 100 "
-        "--rope-original 64 --rope-factor 4",
+        ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base 100 "
+         "--rope-original 64 --rope-factor 4"),
         "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
         "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
         "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3",
@@ -930,7 +930,7 @@ static void published_compare(Test *t, const Model *m, const char *family) {
     for (int n = 0; tensor_of(family, n, &x) && !t->wrong; n++) {
         const bool fused = x.how == 't' || x.how == 'h';
         for (int part = 0; part < (fused ? 3 : 1); part++) {
-            char ours[72];
+            char ours[104];
             snprintf(ours, sizeof ours, "%s%.*s", x.ours, fused, &"qkv"[part]);
             const Tensor *here = model_tensor(m, ours);
             fact(t, here != NULL, "%s: no tensor %s", family, ours);
