@@ -4973,8 +4973,8 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * 10  Training and checkpoints                                                       section 4
  */
 
-/* The flag of Ctrl-C, the one mutable global: a training ends after the step in hand, and saves. A
- * second Ctrl-C ends the program at once: files are whole at any moment (chapter 15). */
+/* The one mutable global: at Ctrl-C a training ends after the step in hand, and saves. A second one
+ * ends the program at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number) {
     interrupted = 1;
@@ -4985,42 +4985,36 @@ static void on_interrupt(int signal_number) {
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
- *   8   length of the text  .. the text: lines "flag value", every flag of the model, training and
- *                              data that names no file, and those of the looks at the sink
+ *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 moments and the run, 7 these and the
- *       start
- *   8   count of parameters
- *   .. parameters in the order of the table of tensors; then, with moments, m and v
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start
+ *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
- *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
+ *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
  * No clock, path or thread count: the same run gives the same bytes. No generator's state: every
  * draw comes from --seed and from where it is made (a tensor's name, the number of a document).
  */
-enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
-       CHECKPOINT_START = 8 };
+enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from memory. Each pass_ function writes what it is given or
- * fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+/* A checkpoint on its way to a file, or from memory: each pass_ function writes what it is given or
+ * fills in what stands there. */
 typedef struct Passage {
     bool out;
     Writing w; uint64_t hash;                    /* out */
     const unsigned char *at; size_t left;        /* in: what is left of the bytes */
-    const char *name;
-    Error *e;
+    const char *name; Error *e;
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
 
 static int damaged(const char *name, Error *e) {
-    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
-                "short. Try: an older copy", name);
+    return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
 }
 
 static void pass_bytes(Passage *c, void *at, size_t n) {
@@ -5049,9 +5043,7 @@ INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return b
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
 INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
-static double pass_double(Passage *c, double x) {
-    return double_of(pass(c, bits_of_double(x), 8));
-}
+static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_of_double(x), 8)); }
 
 /* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
@@ -5069,8 +5061,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
     }
 }
 
-/* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
- * the sink depends on. */
+/* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
     if (!strchr(groups, o->group)) return false;
     if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
@@ -5088,34 +5079,25 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
     return e->status;
 }
 
-/* One line "flag value" of the text, applied to s. */
-static int checkpoint_line(Settings *s, const char *name, const char *groups, char *line,
-                           Error *e) {
-    char *value = strchr(line, ' ');
-    if (value) *value++ = 0;
-    const Option *o = value ? option_find(line, groups) : NULL;
-    if (!o || !option_kept(o, groups))
-        return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
-                    "sink that wrote it", name, line);
-    /* A default may lie outside the bounds: 0 often stands for another field's value. */
-    Error wrong = {0};
-    if (option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong))
-        return fail(e, 1, "%s: expected settings that this sink knows, found %s", name, wrong.text);
-    return 0;
-}
-
 /* s from the text, and whether its model can be. */
 static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
     char *text = grab((idx)length + 1, 1, c->e);
+    Error wrong = {0};
     if (!text) return c->e->status;
     settings_default(s);
     pass_bytes(c, text, (size_t)length);
-    for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(s, c->name, groups, line, c->e);
+    for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
+        char *value = strchr(line, ' ');
+        if (value) *value++ = 0;
+        const Option *o = value ? option_find(line, groups) : NULL;
+        /* A default may lie outside the bounds: 0 often stands for another field's value. */
+        if (o && option_kept(o, groups))
+            option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
+        else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+    }
     free(text);
-    Error wrong = {0};
-    if (!c->e->status && config_resolve(&s->model, &wrong))
-        fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
+    if (wrong.status || config_resolve(&s->model, &wrong))
+        fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
     return c->e->status;
 }
 
@@ -5125,8 +5107,7 @@ static int moments_create(Trainer *t, Error *e) {
     return e->status;
 }
 
-/* Room for `count` parameters, if the `body` behind the places is as long as they say. A part
- * stands with those before it alone: parts are 0, 1, 3 or 7. */
+/* Room for `count` parameters, if the `body` is as long as they say. Parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
     Error *e = c->e;
@@ -5134,18 +5115,16 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
     if (model_list(&list, &t->s.model, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
-    uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
-                  + (parts & PARTS_START ? CHECKPOINT_START : 0u);
+    uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
     if (count != expected || parts > 7 || (parts & (parts + 1))
         || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
-        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
-                    "of sink that wrote it", c->name, (unsigned long long)expected);
+        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
+                    c->name, (unsigned long long)expected);
     if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
     return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
-/* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
- * are there and asked for, the moments and the run. */
+/* All of a checkpoint but its checksum, to a file or from `size` bytes; the moments on demand. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
     const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
     char magic[] = CHECKPOINT_MAGIC;
@@ -5199,16 +5178,11 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
                            bool with_moments, Error *e) {
     Passage c = {.at = p, .left = n, .name = name, .e = e};
     *t = (Trainer){0};
-    if (n >= 8 && !memcmp(p, "SINKMOD1", 8))
-        return fail(e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
-                    "make hf, and ./hf instead of ./sink", name);
-    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
-        return fail(e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
-                    "train --out FILE makes one", name);
-    uint64_t version = number_at(p + 8, 4);
-    if (version != CHECKPOINT_VERSION)
-        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
-                    "wrote it", name, CHECKPOINT_VERSION, (unsigned long long)version);
+    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8)
+        || number_at(p + 8, 4) != CHECKPOINT_VERSION)
+        return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
+                    "Try: ./sink train --out FILE; ./hf for a published model", name,
+                    CHECKPOINT_VERSION);
     if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
     if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
     return e->status;
@@ -5219,8 +5193,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
     *t = (Trainer){0};
     if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
         return e->status;
-    if (!file_read(path, &held, e))
-        checkpoint_read(held.at, held.size, path, t, with_moments, e);
+    if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
     bytes_free(&held);
     return e->status;
 }
@@ -5229,7 +5202,6 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
  * 10.2  A run                                                                     section 4
  */
 
-/* Room for a step. */
 static int trainer_room(Trainer *t, Error *e) {
     int B = t->s.train.batch, T = t->s.model.context;
     t->ids = grab(2 * (idx)B * T, sizeof(int), e);
@@ -5256,12 +5228,11 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
 
 /* What --resume may change: it moves no bit of a step that is done. */
 static bool option_free(const Option *o) {
-    return !strcmp(o->flag, "steps") || !strcmp(o->flag, "save-every") ||
-           !strcmp(o->flag, "log-every");
+    return !strcmp(o->flag, "steps") || strstr(o->flag, "-every");
 }
 
-/* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
- * `file`; all else from s. The command line must not contradict what was kept, as `rule` says. */
+/* The settings to go on with: what a checkpoint keeps of `groups` from `was`, the settings of
+ * `file`; all else from s. The command line must not contradict what was kept: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
     const char *words[WORDS_MOST];
@@ -5291,12 +5262,11 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
 }
 
 static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
-    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
-         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
-                "Try: --tokenizer FILE", path, d->tokenizer);
+    if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
+    return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: another than %s", path,
+                d->tokenizer);
 }
 
-/* Opens the data again and goes to where the run was in it. */
 static int resume_data(Trainer *t, Error *e) {
     Data was = t->data;
     Source *d = &t->s.data;
@@ -5304,9 +5274,8 @@ static int resume_data(Trainer *t, Error *e) {
     if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
         || tokenizer_same(t, t->s.out, d, e)) return e->status;
     if (was.source && was.source != t->data.source)
-        return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
-                    "Try: the same --text, --grammar or --tokens as before", t->s.out,
-                    source_name(d));
+        return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
+                    "--text, --grammar or --tokens as before", t->s.out, source_name(d));
     t->data.sample = was.sample;
     t->data.document = was.document;
     t->data.offset = was.offset;
@@ -5319,41 +5288,30 @@ static uint64_t parameters_hash(const Model *m) {
     return hash ? hash : 1;
 }
 
-/* --start beside --resume: it must name what the run began from. */
-static int resume_start(const Trainer *t, const Settings *s, Error *e) {
-    Trainer from;
-    if (!s->start[0] || checkpoint_load(s->start, &from, false, e)) return e->status;
-    if (t->start != parameters_hash(&from.m))
+/* The run that s->out holds, ready to go on; 2 where s->argv or `flags` contradict it. */
+static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    Settings now;
+    Trainer from = {0};
+    if (checkpoint_load(s->out, t, true, e)) return e->status;
+    if (!t->m1)
+        fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
+    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
+                             "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
+        fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
+    if (!e->status) t->s = now;
+    if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
+        && t->start != parameters_hash(&from.m))
         fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
              t->start ? "other parameters" : "none");
     trainer_free(&from);
-    return e->status;
-}
-
-/* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
- * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
-static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    Settings now;
-    if (checkpoint_load(s->out, t, true, e)) return e->status;
-    if (!t->m1)
-        fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
-             "--resume", s->out);
-    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes only "
-                             "--steps, --save-every and --log-every", e)
-             && now.train.steps < t->step)
-        fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
-             s->out, t->step, t->step);
-    if (!e->status) t->s = now;
-    if (e->status || resume_start(t, s, e) || resume_data(t, e) || trainer_room(t, e))
-        trainer_free(t);
+    if (e->status || resume_data(t, e) || trainer_room(t, e)) trainer_free(t);
     else if (!s->quiet)
         fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
     return e->status;
 }
 
-/* Fine-tuning ([FIG30], appendix D): the model of t with its parameters, and everything else from s
- * as trainer_create has it. The tokenizer, unless ids come alone, must be t's own, or for a model
- * that had none, one of as many ids. Nothing is held on failure. */
+/* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
+ * be t's own (unless ids come alone), or for a model that had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     Trainer was = *t;                            /* put aside: t is made anew in its place */
     Settings now = *s;
@@ -5364,8 +5322,8 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
         bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
                                        : was.m.c.vocab == t->data.vocab;
         if (!same && !now.data.tokens[0])
-            fail(e, 1, "%s: expected the tokenizer that the model was trained with, found another. "
-                 "Try: --tokenizer FILE", now.data.tokenizer);
+            fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
+                 now.data.tokenizer);
         copy(t->m.params, was.m.params, was.m.count);
         t->start = parameters_hash(&was.m);
         if (e->status) trainer_free(t);
@@ -5374,19 +5332,17 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start: the model that is there, trained further. */
+/* --start. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
     Settings now;
     if (!strcmp(s->start, s->out))
         return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
     if (checkpoint_load(s->start, t, false, e)) return e->status;
-    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps a model as it is", e)) {
+    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps the model", e)) {
         trainer_free(t);
         return e->status;
     }
-    if (!s->quiet)
-        fprintf(stderr, "sink: the run begins from %s, which has done %ld steps\n", s->start,
-                t->step);
+    if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
     return trainer_restart(t, &now, e);
 }
 
@@ -5394,8 +5350,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
     if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
-    if (s->resume && !s->quiet)
-        fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
+    if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
     if (s->start[0]) return trainer_start(t, s, flags, e);
     Settings now = *s;
     return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
@@ -5421,9 +5376,6 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
                 where);
 }
 
-/* Did the last step fail for its numbers, and not for a file? */
-static bool trainer_diverged(const Trainer *t) { return !isfinite(t->loss) || !isfinite(t->norm); }
-
 /* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
     const Train *p = &t->s.train;
@@ -5438,7 +5390,6 @@ static void trainer_update(Trainer *t, double shrink) {
     }
 }
 
-/* The update from loss and gradients that are there. */
 static int trainer_finish(Trainer *t, Error *e) {
     double clip = t->s.train.clip;
     const Tensor *bad;
@@ -5475,8 +5426,7 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };                            /* sequences of a look */
 
-/* The log's columns; sink_1 is at --eps. The looks are read from its lines, so that a run that goes
- * on shows what one without a break shows. */
+/* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5492,8 +5442,7 @@ static long look_keep(Progress *p, const char *line) {
     return now.step;
 }
 
-/* The log so far: its head, or where a run goes on, the lines of the file up to its step. They must
- * end with the last look; what came after it is written again. */
+/* The log so far: its head, and of a run that goes on its lines up to the last look. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     const char *path = t->s.log;
     const long looked = t->step - t->loss_steps;
@@ -5503,15 +5452,13 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
     const char *text = (const char *)log->at, *end;
     if (strncmp(text, LOG_HEAD, at))
-        return fail(e, 1, "%s: expected the log of this run, found something else. Try: another "
-                    "--log", path);
+        return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
     for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
          at = (size_t)(end + 1 - text))
         last = look_keep(p, text + at);
     log->size = at;
     if (last != looked)
-        fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
-             "--log", path, looked, last);
+        fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log", path, last, looked);
     return e->status;
 }
 
@@ -5535,7 +5482,6 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
     return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
 }
 
-/* A training to its end: looks at the sink every log_every steps, logs, saves. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
     static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
     const Train *r = &t->s.train;
@@ -5553,8 +5499,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         bool save = r->save_every && t->step % r->save_every == 0;
         if (t->step % r->log_every == 0 || t->step == r->steps) {
             if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
-            if (p->holds)
-                p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
+            if (p->holds) p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
         }
         progress_show(t, p);
         if (save || seconds() - logged > FOLLOW) {
@@ -5575,17 +5520,16 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
-/* The loss of what a training leaves, on held documents: no later step tells of a last update that
- * was the one too many. */
+/* The loss on held documents of what a training leaves: it tells of a last update too many. */
 static int trained_loss(double *loss, Trainer *t, Error *e) {
     *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
     if (e->status || isfinite(*loss)) return e->status;
     t->loss = *loss;
-    return fail(e, 1, "step %ld: the loss on held documents is not finite: this variant diverges "
-                      "here. Try: a smaller --lr", t->step);
+    return fail(e, 1, "the loss on held documents is not finite: this variant diverges here. "
+                      "Try: a smaller --lr");
 }
 
-/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
+/* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
     Sinks seen;
@@ -5612,8 +5556,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
     if (list) r->list = list;
     double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
     if (value) r->value = value;
-    if (!list || !value)
-        return fail(e, 1, "memory: no room for %d numbers. Try: again", r->values + n);
+    if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
     list += r->lists++;
     *list = (Numbers){.at = r->values, .n = n};
     snprintf(list->name, sizeof list->name, "%s", name);
@@ -5637,38 +5580,31 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
     char name[sizeof r->list->name];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(name, sizeof name, format, args);
+    bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
     va_end(args);
-    if (length >= (int)sizeof name)
-        return fail(e, 1, "%s..: expected a name of at most %d letters. Try: a shorter one", name,
-                    (int)sizeof name - 1);
-    return result_add(r, name, x, n, e);
+    return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
+               : result_add(r, name, x, n, e);
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position and --swap-position (3.1): what an evaluation of T tokens reads in place of
- * p_1; x->t 0 for nothing. */
+/* --replace-position, --swap-position (3.1): what is read in place of p_1; x->t 0 for nothing. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
     const char *flag = s->swap_position ? "swap-position" : "replace-position";
     *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
                         s->swap_position != 0};
     if (T > c->context && c->pos == POS_LEARNED)
-        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
-                    c->context);
+        return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
     if (s->replace_position && s->swap_position)
         return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
     if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
-        return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
-                    "another. Try: one trained with --pos learned or absolute", flag, x->t);
-    if (x->t > T)
-        return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
-                    flag, x->t, T);
+        return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
+                    "--pos learned or absolute", flag, x->t);
+    if (x->t > T) return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, x->t, T);
     return 0;
 }
 
-/* How many sequences go through a block together: 16, so that their activations are small. Of a
- * model that is still in its file all n, since each batch reads the file once more. Fewer where
- * these have no room: two maps of H T^2 numbers each are there at a time. */
+/* Sequences that go through a block together: 16; of a model that is still in its file all n, since
+ * each batch reads the file. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
     const Config *c = &m->c;
     const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
@@ -5682,12 +5618,10 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 }
 
 static int none_held(int T, Error *e) {
-    return fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
-                "Try: a smaller --T, or a larger --valid", T + 1);
+    return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid", T + 1);
 }
 
-/* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
- * document. Natural input has a loss. */
+/* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
     const bool scored = s->input == INPUT_NATURAL;
@@ -5714,7 +5648,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
     return e->status;
 }
 
-/* The same with the thresholds that are printed: --eps, and 0.2 and 0.4 as in Figure 9. */
+/* Sink at --eps, and at 0.2 and 0.4 as in Figure 9. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
     const double eps[3] = {s->eps, 0.2, 0.4};
@@ -5789,11 +5723,7 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
     row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-static void outcome_row(const Outcome *o, double row[ROW]) {
-    sinks_row(&o->s, &o->c, o->loss, row);
-}
-
-/* A number as a table shows it, or - where it is not there. */
+/* A number as a table shows it, or -. */
 static const char *cell_text(char text[32], const Column *c, double x) {
     snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
     return text;
@@ -5803,7 +5733,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
-/* A text in CSV or JSON: quoted, and what must not stand there escaped. */
+/* A text in CSV or JSON. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
     bytes_add(out, "\"", 1, e);
     for (; *text; text++)
@@ -5815,8 +5745,8 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
     bytes_add(out, "\"", 1, e);
 }
 
-/* n rows as --csv and --json, with all digits; a number that is not there is left empty, or null.
- * `labels` ends with NULL; without one, the JSON is an object and no list. */
+/* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
+ * NULL; without one, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
     for (int json = 0; json < 2; json++) {
@@ -5849,20 +5779,16 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
     return e->status;
 }
 
-/* The numbers of one measurement; at their end, where there are any, Table 7's second column and
- * what the program measures besides. */
+/* The numbers of one measurement, Table 7's second column, and what the program adds. */
 static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
                         Error *e) {
     int edited = s->replace_position + s->swap_position;
     int there = config_column_first(&s->model) + edited - 1;
     double row[ROW];
     sinks_row(r, &s->model, r->loss, row);
-    put(all, e, s->eps, "eps");
-    put(all, e, r->T, "T");
-    put(all, e, r->n, "n");
+    put(all, e, s->eps, "eps"); put(all, e, r->T, "T"); put(all, e, r->n, "n");
     for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
-    put(all, e, r->massive, "massive");
-    put(all, e, r->median, "median");
+    put(all, e, r->massive, "massive"); put(all, e, r->median, "median");
     if (edited) {
         put(all, e, sinks_sink(r, there, 0), "sink_t");
         put(all, e, sinks_alpha(r, there), "alpha_t");
@@ -5876,18 +5802,18 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* A dump in the making, and the file in hand. N rows of a sequence, the first of them its x*, where
- * it has one; S columns of a map. */
+/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
-    const char *folder;
-    const Config *c;
+    const char *folder; const Config *c;
     idx B, T, N, S;
-    char path[PATH_ROOM + 64];
-    Passage file;
+    Passage file; char path[PATH_ROOM + 64];
     Error *e;
 } Dump;
 
-/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, numbers. */
+static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
+
+/* Ends the file in hand and begins another. NumPy's format 1.0: magic, a header in Python's syntax
+ * padded to a multiple of 64, numbers. */
 static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
     char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
     for (int i = 0, to = 0; i < rank; i++)
@@ -5896,6 +5822,7 @@ static void npy_begin(Dump *d, const char *name, const char *type, int rank, con
     int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
                      "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
     snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+    npy_end(d);
     snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
     d->file = (Passage){.out = true, .e = d->e};
     if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
@@ -5913,8 +5840,6 @@ static void npy_add(Dump *d, const real *x, idx n) {
     pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
-
 /* config.json: the resolved model under the flags' names. */
 static void dump_config(Dump *d, const Settings *s) {
     char value[PATH_ROOM];
@@ -5923,9 +5848,8 @@ static void dump_config(Dump *d, const Settings *s) {
         if (o->group != 'm') continue;
         option_text(o, s, value, sizeof value);
         const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
-        const char *quote = o->kind == 'c' ? "\"" : "";
-        bytes_print(&out, d->e, "%s  \"%s\": %s%s%s", out.size ? ",\n" : "{\n", o->flag, quote,
-                    shown, quote);
+        bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
+                    out.size ? ",\n" : "{\n", o->flag, shown);
     }
     bytes_add(&out, "\n}\n", 3, d->e);
     snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
@@ -5933,8 +5857,7 @@ static void dump_config(Dump *d, const Settings *s) {
     bytes_free(&out);
 }
 
-/* Lines of ids, where even is set T+1 each; 1 with the line that differs, or holds an id out of
- * range. starts, or NULL, receives where each line begins in out. */
+/* Lines of ids, where even is set T+1 each. starts, if any, receives where each begins in out. */
 static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
                      Ids *starts, int *B, int *T, Error *e) {
     int line = 1, columns = -1, here = 0;
@@ -5943,8 +5866,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
         int c = i < text->size ? text->at[i] : '\n';
         if (c == '\n') {
             if (even && here && columns >= 0 && here != columns)
-                return fail(e, 1, "%s:%d: expected %d ids as on the lines before, found %d. Try: "
-                            "lines of one length", name, line, columns, here);
+                return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
+                            name, line, columns);
             int32_t start = (int32_t)out->size - here;
             if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
@@ -5954,18 +5877,17 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
             for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
                 id = 10 * id + (text->at[i + 1] - '0');
             if (id >= vocab)
-                return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: "
-                            "--vocab", name, line, vocab, (long long)id);
+                return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d. Try: --vocab",
+                            name, line, vocab);
             ids_add(out, &(int32_t){(int32_t)id}, 1, e);
             here++;
         } else if (!isspace(c) && c != ',')
-            return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by "
-                        "blanks", name, line, isprint(c) ? c : '?');
+            return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
+                        line);
     }
     *T = columns - 1;
     if (even && !e->status && *T < 1)
-        return fail(e, 1, "%s: expected lines of at least 2 ids, found none. Try: a line like "
-                    "1 2 3", name);
+        return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
     return e->status;
 }
 
@@ -5989,7 +5911,6 @@ static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
         for (idx bh = 1; bh <= d->B * H; bh++)
             npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
     }
-    npy_end(d);
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
@@ -6001,7 +5922,6 @@ static void dump_alpha(Dump *d, const Acts *a) {
                    alpha);
         for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
     }
-    npy_end(d);
     free(alpha);
 }
 
@@ -6011,12 +5931,9 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
     const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
     npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
     for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
-    npy_end(d);
-    if (all && c->place == PLACE_POST) {
-        npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
-        for (idx l = 0; l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-        npy_end(d);
-    }
+    const bool prenorm = all && c->place == PLACE_POST;
+    if (prenorm) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+    for (idx l = 0; prenorm && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
     for (int key = 0; all && key < 2; key++) {
         const idx own = key ? c->kv_heads : H, group = H / own;
         npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
@@ -6025,7 +5942,6 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
             const LayerActs *x = &a->layer[i / N / H / B];
             npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
         }
-        npy_end(d);
     }
 }
 
@@ -6039,7 +5955,6 @@ static void dump_logits(Dump *d, const Model *m, Acts *a) {
             model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
             npy_add(d, y, some * V);
         }
-    npy_end(d);
     free(y);
 }
 
@@ -6050,12 +5965,10 @@ static void dump_tensors(Dump *d, const Model *m) {
         snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
         npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
         npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
-        npy_end(d);
     }
 }
 
-/* One forward and backward over the lines of T + 1 ids in file [B,T+1], and everything about it
- * into folder. */
+/* One forward and backward over file, B lines of T + 1 ids, and everything about it into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
     const Config *c = &m->c;
@@ -6066,9 +5979,8 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
     real *maps = grab(3 * L * map, sizeof(real), e);
     Probe *probe = grab(L, sizeof(Probe), e);
     if (!e->status) {
-        for (idx l = 0; l < L; l++)
-            probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
-                               maps + (3 * l + 2) * map};
+        for (idx l = 0; l < 3 * L; l += 3)
+            probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
             ids[i] = file->at[i + i / T];
             targets[i] = file->at[i + i / T + 1];
@@ -6077,21 +5989,20 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         model_zero_grads(m);
         model_forward(m, a, ids, B, T);
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
+        dump_config(&d, s);
         dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
-        dump_config(&d, s);
         npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
         for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
-        npy_end(&d);
         npy_begin_real(&d, "loss", 0, NULL);
         npy_add(&d, &loss, 1);
-        npy_end(&d);
         dump_tensors(&d, m);
         dump_states(&d, a, s->all);
         dump_maps(&d, "attn", a, offsetof(Probe, weight));
         dump_maps(&d, "metric", a, offsetof(Probe, metric));
         if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
         dump_alpha(&d, a);
+        npy_end(&d);
         a->probe = NULL;
     }
     free(ids);
@@ -6124,21 +6035,18 @@ static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
-static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
-
-/* The table, and --csv and --json. */
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
     static const char *const LABEL[] = {"arm", NULL};
     Measured rows[ARMS] = {0};
     fprintf(out, "\n%-8s %-9s", "arm", "paper");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
-    fprintf(out, " %8s\n%-8s %-9s", "sink", "", "");
+    fprintf(out, " %8s\n%18s", "sink", "");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
     fprintf(out, " %8s\n", "on 1?");
     for (int i = 0; i < ARMS; i++) {
         double row[ROW];
         char text[32];
-        outcome_row(&o[i], row);
+        sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
         snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
         for (int k = 0; k < ROW; k++) {
@@ -6166,7 +6074,7 @@ static void run_history(const Outcome *o, FILE *out) {
         fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
         for (int k = 1; k <= shown; k++) {
             const Look *look = &o[i].p.look[n * k / shown - 1];
-            fprintf(out, " %6.2f", times_even(&o[i], o[i].star ? look->alpha_star : look->alpha1));
+            fprintf(out, " %6.2f", (o[i].star ? look->alpha_star : look->alpha1) / o[i].even);
         }
     }
     fprintf(out, "\n");
@@ -6174,9 +6082,9 @@ static void run_history(const Outcome *o, FILE *out) {
 
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
     double row[ARMS][ROW];
-    for (int i = 0; i < ARMS; i++) outcome_row(&o[i], row[i]);
-    double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN];
-    double star = times_even(&o[1], row[1][ALPHA_STAR]);
+    for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
+    double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
+           star = row[1][ALPHA_STAR] / o[1].even;
     bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
                 "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
                 "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
@@ -6188,15 +6096,14 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
                 "absent below %g.\n", SHOWS, ABSENT);
 }
 
-/* A model that has learnt less may have less of a sink for that reason alone. So: where did softmax
- * stand when its training loss was what sigmoid's is at the end? */
+/* Less sink may come of less learning: what had softmax when its loss was sigmoid's last one? */
 static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
     const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
     if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
     int k = 0;
     while (k + 1 < softmax->looks && softmax->look[k].loss > sigmoid->look[sigmoid->looks - 1].loss)
         k++;
-    double times = times_even(&o[0], softmax->look[k].alpha1);
+    double times = softmax->look[k].alpha1 / o[0].even;
     bytes_print(out, e, "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax "
                 "had its training\nloss by step %ld, with alpha_1 at %.1f times even: %s.\n",
                 o[2].loss, o[0].loss, softmax->look[k].step, times,
@@ -6204,7 +6111,7 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
                                : "this budget does not tell less sink from less learning");
 }
 
-/* The table, and what needs all three arms; where one diverged, its reason stands instead. */
+/* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
     HeatMap maps[2 * ARMS];
     Error files = {0};                           /* must not cost the verdict */
@@ -6230,42 +6137,37 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
 
 /* Has the training diverged? That is a result: its error becomes why it ended. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
-    if (!e->status || interrupted || !trainer_diverged(t)) return false;
+    if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
     snprintf(why, 640, "%s", e->text);
     *e = (Error){0};
     return true;
 }
 
-/* One arm, from the seed or its checkpoint in `folder` to its numbers; its log lies there too. One
- * that diverges is a result: o->ended says where. The first arm's settings become *base. */
-static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
-    Settings arm = *base;
+/* One arm, from the seed or its checkpoint in `folder`, to its numbers or why it o->ended; the
+ * first one's settings become *base. */
+static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
+    Settings s = *base;
     Trainer t;
     int starts;
-    o->name = which->name;
-    o->source = which->source;
-    if (folder[0] && (snprintf(arm.out, PATH_ROOM, "%s/%s.ckpt", folder, o->name) >= PATH_ROOM ||
-                      snprintf(arm.log, PATH_ROOM, "%s/%s.csv", folder, o->name) >= PATH_ROOM))
-        fail(e, 2, "--out %.40s..: this path is too long. Try: a shorter one", folder);
-    else if (folder[0]) file_ready(arm.out, e);
-    if (e->status || trainer_begin(&t, &arm, which->flags, e)) return;
-    if (which == RUN_ARMS) *base = t.s;
-    outcome_begin(o, which->name, which->source, &t, t.s.eval_T);
-    progress_start(&o->p, which->name, base->quiet);
+    if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
+                      snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
+        fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
+    else if (folder[0]) file_ready(s.out, e);
+    if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
+    if (arm == RUN_ARMS) *base = t.s;
+    outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
+    progress_start(&o->p, arm->name, base->quiet);
     if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
     has_ended(o->ended, &t, e);
     trainer_free(&t);
 }
 
-/* The main job. With --out each arm's training is kept, and --resume goes on with them: an arm that
- * is done is measured again, and one that is not there yet has the first one's settings. */
+/* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
+ * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-    if (s->log[0])
-        return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
-    if (s->data.toy)
-        return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger, or ./paper "
-                          "toy-backcopy");
+    if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
+    if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
     Outcome *o = grab(ARMS, sizeof *o, e);
     Settings base = *s;
     Bytes verdict = {0};
