@@ -80,7 +80,7 @@
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and its line in the table of a section of chapter 7; where the
- *                 table is new, CHECKS, 16.4
+ *                 table is new, CHECKS, 16.3
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.
@@ -3543,21 +3543,18 @@ static const Line METRIC[] = {
 /* =================================================================================================
  * 8  Tokenizer                                                        (the paper's section 2)
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, a piece begins as its
- * bytes, each a token; and of all neighbours that are a merge the pair of lowest rank, the leftmost
- * when it occurs more than once, becomes one token, until none is left. No merge crosses a cut.
- * Every byte has a token, so that any bytes whatever can be encoded. Ids 0 to 2 never come out of
- * text, not even of text that spells their names: chapter 9 writes them. A piece is the longest of
+ * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
+ * its bytes, each a token. Of all neighbours that are a merge the pair of lowest rank, the leftmost
+ * of its kind, becomes one token, until none is left. Ids 0 to 2 never come out of text, not even
+ * of text that spells their names: chapter 9 writes them. A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
  *     white           space, \t \n \v \f \r; if its last byte is a space and a piece of another
  *                     kind follows, that space belongs to the follower
- * and it ends after PIECE_MAX bytes in any case, which bounds the length of a token. "It's 1,024
- *  km" is cut as  It|'|s| 1|,|024| | km.
+ * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut It|'|s| 1|,|024| | km.
  *
- * TRAINING starts from the 256 bytes and joins, again and again, the pair of neighbours that is
- * most frequent in a text.
+ * TRAINING starts from the 256 bytes and merges, again and again, a text's most frequent pair.
  *
  * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
@@ -3568,8 +3565,7 @@ static const Line METRIC[] = {
  *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
  *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * and nothing after that. Tokenizers of published models have files of version 2, other pieces and
- * other ids: data/hf.c makes, reads and uses them.
+ * Version 2, with other pieces and other ids, is a published model's: data/hf.c makes and reads it.
  */
 
 enum {
@@ -3585,12 +3581,12 @@ enum {
 #define TOKENIZER_MAGIC "SINKTOK1"
 enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
-/* Empty: sink alone knows its own tokenizer. data/hf.c, which includes this file, fills it. */
+/* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a, which without memory for them is unchanged. */
+/* Appends n ids to a. */
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
     Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
     if (!bytes_add(&b, from, n * sizeof *from, e))
@@ -3662,11 +3658,8 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
     const size_t mark = strlen(DOCUMENT_END);
-    for (size_t at = 0; at < n; at++) {
-        const unsigned char *p = memchr(text + at, DOCUMENT_END[0], n - at);
-        if (!p || (at = (size_t)(p - text)) + mark > n) break;
-        if (!memcmp(p, DOCUMENT_END, mark)) return at;
-    }
+    for (size_t at = 0; at + mark <= n; at++)
+        if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
     return n;
 }
 
@@ -3679,9 +3672,7 @@ static enum ByteKind byte_kind(unsigned char b) {
     return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. White space that gives up
- * its last byte keeps one at least: a single space with a follower is the follower's from the
- * start. */
+/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. */
 static size_t piece_length(const unsigned char *text, size_t n) {
     size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
     const enum ByteKind kind = byte_kind(text[end]);
@@ -3709,10 +3700,8 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
     t->start = grab((idx)vocab + 1, sizeof *t->start, e);
     for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
         token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const unsigned char byte = (unsigned char)b;
-        token_add(t, &byte, 1, e);
-    }
+    for (int b = 0; b < 256 && !e->status; b++)
+        token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
     return e->status;
 }
 
@@ -3722,29 +3711,26 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank, if it is lawful: of two older ids that are not special, new, and
- * not too long, so that a hostile file's tokens do not double with every merge. */
+/* Adds the merge of the next rank. Its length has a limit, or a hostile file's tokens would double
+ * with every merge. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
-    const size_t rank = t->merges.size;
     const uint64_t id = (uint64_t)t->vocab;
-    unsigned char both[PIECE_MAX];
-    size_t n, more;
-    if (left < TOKEN_BYTE || left >= id || right < TOKEN_BYTE || right >= id)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, found %u and %u. %s", name, rank,
-                    t->vocab - 1, (unsigned)left, (unsigned)right, HINT);
-    const unsigned char *first = tokenizer_token(t, (int)left, &n);
-    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    unsigned char both[2 * PIECE_MAX];
+    size_t n = PIECE_MAX, more = PIECE_MAX;
+    if (left >= TOKEN_BYTE && left < id && right >= TOKEN_BYTE && right < id &&
+        pairs_find(&t->merges, (int32_t)left, (int32_t)right) < 0) {
+        const unsigned char *first = tokenizer_token(t, (int)left, &n);
+        const unsigned char *second = tokenizer_token(t, (int)right, &more);
+        memcpy(both, first, n);
+        memcpy(both + n, second, more);
+    }
     if (n + more > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu to spell at most %d bytes, found %zu. %s", name,
-                    rank, PIECE_MAX, n + more, HINT);
-    memcpy(both, first, n);
-    memcpy(both + n, second, more);
-    const int64_t number = pairs_number(&t->merges, (int32_t)left, (int32_t)right, e);
-    if (number >= 0 && (size_t)number != rank)
-        return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s", name,
-                    rank, (size_t)number, HINT);
-    return number < 0 ? e->status : token_add(t, both, n + more, e);
+        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
+                    "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
+                    (unsigned)left, (unsigned)right, HINT);
+    return pairs_number(&t->merges, (int32_t)left, (int32_t)right, e) < 0
+         ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
@@ -3759,14 +3745,10 @@ static void tokenizer_free(Tokenizer *t) {
 /* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
-    if (n != size)
-        return fail(e, 1, "%s: expected %zu bytes for %u merges, found %zu. %s", name, size,
-                    (unsigned)number_at(bytes + 16, 4), n, HINT);
-    const uint64_t told = number_at(bytes + n - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    const uint64_t found = hash64(0, bytes, n - TOKENIZER_TAIL);
-    return told == found ? 0
-         : fail(e, 1, "%s: expected checksum %016llx, found %016llx: the file is damaged. %s", name,
-                (unsigned long long)told, (unsigned long long)found, HINT);
+    const size_t body = n - TOKENIZER_TAIL;
+    return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
+         : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
+                size, n, HINT);
 }
 
 /* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
@@ -3774,10 +3756,7 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
     *t = (Tokenizer){0};
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL)
-        return fail(e, 1, "%s: expected a tokenizer of %d bytes or more, found %zu. %s", name,
-                    TOKENIZER_HEAD + TOKENIZER_TAIL, n, HINT);
-    if (memcmp(bytes, TOKENIZER_MAGIC, 8))
+    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
         return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
                     ", found another kind of file. %s", name, HINT);
     const unsigned version = (unsigned)number_at(bytes + 8, 4);
@@ -3789,12 +3768,11 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
     } else if (version == TOKENIZER_PUBLISHED)
         fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
              "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
-    else if (version != TOKENIZER_OWN)
-        fail(e, 1, "%s: expected version %d or %d, found %u. %s", name, TOKENIZER_OWN,
-             TOKENIZER_PUBLISHED, version, HINT);
-    else if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX || merges != vocab - TOKEN_MERGE)
-        fail(e, 1, "%s: expected %d to %d tokens and %d fewer merges, found %u and %u. %s", name,
-             TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, vocab, merges, HINT);
+    else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
+             merges != vocab - TOKEN_MERGE)
+        fail(e, 1, "%s: expected version 1, %d to %d tokens and %d fewer merges, found version %u, "
+             "%u and %u. %s", name, TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, version, vocab,
+             merges, HINT);
     else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
                                e)) {
         const unsigned char *p = bytes + TOKENIZER_HEAD;
@@ -3823,8 +3801,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
     bytes_number(out, (uint64_t)t->vocab, 4, e);
     bytes_number(out, t->merges.size, 4, e);
     for (; m < end && !e->status; m++)
-        if (!bytes_number(out, (uint64_t)m->left, 4, e))
-            bytes_number(out, (uint64_t)m->right, 4, e);
+        bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
     return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -3840,9 +3817,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
 typedef struct CachedWord {
-    unsigned char length;               /* 0: an empty slot */
-    unsigned char count;                /* of ids */
-    unsigned char word[CACHE_BYTES];
+    unsigned char length, count, word[CACHE_BYTES];     /* length 0: an empty slot; count of ids */
     int32_t ids[CACHE_IDS];
 } CachedWord;
 
@@ -3876,17 +3851,14 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
         if (at == n) return ids_add(out, id, n, e);
         id[at] = TOKEN_MERGE + merge[at];
         n--;
-        for (size_t i = at + 1; i < n; i++) {
-            id[i] = id[i + 1];
-            merge[i] = merge[i + 1];
-        }
+        memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
+        memmove(merge + at + 1, merge + at + 2, (n - at - 1) * sizeof *merge);
         merge[at] = merge_at(merges, id, at, n);
         if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
 }
 
-/* Appends the ids of n bytes, piece by piece. The cache changes the speed and nothing else: each
- * word has one slot, which the latest word takes. */
+/* Appends the ids of n bytes, piece by piece. A word has one slot of the cache: the latest's. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
     const TokenizerKind *kind = c->tokenizer->kind;
     for (size_t at = 0, length; at < n && !e->status; at += length) {
@@ -3936,8 +3908,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
 
-/* The text counts only as its distinct words, each with how often it occurs: of 33 MB of English,
- * a fiftieth. The counts of pairs are kept up to date while words change. */
+/* Of a text only its distinct words count, each with how often it occurs. */
 enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
@@ -3950,25 +3921,32 @@ typedef struct Joiner {
 
 /* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
-    while (n) {
-        const size_t document = document_length(text, n);
-        for (size_t at = 0, length; at < document; at += length) {
-            length = piece_length(text + at, document - at);
+    for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
+        for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
             int64_t node = -1;
+            length = piece_length(text + at, end - at);
             for (size_t i = 0; i < length; i++) {
                 node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
                 if (node < 0) return e->status;
             }
             r->nodes.at[node].count++;
         }
-        const size_t skip = document < n ? document + sizeof DOCUMENT_END - 1 : n;
-        text += skip;
-        n -= skip;
+    return 0;
+}
+
+/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
+static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+    const int32_t *s = r->symbols.at + w->start;
+    for (int i = 0; i + 1 < w->length; i++) {
+        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+        if (number < 0) return e->status;
+        r->pairs.at[number].count += times;
     }
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root. */
+/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root, and counts
+ * their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -3981,20 +3959,10 @@ static int joiner_words(Joiner *r, Error *e) {
         for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
             word[--first] = TOKEN_BYTE + p->right;
         w->length = PIECE_MAX - first;
-        ids_add(&r->symbols, word + first, (size_t)w->length, e);
+        if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
+            word_count(r, w, w->count, e);
     }
     return e->status;
-}
-
-/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
-static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
-    const int32_t *s = r->symbols.at + w->start;
-    for (int i = 0; i + 1 < w->length; i++) {
-        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
-        if (number < 0) return e->status;
-        r->pairs.at[number].count += times;
-    }
-    return 0;
 }
 
 /* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
@@ -4028,24 +3996,6 @@ static const Pair *joiner_best(const Joiner *r) {
     return best;
 }
 
-/* Finds the merges up to a vocabulary of vocab ids. */
-static int joiner_run(Joiner *r, Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                      Error *e) {
-    if (joiner_count(r, text, n, e) || joiner_words(r, e)) return e->status;
-    for (size_t w = 0; w < r->n_words; w++)
-        if (word_count(r, &r->words[w], r->words[w].count, e)) return e->status;
-    while (out->vocab < vocab) {
-        const Pair *best = joiner_best(r);
-        if (!best)
-            return fail(e, 1, "training text: expected pairs enough for %d tokens, found %d. "
-                        "Try: more text, or --vocab %d", vocab, out->vocab, out->vocab);
-        const int32_t left = best->left, right = best->right;
-        if (tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e) ||
-            joiner_merge(r, left, right, out->vocab - 1, e)) return e->status;
-    }
-    return 0;
-}
-
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
  * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
@@ -4057,10 +4007,19 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
         return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
                     TOKENIZER_VOCAB_MAX, vocab);
     if (n > TRAIN_BYTES_MAX)
-        return fail(e, 1, "training text: expected at most %d bytes, found %zu. Try: a part of it",
-                    TRAIN_BYTES_MAX, n);
-    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE)
-        joiner_run(&r, out, text, n, vocab, e);
+        return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
+    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
+        joiner_words(&r, e);
+    while (!e->status && out->vocab < vocab) {
+        const Pair *best = joiner_best(&r);
+        if (!best) {
+            fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", out->vocab);
+            break;
+        }
+        const int32_t left = best->left, right = best->right;
+        if (!tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e))
+            joiner_merge(&r, left, right, out->vocab - 1, e);
+    }
     if (!e->status && !tokenizer_bytes(out, &file, e))
         out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
     if (e->status) tokenizer_free(out);
@@ -4091,21 +4050,19 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *   [x:name]               tell it and remember it as x           [x=name]    remember it, say none
  *   [$x]                   what x remembers           [x=$y]      x remembers what y does
  *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
- *                          of up to nine digits, or on one and a number of up to four; / drops the
- *                          remainder and % is it, so 754 seconds are [$s/60] minutes [$s%60]
+ *                          of up to nine digits, or on one and a number of up to four
  *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
  *                          and [name] the first. An alternative without / serves every form: it
  *                          hands it on to those of its references that have it and name none.
  *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
  *
- * A remembered choice is drawn again, eight times at most, while another variable holds the same
- * text: two people seldom share a name. All its forms are told from the same random numbers, so
- * that what they share comes out the same. Blanks are kept tidy: one at a time, none before
- * , . ; : ! ? or at either end of a line or an alternative.
+ * A remembered choice is drawn up to eight times, while another variable holds the same text. All
+ * its forms are told from the same random numbers: what they share is the same. Blanks are kept
+ * tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
  */
 
-/* At most: forms of a rule, its own name among them; { } inside { }; bytes of a grammar; and while
- * a document is told, rules inside rules, rules in all, bytes of it and of what it remembers. */
+/* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is told, rules
+ * inside rules, rules in all, bytes of it and of what it remembers. */
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
@@ -4132,8 +4089,7 @@ typedef struct Node {
     bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader of Grammar.text, where grammar_copy leaves \n at the end of a rule, \v at other
- * lines'. */
+/* The reader of Grammar.text, where \n ends a rule and \v a line inside one. */
 typedef struct Scan {
     Grammar *g;
     unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
@@ -4151,6 +4107,13 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
     else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
     return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
                 found, hint);
+}
+
+/* An error about a name. Returns 1. */
+static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
+                      const char *hint, Error *e) {
+    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
+                y->size, y->at, hint);
 }
 
 /* Moves past blanks and past line ends inside a rule. */
@@ -4209,8 +4172,7 @@ static int scan_reference(Scan *s, Node *p) {
     const int times = scan_number(s);
     p->low = p->high = times < 0 ? 1 : times;
     if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
-    if (p->high < p->low)
-        return scan_wrong(s, "a range such as 2-5", "the smaller number first");
+    if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
     if (times >= 0) scan_blanks(s);
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
@@ -4225,8 +4187,7 @@ static int scan_reference(Scan *s, Node *p) {
         p->operator = (char)*s->p++;
         if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
         else if ((p->number = scan_number(s)) < 0)
-            scan_wrong(s, "$ and a variable's name, or a number, after + - * / %",
-                       "[$x+$y] or [$x%60]");
+            scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
     } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
     if (s->e->status || scan_take(s, ']')) return s->e->status;
     return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
@@ -4240,8 +4201,7 @@ static int scan_text(Scan *s, Node *p) {
         int c = *s->p;
         if (c == '\\') {
             c = *++s->p;
-            if (c < ' ')
-                return scan_wrong(s, "a mark after \\", "\\n for a new line, \\\\ for a plain \\");
+            if (c < ' ') return scan_wrong(s, "a mark after \\", "\\\\ for a plain \\");
             if (c == 'n' && to > p->text && to[-1] == ' ') to--;
             *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
         } else if (c == ' ' || c == '\v') {
@@ -4279,8 +4239,7 @@ static int scan_form(Scan *s, Node *form) {
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
     Node **last = &rule->first;
     uint64_t k = 1;
-    if (s->depth++ > GRAMMAR_NESTING)
-        return scan_wrong(s, "at most 16 { inside another", "a rule of its own");
+    if (s->depth++ > GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule");
     do {
         Node *a = *last = node_new(s, NODE_FORM), *form = a;
         last = &a->next;
@@ -4290,16 +4249,11 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
         if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
         rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
         a->weight = rule->weight;
-        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++) {
-            if (a->forms == rule->forms)
-                return scan_wrong(s, "| or the end of the alternative after its last form",
-                                  "\\/ for a plain /");
+        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++)
             form = form->form = node_new(s, NODE_FORM);
-        }
         if (s->e->status) return 1;
-        if (a->forms > 1 && a->forms < rule->forms)
-            return scan_wrong(s, "/ and as many forms as the head has",
-                              "one form for all, or each");
+        if (a->forms > 1 && a->forms != rule->forms)
+            return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
     } while (scan_take(s, '|'));
     s->depth--;
     return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
@@ -4309,23 +4263,18 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
 static int scan_rule(Scan *s) {
     Node *rule = node_new(s, NODE_RULE), *form = rule;
     for (;; form = form->form = node_new(s, NODE_RULE)) {
-        if (rule->forms++ == GRAMMAR_FORMS)
-            return scan_wrong(s, "at most 8 forms", "a second rule");
+        if (rule->forms++ == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "two rules");
         if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
         if (!scan_take(s, '/')) break;
     }
-    Symbol *y = rule->name;
-    if (y->rule)
-        return fail(s->e, 1, "%s:%d: expected a new rule, found %.*s again (first in line %d). "
-                    "Try: another name", s->g->name, s->line, y->size, y->at, y->rule->line);
-    y->rule = rule;
+    if (rule->name->rule)
+        return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
+    rule->name->rule = rule;
     scan_blanks(s);
     const bool zipf = scan_take(s, '~');
-    if (!scan_take(s, '='))
-        return scan_wrong(s, "= or ~= after a rule's name", "name = text | text");
+    if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
     if (scan_alternatives(s, rule, zipf)) return 1;
-    if (!scan_take(s, '\n'))
-        return scan_wrong(s, "the end of the rule", "\\ before a plain ] or }");
+    if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
     s->line++;
     return 0;
 }
@@ -4342,33 +4291,21 @@ static const Node *reference_shape(const Node *p) {
     return p->recall ? p->name->shape : p->name->rule;
 }
 
-/* An error about a name that a phrase refers to. Returns 1. */
-static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
-                      const char *hint, Error *e) {
-    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
-                y->size, y->at, hint);
-}
-
 /* Whether what a reference names is there and has the form that it asks for. */
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
     const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
     if (!p->recall && !shape)
-        return name_wrong(g, p, p->name, "the name of a rule",
-                          "a line NAME = text, or check the spelling", e);
+        return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
     const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
                         : p->right && !p->right->shape ? p->right : NULL;
-    if (unset)
-        return name_wrong(g, p, unset, "a variable that something remembers",
-                          "[NAME:rule] before [$NAME]", e);
+    if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
     if (p->wanted && form_index(shape, p->wanted) < 0)
-        return name_wrong(g, p, p->wanted, "a form of that rule or variable",
-                          "the names after / in the rule's head", e);
+        return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
     if (!p->variable) return 0;
     do shape = shape->form, held = held->form;
     while (shape && held && shape->name == held->name);
     return !shape && !held ? 0
-         : name_wrong(g, p, p->variable, "rules with the same forms for one variable",
-                      "another variable", e);
+         : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
 /* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
@@ -4382,26 +4319,6 @@ static int grammar_link(Grammar *g, Error *e) {
         if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
     for (int i = 0; i < g->symbol_count; i++)
         if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
-    return e->status;
-}
-
-/* Copies the text into g: comments and control characters become blanks, a line end inside a rule
- * becomes \v. Makes room for nodes and symbols: behind each stands a byte, the first of a name or a
- * text, = [ { } | or /, but behind those of a { that is never closed. */
-static int grammar_copy(Grammar *g, const unsigned char *text, size_t n, Error *e) {
-    const idx room = (idx)n + 4 * GRAMMAR_NESTING;
-    bool comment = false;
-    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
-    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return 1;
-    unsigned char *t = g->text.at;
-    for (size_t i = 0; i < n; i++) {
-        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
-        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-    }
-    for (size_t i = 0; i < n; i++)
-        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    g->symbols = grab(room, sizeof *g->symbols, e);
-    g->nodes = grab(room, sizeof *g->nodes, e);
     return e->status;
 }
 
@@ -4430,8 +4347,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 /* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
     if (!t->values[name->slot])
-        name_wrong(t->g, p, name, "a variable that has been remembered by now",
-                   "[NAME:rule] earlier in the document", t->e);
+        name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
     return t->values[name->slot];
 }
 
@@ -4442,8 +4358,7 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
     char *text = (char *)t->memory.at + at, *end;
     const long long number = strtoll(text, &end, 10);
     if (end == text || *end || end - text > 9 + (*text == '-'))
-        name_wrong(t->g, p, name, "a whole number of at most nine digits to count with",
-                   "[NAME:rule] of a rule of numbers", t->e);
+        name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
     return number;
 }
 
@@ -4493,9 +4408,8 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
 /* Whether a word takes "an": by its first letter, but for common words that sound otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
     enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
-    static const char *const BEGIN[WORDS] = {
-        "hour", "honest", "honour", "heir", "unin", "unim", "utm", "utt",
-        "uni", "use", "usu", "one", "once", "eu", "ut"};
+    static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
+        "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
     for (int i = 0; i < WORDS; i++)
         if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
     return n && strchr("aeiouAEIOU", *word);
@@ -4535,9 +4449,8 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_on(const Telling *t, const Node *p) {
     return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
            t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules deep, "
-                "%d rules or %d bytes. Try: an alternative that does not come back here",
-                t->g->name, p->line, GRAMMAR_DEPTH, GRAMMAR_STEPS, GRAMMAR_SIZE);
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules or "
+                "%d bytes. Try: fewer", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
@@ -4602,14 +4515,25 @@ static void grammar_free(Grammar *g) {
  * has it an end? On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
+    bool comment = false;
     Bytes trial = {0};
     *g = (Grammar){0};
     snprintf(g->name, sizeof g->name, "%s", name);
     if (n > GRAMMAR_FILE)
-        return fail(e, 1, "%s: expected a grammar of at most 2 MiB, found %zu bytes. Try: a "
-                    "smaller one", name, n);
-    grammar_copy(g, text, n, e);
-    Scan s = {.g = g, .p = g->text.at, .line = 1, .e = e};
+        return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
+    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
+    unsigned char *t = g->text.at;
+    for (size_t i = 0; i < n; i++) {                    /* comments and controls become blanks */
+        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
+        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
+    }
+    for (size_t i = 0; i < n; i++)
+        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
+    /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
+    g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
+    g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
+    Scan s = {.g = g, .p = t, .line = 1, .e = e};
     while (!e->status && (scan_blanks(&s), *s.p)) {
         if (scan_take(&s, '\n')) s.line++;
         else scan_rule(&s);
@@ -4625,25 +4549,24 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
 /* -------------------------------------------------------------------------------------------------
  * 9.2  Packing                                                       [S2] [FIG1] section 2
  *
- * Documents are tokenised, each followed by <|endoftext|> (and preceded by <|bos|> when asked),
- * joined, and cut into blocks of T+1 tokens that do not overlap: T inputs, and the same tokens one
- * later as targets. A block may start inside a document, and attention crosses documents, as in the
- * paper. A text's blocks come in a new random order at each pass; a grammar's as they are told.
+ * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
+ * cut into blocks of T+1 tokens: T inputs, and the same tokens one later as targets. A block may
+ * start inside a document, and attention crosses documents, as in the paper. A text's blocks come
+ * in a new random order at each pass; a grammar's as they are told.
  *
  * Held back for validation, whatever the seed: of a text or shards, the documents whose number
- * hashes below --valid; where that leaves one side empty, as with a single document, the end of the
- * last document, its share by length. Of a grammar, the documents of a seed no training has.
+ * hashes below --valid; where that leaves one side empty, the end of the last document, its share
+ * by length. Of a grammar, the documents of a seed no training has.
  *
- * --text names a file, standard input, or a folder, whose files (its own, and none whose name
- * begins with a dot) follow each other in the order of their names; a file's end ends a document.
- * Bytes that are not UTF-8 are refused: another encoding would train a model of noise.
+ * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
+ * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
- * A document ends at each id --end-token, and may go on from one file of a folder to the next. The
- * vocabulary is --vocab, by default GPT-2's 50257 ids padded to a multiple of 64 as both projects
- * do. Its last two ids are for --bos and --fix-token; a shard that has them is then refused.
+ * A document ends at each id --end-token, and may go on in the next file of a folder. There are
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
+ * two are for --bos and --fix-token; a shard that has them is then refused.
  */
 
 enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
@@ -4655,10 +4578,9 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
     for (size_t at = 0, more; at < n; at += more + 1) {
         const unsigned char b = text[at];
-        uint32_t code = b;
         more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+        uint32_t code = b & (more ? 0x3Fu >> more : 0x7Fu);
         if ((b >= 0x80 && b < 0xC0) || b > 0xF4 || n - at <= more) return at;
-        if (more) code &= 0x3Fu >> more;
         for (size_t i = 1; i <= more; i++) {
             if ((text[at + i] & 0xC0) != 0x80) return at;
             code = code << 6 | (text[at + i] & 0x3Fu);
@@ -4668,16 +4590,15 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's n bytes of text. A byte order mark becomes blanks, which the start of a document
- * drops. */
+/* Checks a file's n bytes of text. A byte order mark becomes blanks, which document_next drops. */
 static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
     const size_t good = utf8_length(t, n);
     size_t line = 1;
     if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
     if (good == n) return 0;
     for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-    return fail(e, 1, "%s: expected text in UTF-8, found byte 0x%02X in line %zu. Try: iconv "
-                "-f latin1 -t utf-8, or another file", name, t[good], line);
+    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+                name, line, t[good]);
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
@@ -4685,33 +4606,34 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                       Error *e) {
     const size_t before = out->size;
     const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
-    if (head && (n < SHARD_HEAD || number_at(bytes + 4, 4) != SHARD_VERSION))
-        return fail(e, 1, "%s: expected %d bytes of header, version %d, found %zu bytes, version "
-                    "%d. Try: a whole copy, of GPT-2's ids", name, SHARD_HEAD, SHARD_VERSION, n,
-                    n < 8 ? 0 : (int)number_at(bytes + 4, 4));
-    const unsigned char *at = bytes + (head ? SHARD_HEAD : 0), *end = bytes + n;
-    const size_t left = (size_t)(end - at), count = head ? (size_t)number_at(bytes + 8, 4)
-                                                  : left > 2 ? (left + 1) / 2 : 1;
-    if (left != 2 * count || !count)
-        return fail(e, 1, "%s: expected %zu ids of 2 bytes each, found %zu bytes. Try: a whole "
-                    "shard as llm.c or nanoGPT writes it, or --text", name, count, left);
-    for (; at < end && !e->status; at += 2) {
+    const size_t start = head ? SHARD_HEAD : 0;
+    if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
+                                         number_at(bytes + 8, 4) != (n - start) / 2)))
+        return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
+                    "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
+    const unsigned char *end = bytes + n;
+    for (const unsigned char *at = bytes + start; at < end && !e->status; at += 2) {
         const int32_t id = (int32_t)number_at(at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
-        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d or "
-                  "more, or --text", name, vocab, id, out->size - before, id + 3);
+        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
+                  vocab, id, out->size - before, id + 3);
     }
     if (e->status) out->size = before;
     return e->status;
 }
 
-/* All that --text or --tokens names: bytes with a separator after each file, or the bytes of
- * ids. */
+/* The file or folder that the data come from. */
+static const char *source_name(const Source *s) {
+    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
+         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+}
+
+/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
     Ids ids = {0};
-    files_list(s->tokens[0] ? s->tokens : s->text, &names, e);
+    files_list(source_name(s), &names, e);
     for (size_t at = 0; at < names.size && !e->status;) {
         const char *name = (const char *)names.at + at;
         at += strlen(name) + 1;
@@ -4730,8 +4652,8 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     return e->status;
 }
 
-/* Finds the next document from *at on, past its separator; false when there is none. White space at
- * the start of a text's document is not part of it. */
+/* Finds the next document from *at on, without the white space that begins it, and moves *at past
+ * its separator; false when there is none. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
     while ((*from = *to = *at) < all->size) {
@@ -4748,7 +4670,6 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
     return false;
 }
 
-/* Whether a document is held back. */
 static bool document_held(const Source *s, uint64_t number) {
     Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
     return rng_uniform(&draw) < s->valid;
@@ -4775,8 +4696,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     source_read(d, s, &all, e);
     for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
         held += document_held(s, n);
-    if (!n) fail(e, 1, "%s: expected documents, found none: it is empty. Try: another file",
-                 s->tokens[0] ? s->tokens : s->text);
+    if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", source_name(s));
     const bool cut = s->valid > 0 && (!held || held == n);
     for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
         const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
@@ -4804,7 +4724,8 @@ static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, I
     return e->status;
 }
 
-static int data_open_grammar(Data *d, const Source *s, const char *path, int T, Error *e) {
+static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
+    const char *path = source_name(s);
     Bytes text = {0};
     if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
     d->source = hash64(0, text.at, text.size);
@@ -4828,48 +4749,38 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         const int below = s->bos || s->fix_token ? d->bos : d->vocab;
         return d->end < below ? 0
              : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
-                    "Try: another one, or --vocab %d", d->end, below, d->end + 3);
+                    "Try: --vocab %d", d->end, below, d->end + 3);
     }
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
     d->end = t->end;
     d->bos = t->bos;
     d->fix = t->fix;
-    const char *flag = s->bos && d->bos < 0 ? "bos"
-                     : s->fix_token && d->fix < 0 ? "fix-token" : NULL;
-    return !flag ? 0
-         : fail(e, 2, "--%s: expected a tokenizer with an id for it, found none in %s. Try: "
-                "without it, or --tokenizer tokenizer.bin", flag, s->tokenizer);
-}
-
-/* What the data come from, for messages. */
-static const char *source_name(const Source *s) {
-    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
-         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+    const bool bos = s->bos && d->bos < 0;
+    return !bos && !(s->fix_token && d->fix < 0) ? 0
+         : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
+                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
 /* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
- * the context, or 0 when nothing will be trained and only the held documents are wanted. */
+ * the context, or 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
                 .pass = -1};
-    const bool text = s->text[0], grammar = s->grammar[0];
-    if (text + grammar + (s->tokens[0] != 0) > 1)
-        return fail(e, 2, "--%s and --%s exclude each other. Try: one of them",
-                    s->tokens[0] ? "tokens" : "text", s->tokens[0] && text ? "text" : "grammar");
+    if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
+        return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
     if (s->toy && s->open) return s->open(d, s, T, e);
-    if (s->toy)
-        return fail(e, 2, "--toy: ./paper has the toys. Try: cc -O3 data/paper.c -o paper -lm");
+    if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
     if (!data_open_ids(d, s, e)) {
-        if (text || s->tokens[0]) data_open_files(d, s, T, e);
-        else data_open_grammar(d, s, source_name(s), T, e);
+        if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
+        else data_open_grammar(d, s, T, e);
     }
     if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
         d->train.size = (size_t)s->data_tokens;
     d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
     if (!e->status && T && !d->endless && d->blocks < 1)
-        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a longer text, or "
-             "a smaller --context", source_name(s), T + 1, d->train.size);
+        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
+             "--context", source_name(s), T + 1, d->train.size);
     if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
     if (e->status) data_close(d);
     return e->status;
@@ -4942,8 +4853,7 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
     for (const char *at = text; *at;) {
         char *end;
         const long p = strtol(at, &end, 10);
-        if (end == at || p < 1 || p > 1 << 24 || n == room ||
-            (*end && (*end != ',' || !end[1])))
+        if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
             return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
                         flag, text, room, flag);
         positions[n++] = (int)p;
@@ -4955,10 +4865,8 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
 
 /* ids, targets [T] of a block of T+1 tokens. */
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
-    for (int t = 0; t < T; t++) {
-        ids[t] = block[t];
-        targets[t] = block[t + 1];
-    }
+    memcpy(ids, block, (size_t)T * sizeof *ids);
+    memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
 /* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
@@ -4995,12 +4903,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
 /* -------------------------------------------------------------------------------------------------
  * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
  *
- *   natural   the first T tokens of held documents, as the paper takes them; when these do not
- *             suffice, further stretches of the same documents
+ *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too; random tokens of the training are not. Fills ids, targets
- * [n,T] (targets only for natural) and returns how many sequences there are; *starts of them are
- * starts of documents.
+ * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
+ * how many sequences there are; *starts of them are starts of documents.
  */
 static const char *const INPUTS[] = {
     [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
@@ -5019,8 +4925,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
             if (from + T + 1 > end) continue;
             block_split(d->held.at + from, T, ids, targets);
             overwrite(ids, targets, T, fixed, d->fix);
-            ids += T;
-            targets += T;
+            ids += T, targets += T;
             got++;
             *starts += skip == 0;
         }
@@ -5041,8 +4946,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
     for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
         block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
         intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
-        ids += T;
-        targets += T;
+        ids += T, targets += T;
     }
     return got;
 }
@@ -5054,8 +4958,8 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * 10  Training and checkpoints                                                       section 4
  */
 
-/* The flag of Ctrl-C, the one mutable global: a training ends after the step in hand, and saves. A
- * second Ctrl-C ends the program at once: files are whole at any moment (chapter 15). */
+/* The one mutable global: at Ctrl-C a training ends after the step in hand, and saves. A second one
+ * ends the program at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number) {
     interrupted = 1;
@@ -5066,42 +4970,36 @@ static void on_interrupt(int signal_number) {
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
- *   8   length of the text  .. the text: lines "flag value", every flag of the model, training and
- *                              data that names no file, and those of the looks at the sink
+ *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 moments and the run, 7 these and the
- *       start
- *   8   count of parameters
- *   .. parameters in the order of the table of tensors; then, with moments, m and v
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start
+ *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
- *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
+ *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
  * No clock, path or thread count: the same run gives the same bytes. No generator's state: every
  * draw comes from --seed and from where it is made (a tensor's name, the number of a document).
  */
-enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
-       CHECKPOINT_START = 8 };
+enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from memory. Each pass_ function writes what it is given or
- * fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+/* A checkpoint on its way to a file, or from memory: each pass_ function writes what it is given or
+ * fills in what stands there. */
 typedef struct Passage {
     bool out;
     Writing w; uint64_t hash;                    /* out */
     const unsigned char *at; size_t left;        /* in: what is left of the bytes */
-    const char *name;
-    Error *e;
+    const char *name; Error *e;
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
 
 static int damaged(const char *name, Error *e) {
-    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
-                "short. Try: an older copy", name);
+    return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
 }
 
 static void pass_bytes(Passage *c, void *at, size_t n) {
@@ -5130,9 +5028,7 @@ INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return b
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
 INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
-static double pass_double(Passage *c, double x) {
-    return double_of(pass(c, bits_of_double(x), 8));
-}
+static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_of_double(x), 8)); }
 
 /* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
@@ -5150,8 +5046,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
     }
 }
 
-/* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
- * the sink depends on. */
+/* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
     if (!strchr(groups, o->group)) return false;
     if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
@@ -5169,34 +5064,25 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
     return e->status;
 }
 
-/* One line "flag value" of the text, applied to s. */
-static int checkpoint_line(Settings *s, const char *name, const char *groups, char *line,
-                           Error *e) {
-    char *value = strchr(line, ' ');
-    if (value) *value++ = 0;
-    const Option *o = value ? option_find(line, groups) : NULL;
-    if (!o || !option_kept(o, groups))
-        return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
-                    "sink that wrote it", name, line);
-    /* A default may lie outside the bounds: 0 often stands for another field's value. */
-    Error wrong = {0};
-    if (option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong))
-        return fail(e, 1, "%s: expected settings that this sink knows, found %s", name, wrong.text);
-    return 0;
-}
-
 /* s from the text, and whether its model can be. */
 static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
     char *text = grab((idx)length + 1, 1, c->e);
+    Error wrong = {0};
     if (!text) return c->e->status;
     settings_default(s);
     pass_bytes(c, text, (size_t)length);
-    for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(s, c->name, groups, line, c->e);
+    for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
+        char *value = strchr(line, ' ');
+        if (value) *value++ = 0;
+        const Option *o = value ? option_find(line, groups) : NULL;
+        /* A default may lie outside the bounds: 0 often stands for another field's value. */
+        if (o && option_kept(o, groups))
+            option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
+        else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+    }
     free(text);
-    Error wrong = {0};
-    if (!c->e->status && config_resolve(&s->model, &wrong))
-        fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
+    if (wrong.status || config_resolve(&s->model, &wrong))
+        fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
     return c->e->status;
 }
 
@@ -5206,8 +5092,7 @@ static int moments_create(Trainer *t, Error *e) {
     return e->status;
 }
 
-/* Room for `count` parameters, if the `body` behind the places is as long as they say. A part
- * stands with those before it alone: parts are 0, 1, 3 or 7. */
+/* Room for `count` parameters, if the `body` is as long as they say. Parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
     Error *e = c->e;
@@ -5215,18 +5100,16 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
     if (model_list(&list, &t->s.model, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
-    uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
-                  + (parts & PARTS_START ? CHECKPOINT_START : 0u);
+    uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
     if (count != expected || parts > 7 || (parts & (parts + 1))
         || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
-        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
-                    "of sink that wrote it", c->name, (unsigned long long)expected);
+        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
+                    c->name, (unsigned long long)expected);
     if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
     return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
-/* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
- * are there and asked for, the moments and the run. */
+/* All of a checkpoint but its checksum, to a file or from `size` bytes; the moments on demand. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
     const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
     char magic[] = CHECKPOINT_MAGIC;
@@ -5280,16 +5163,11 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
                            bool with_moments, Error *e) {
     Passage c = {.at = p, .left = n, .name = name, .e = e};
     *t = (Trainer){0};
-    if (n >= 8 && !memcmp(p, "SINKMOD1", 8))
-        return fail(e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
-                    "make hf, and ./hf instead of ./sink", name);
-    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
-        return fail(e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
-                    "train --out FILE makes one", name);
-    uint64_t version = number_at(p + 8, 4);
-    if (version != CHECKPOINT_VERSION)
-        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
-                    "wrote it", name, CHECKPOINT_VERSION, (unsigned long long)version);
+    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8)
+        || number_at(p + 8, 4) != CHECKPOINT_VERSION)
+        return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
+                    "Try: ./sink train --out FILE; ./hf for a published model", name,
+                    CHECKPOINT_VERSION);
     if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
     if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
     return e->status;
@@ -5300,8 +5178,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
     *t = (Trainer){0};
     if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
         return e->status;
-    if (!file_read(path, &held, e))
-        checkpoint_read(held.at, held.size, path, t, with_moments, e);
+    if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
     bytes_free(&held);
     return e->status;
 }
@@ -5310,7 +5187,6 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
  * 10.2  A run                                                                     section 4
  */
 
-/* Room for a step. */
 static int trainer_room(Trainer *t, Error *e) {
     int B = t->s.train.batch, T = t->s.model.context;
     t->ids = grab(2 * (idx)B * T, sizeof(int), e);
@@ -5337,12 +5213,11 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
 
 /* What --resume may change: it moves no bit of a step that is done. */
 static bool option_free(const Option *o) {
-    return !strcmp(o->flag, "steps") || !strcmp(o->flag, "save-every") ||
-           !strcmp(o->flag, "log-every");
+    return !strcmp(o->flag, "steps") || strstr(o->flag, "-every");
 }
 
-/* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
- * `file`; all else from s. The command line must not contradict what was kept, as `rule` says. */
+/* The settings to go on with: what a checkpoint keeps of `groups` from `was`, the settings of
+ * `file`; all else from s. The command line must not contradict what was kept: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
     const char *words[WORDS_MOST];
@@ -5372,12 +5247,11 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
 }
 
 static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
-    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
-         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
-                "Try: --tokenizer FILE", path, d->tokenizer);
+    if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
+    return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: another than %s", path,
+                d->tokenizer);
 }
 
-/* Opens the data again and goes to where the run was in it. */
 static int resume_data(Trainer *t, Error *e) {
     Data was = t->data;
     Source *d = &t->s.data;
@@ -5385,9 +5259,8 @@ static int resume_data(Trainer *t, Error *e) {
     if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
         || tokenizer_same(t, t->s.out, d, e)) return e->status;
     if (was.source && was.source != t->data.source)
-        return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
-                    "Try: the same --text, --grammar or --tokens as before", t->s.out,
-                    source_name(d));
+        return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
+                    "--text, --grammar or --tokens as before", t->s.out, source_name(d));
     t->data.sample = was.sample;
     t->data.document = was.document;
     t->data.offset = was.offset;
@@ -5400,41 +5273,30 @@ static uint64_t parameters_hash(const Model *m) {
     return hash ? hash : 1;
 }
 
-/* --start beside --resume: it must name what the run began from. */
-static int resume_start(const Trainer *t, const Settings *s, Error *e) {
-    Trainer from;
-    if (!s->start[0] || checkpoint_load(s->start, &from, false, e)) return e->status;
-    if (t->start != parameters_hash(&from.m))
+/* The run that s->out holds, ready to go on; 2 where s->argv or `flags` contradict it. */
+static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    Settings now;
+    Trainer from = {0};
+    if (checkpoint_load(s->out, t, true, e)) return e->status;
+    if (!t->m1)
+        fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
+    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
+                             "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
+        fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
+    if (!e->status) t->s = now;
+    if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
+        && t->start != parameters_hash(&from.m))
         fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
              t->start ? "other parameters" : "none");
     trainer_free(&from);
-    return e->status;
-}
-
-/* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
- * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
-static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    Settings now;
-    if (checkpoint_load(s->out, t, true, e)) return e->status;
-    if (!t->m1)
-        fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
-             "--resume", s->out);
-    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes only "
-                             "--steps, --save-every and --log-every", e)
-             && now.train.steps < t->step)
-        fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
-             s->out, t->step, t->step);
-    if (!e->status) t->s = now;
-    if (e->status || resume_start(t, s, e) || resume_data(t, e) || trainer_room(t, e))
-        trainer_free(t);
+    if (e->status || resume_data(t, e) || trainer_room(t, e)) trainer_free(t);
     else if (!s->quiet)
         fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
     return e->status;
 }
 
-/* Fine-tuning ([FIG30], appendix D): the model of t with its parameters, and everything else from s
- * as trainer_create has it. The tokenizer, unless ids come alone, must be t's own, or for a model
- * that had none, one of as many ids. Nothing is held on failure. */
+/* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
+ * be t's own (unless ids come alone), or for a model that had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     Trainer was = *t;                            /* put aside: t is made anew in its place */
     Settings now = *s;
@@ -5445,8 +5307,8 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
         bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
                                        : was.m.c.vocab == t->data.vocab;
         if (!same && !now.data.tokens[0])
-            fail(e, 1, "%s: expected the tokenizer that the model was trained with, found another. "
-                 "Try: --tokenizer FILE", now.data.tokenizer);
+            fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
+                 now.data.tokenizer);
         copy(t->m.params, was.m.params, was.m.count);
         t->start = parameters_hash(&was.m);
         if (e->status) trainer_free(t);
@@ -5455,19 +5317,17 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start: the model that is there, trained further. */
+/* --start. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
     Settings now;
     if (!strcmp(s->start, s->out))
         return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
     if (checkpoint_load(s->start, t, false, e)) return e->status;
-    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps a model as it is", e)) {
+    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps the model", e)) {
         trainer_free(t);
         return e->status;
     }
-    if (!s->quiet)
-        fprintf(stderr, "sink: the run begins from %s, which has done %ld steps\n", s->start,
-                t->step);
+    if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
     return trainer_restart(t, &now, e);
 }
 
@@ -5475,8 +5335,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
     if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
-    if (s->resume && !s->quiet)
-        fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
+    if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
     if (s->start[0]) return trainer_start(t, s, flags, e);
     Settings now = *s;
     return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
@@ -5502,9 +5361,6 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
                 where);
 }
 
-/* Did the last step fail for its numbers, and not for a file? */
-static bool trainer_diverged(const Trainer *t) { return !isfinite(t->loss) || !isfinite(t->norm); }
-
 /* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
     const Train *p = &t->s.train;
@@ -5519,7 +5375,6 @@ static void trainer_update(Trainer *t, double shrink) {
     }
 }
 
-/* The update from loss and gradients that are there. */
 static int trainer_finish(Trainer *t, Error *e) {
     double clip = t->s.train.clip;
     const Tensor *bad;
@@ -5556,8 +5411,7 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };                            /* sequences of a look */
 
-/* The log's columns; sink_1 is at --eps. The looks are read from its lines, so that a run that goes
- * on shows what one without a break shows. */
+/* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5573,8 +5427,7 @@ static long look_keep(Progress *p, const char *line) {
     return now.step;
 }
 
-/* The log so far: its head, or where a run goes on, the lines of the file up to its step. They must
- * end with the last look; what came after it is written again. */
+/* The log so far: its head, and of a run that goes on its lines up to the last look. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     const char *path = t->s.log;
     const long looked = t->step - t->loss_steps;
@@ -5584,15 +5437,13 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
     const char *text = (const char *)log->at, *end;
     if (strncmp(text, LOG_HEAD, at))
-        return fail(e, 1, "%s: expected the log of this run, found something else. Try: another "
-                    "--log", path);
+        return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
     for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
          at = (size_t)(end + 1 - text))
         last = look_keep(p, text + at);
     log->size = at;
     if (last != looked)
-        fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
-             "--log", path, looked, last);
+        fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log", path, last, looked);
     return e->status;
 }
 
@@ -5616,7 +5467,6 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
     return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
 }
 
-/* A training to its end: looks at the sink every log_every steps, logs, saves. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
     static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
     const Train *r = &t->s.train;
@@ -5634,8 +5484,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         bool save = r->save_every && t->step % r->save_every == 0;
         if (t->step % r->log_every == 0 || t->step == r->steps) {
             if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
-            if (p->holds)
-                p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
+            if (p->holds) p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
         }
         progress_show(t, p);
         if (save || seconds() - logged > FOLLOW) {
@@ -5656,17 +5505,16 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
-/* The loss of what a training leaves, on held documents: no later step tells of a last update that
- * was the one too many. */
+/* The loss on held documents of what a training leaves: it tells of a last update too many. */
 static int trained_loss(double *loss, Trainer *t, Error *e) {
     *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
     if (e->status || isfinite(*loss)) return e->status;
     t->loss = *loss;
-    return fail(e, 1, "step %ld: the loss on held documents is not finite: this variant diverges "
-                      "here. Try: a smaller --lr", t->step);
+    return fail(e, 1, "the loss on held documents is not finite: this variant diverges here. "
+                      "Try: a smaller --lr");
 }
 
-/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
+/* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
     Sinks seen;
@@ -5693,8 +5541,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
     if (list) r->list = list;
     double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
     if (value) r->value = value;
-    if (!list || !value)
-        return fail(e, 1, "memory: no room for %d numbers. Try: again", r->values + n);
+    if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
     list += r->lists++;
     *list = (Numbers){.at = r->values, .n = n};
     snprintf(list->name, sizeof list->name, "%s", name);
@@ -5718,38 +5565,31 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
     char name[sizeof r->list->name];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(name, sizeof name, format, args);
+    bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
     va_end(args);
-    if (length >= (int)sizeof name)
-        return fail(e, 1, "%s..: expected a name of at most %d letters. Try: a shorter one", name,
-                    (int)sizeof name - 1);
-    return result_add(r, name, x, n, e);
+    return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
+               : result_add(r, name, x, n, e);
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position and --swap-position (3.1): what an evaluation of T tokens reads in place of
- * p_1; x->t 0 for nothing. */
+/* --replace-position, --swap-position (3.1): what is read in place of p_1; x->t 0 for nothing. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
     const char *flag = s->swap_position ? "swap-position" : "replace-position";
     *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
                         s->swap_position != 0};
     if (T > c->context && c->pos == POS_LEARNED)
-        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
-                    c->context);
+        return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
     if (s->replace_position && s->swap_position)
         return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
     if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
-        return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
-                    "another. Try: one trained with --pos learned or absolute", flag, x->t);
-    if (x->t > T)
-        return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
-                    flag, x->t, T);
+        return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
+                    "--pos learned or absolute", flag, x->t);
+    if (x->t > T) return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, x->t, T);
     return 0;
 }
 
-/* How many sequences go through a block together: 16, so that their activations are small. Of a
- * model that is still in its file all n, since each batch reads the file once more. Fewer where
- * these have no room: two maps of H T^2 numbers each are there at a time. */
+/* Sequences that go through a block together: 16; of a model that is still in its file all n, since
+ * each batch reads the file. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
     const Config *c = &m->c;
     const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
@@ -5763,12 +5603,10 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 }
 
 static int none_held(int T, Error *e) {
-    return fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
-                "Try: a smaller --T, or a larger --valid", T + 1);
+    return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid", T + 1);
 }
 
-/* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
- * document. Natural input has a loss. */
+/* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
     const bool scored = s->input == INPUT_NATURAL;
@@ -5795,7 +5633,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
     return e->status;
 }
 
-/* The same with the thresholds that are printed: --eps, and 0.2 and 0.4 as in Figure 9. */
+/* Sink at --eps, and at 0.2 and 0.4 as in Figure 9. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
     const double eps[3] = {s->eps, 0.2, 0.4};
@@ -5870,11 +5708,7 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
     row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-static void outcome_row(const Outcome *o, double row[ROW]) {
-    sinks_row(&o->s, &o->c, o->loss, row);
-}
-
-/* A number as a table shows it, or - where it is not there. */
+/* A number as a table shows it, or -. */
 static const char *cell_text(char text[32], const Column *c, double x) {
     snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
     return text;
@@ -5884,7 +5718,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
-/* A text in CSV or JSON: quoted, and what must not stand there escaped. */
+/* A text in CSV or JSON. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
     bytes_add(out, "\"", 1, e);
     for (; *text; text++)
@@ -5896,8 +5730,8 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
     bytes_add(out, "\"", 1, e);
 }
 
-/* n rows as --csv and --json, with all digits; a number that is not there is left empty, or null.
- * `labels` ends with NULL; without one, the JSON is an object and no list. */
+/* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
+ * NULL; without one, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
     for (int json = 0; json < 2; json++) {
@@ -5930,20 +5764,16 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
     return e->status;
 }
 
-/* The numbers of one measurement; at their end, where there are any, Table 7's second column and
- * what the program measures besides. */
+/* The numbers of one measurement, Table 7's second column, and what the program adds. */
 static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
                         Error *e) {
     int edited = s->replace_position + s->swap_position;
     int there = config_column_first(&s->model) + edited - 1;
     double row[ROW];
     sinks_row(r, &s->model, r->loss, row);
-    put(all, e, s->eps, "eps");
-    put(all, e, r->T, "T");
-    put(all, e, r->n, "n");
+    put(all, e, s->eps, "eps"); put(all, e, r->T, "T"); put(all, e, r->n, "n");
     for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
-    put(all, e, r->massive, "massive");
-    put(all, e, r->median, "median");
+    put(all, e, r->massive, "massive"); put(all, e, r->median, "median");
     if (edited) {
         put(all, e, sinks_sink(r, there, 0), "sink_t");
         put(all, e, sinks_alpha(r, there), "alpha_t");
@@ -5957,18 +5787,18 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* A dump in the making, and the file in hand. N rows of a sequence, the first of them its x*, where
- * it has one; S columns of a map. */
+/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
-    const char *folder;
-    const Config *c;
+    const char *folder; const Config *c;
     idx B, T, N, S;
-    char path[PATH_ROOM + 64];
-    Passage file;
+    Passage file; char path[PATH_ROOM + 64];
     Error *e;
 } Dump;
 
-/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, numbers. */
+static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
+
+/* Ends the file in hand and begins another. NumPy's format 1.0: magic, a header in Python's syntax
+ * padded to a multiple of 64, numbers. */
 static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
     char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
     for (int i = 0, to = 0; i < rank; i++)
@@ -5977,6 +5807,7 @@ static void npy_begin(Dump *d, const char *name, const char *type, int rank, con
     int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
                      "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
     snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+    npy_end(d);
     snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
     d->file = (Passage){.out = true, .e = d->e};
     if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
@@ -5994,8 +5825,6 @@ static void npy_add(Dump *d, const real *x, idx n) {
     pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
-
 /* config.json: the resolved model under the flags' names. */
 static void dump_config(Dump *d, const Settings *s) {
     char value[PATH_ROOM];
@@ -6004,9 +5833,8 @@ static void dump_config(Dump *d, const Settings *s) {
         if (o->group != 'm') continue;
         option_text(o, s, value, sizeof value);
         const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
-        const char *quote = o->kind == 'c' ? "\"" : "";
-        bytes_print(&out, d->e, "%s  \"%s\": %s%s%s", out.size ? ",\n" : "{\n", o->flag, quote,
-                    shown, quote);
+        bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
+                    out.size ? ",\n" : "{\n", o->flag, shown);
     }
     bytes_add(&out, "\n}\n", 3, d->e);
     snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
@@ -6014,8 +5842,7 @@ static void dump_config(Dump *d, const Settings *s) {
     bytes_free(&out);
 }
 
-/* Lines of ids, where even is set T+1 each; 1 with the line that differs, or holds an id out of
- * range. starts, or NULL, receives where each line begins in out. */
+/* Lines of ids, where even is set T+1 each. starts, if any, receives where each begins in out. */
 static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
                      Ids *starts, int *B, int *T, Error *e) {
     int line = 1, columns = -1, here = 0;
@@ -6024,8 +5851,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
         int c = i < text->size ? text->at[i] : '\n';
         if (c == '\n') {
             if (even && here && columns >= 0 && here != columns)
-                return fail(e, 1, "%s:%d: expected %d ids as on the lines before, found %d. Try: "
-                            "lines of one length", name, line, columns, here);
+                return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
+                            name, line, columns);
             int32_t start = (int32_t)out->size - here;
             if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
@@ -6035,18 +5862,17 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
             for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
                 id = 10 * id + (text->at[i + 1] - '0');
             if (id >= vocab)
-                return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: "
-                            "--vocab", name, line, vocab, (long long)id);
+                return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d. Try: --vocab",
+                            name, line, vocab);
             ids_add(out, &(int32_t){(int32_t)id}, 1, e);
             here++;
         } else if (!isspace(c) && c != ',')
-            return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by "
-                        "blanks", name, line, isprint(c) ? c : '?');
+            return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
+                        line);
     }
     *T = columns - 1;
     if (even && !e->status && *T < 1)
-        return fail(e, 1, "%s: expected lines of at least 2 ids, found none. Try: a line like "
-                    "1 2 3", name);
+        return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
     return e->status;
 }
 
@@ -6070,7 +5896,6 @@ static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
         for (idx bh = 1; bh <= d->B * H; bh++)
             npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
     }
-    npy_end(d);
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
@@ -6082,7 +5907,6 @@ static void dump_alpha(Dump *d, const Acts *a) {
                    alpha);
         for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
     }
-    npy_end(d);
     free(alpha);
 }
 
@@ -6092,12 +5916,9 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
     const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
     npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
     for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
-    npy_end(d);
-    if (all && c->place == PLACE_POST) {
-        npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
-        for (idx l = 0; l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-        npy_end(d);
-    }
+    const bool prenorm = all && c->place == PLACE_POST;
+    if (prenorm) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+    for (idx l = 0; prenorm && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
     for (int key = 0; all && key < 2; key++) {
         const idx own = key ? c->kv_heads : H, group = H / own;
         npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
@@ -6106,7 +5927,6 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
             const LayerActs *x = &a->layer[i / N / H / B];
             npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
         }
-        npy_end(d);
     }
 }
 
@@ -6120,7 +5940,6 @@ static void dump_logits(Dump *d, const Model *m, Acts *a) {
             model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
             npy_add(d, y, some * V);
         }
-    npy_end(d);
     free(y);
 }
 
@@ -6131,12 +5950,10 @@ static void dump_tensors(Dump *d, const Model *m) {
         snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
         npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
         npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
-        npy_end(d);
     }
 }
 
-/* One forward and backward over the lines of T + 1 ids in file [B,T+1], and everything about it
- * into folder. */
+/* One forward and backward over file, B lines of T + 1 ids, and everything about it into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
     const Config *c = &m->c;
@@ -6147,9 +5964,8 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
     real *maps = grab(3 * L * map, sizeof(real), e);
     Probe *probe = grab(L, sizeof(Probe), e);
     if (!e->status) {
-        for (idx l = 0; l < L; l++)
-            probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
-                               maps + (3 * l + 2) * map};
+        for (idx l = 0; l < 3 * L; l += 3)
+            probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
             ids[i] = file->at[i + i / T];
             targets[i] = file->at[i + i / T + 1];
@@ -6158,21 +5974,20 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         model_zero_grads(m);
         model_forward(m, a, ids, B, T);
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
+        dump_config(&d, s);
         dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
-        dump_config(&d, s);
         npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
         for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
-        npy_end(&d);
         npy_begin_real(&d, "loss", 0, NULL);
         npy_add(&d, &loss, 1);
-        npy_end(&d);
         dump_tensors(&d, m);
         dump_states(&d, a, s->all);
         dump_maps(&d, "attn", a, offsetof(Probe, weight));
         dump_maps(&d, "metric", a, offsetof(Probe, metric));
         if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
         dump_alpha(&d, a);
+        npy_end(&d);
         a->probe = NULL;
     }
     free(ids);
@@ -6193,7 +6008,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
  */
 static const double SHOWS = 2, ABSENT = 1.5;
 
-enum { ARMS = 3, RUN_STEPS = 3000 };
+enum { ARMS = 3 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
     {"softmax", "",                               "Table 10"},
@@ -6203,23 +6018,20 @@ static const Arm RUN_ARMS[ARMS] = {
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
+    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
-static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
-
-/* The table, and --csv and --json. */
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
     static const char *const LABEL[] = {"arm", NULL};
     Measured rows[ARMS] = {0};
     fprintf(out, "\n%-8s %-9s", "arm", "paper");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
-    fprintf(out, " %8s\n%-8s %-9s", "sink", "", "");
+    fprintf(out, " %8s\n%18s", "sink", "");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
     fprintf(out, " %8s\n", "on 1?");
     for (int i = 0; i < ARMS; i++) {
         double row[ROW];
         char text[32];
-        outcome_row(&o[i], row);
+        sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
         snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
         for (int k = 0; k < ROW; k++) {
@@ -6247,7 +6059,7 @@ static void run_history(const Outcome *o, FILE *out) {
         fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
         for (int k = 1; k <= shown; k++) {
             const Look *look = &o[i].p.look[n * k / shown - 1];
-            fprintf(out, " %6.2f", times_even(&o[i], o[i].star ? look->alpha_star : look->alpha1));
+            fprintf(out, " %6.2f", (o[i].star ? look->alpha_star : look->alpha1) / o[i].even);
         }
     }
     fprintf(out, "\n");
@@ -6255,9 +6067,9 @@ static void run_history(const Outcome *o, FILE *out) {
 
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
     double row[ARMS][ROW];
-    for (int i = 0; i < ARMS; i++) outcome_row(&o[i], row[i]);
-    double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN];
-    double star = times_even(&o[1], row[1][ALPHA_STAR]);
+    for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
+    double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
+           star = row[1][ALPHA_STAR] / o[1].even;
     bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
                 "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
                 "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
@@ -6269,15 +6081,14 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
                 "absent below %g.\n", SHOWS, ABSENT);
 }
 
-/* A model that has learnt less may have less of a sink for that reason alone. So: where did softmax
- * stand when its training loss was what sigmoid's is at the end? */
+/* Less sink may come of less learning: what had softmax when its loss was sigmoid's last one? */
 static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
     const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
     if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
     int k = 0;
     while (k + 1 < softmax->looks && softmax->look[k].loss > sigmoid->look[sigmoid->looks - 1].loss)
         k++;
-    double times = times_even(&o[0], softmax->look[k].alpha1);
+    double times = softmax->look[k].alpha1 / o[0].even;
     bytes_print(out, e, "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax "
                 "had its training\nloss by step %ld, with alpha_1 at %.1f times even: %s.\n",
                 o[2].loss, o[0].loss, softmax->look[k].step, times,
@@ -6285,7 +6096,7 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
                                : "this budget does not tell less sink from less learning");
 }
 
-/* The table, and what needs all three arms; where one diverged, its reason stands instead. */
+/* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
     HeatMap maps[2 * ARMS];
     Error files = {0};                           /* must not cost the verdict */
@@ -6311,42 +6122,37 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
 
 /* Has the training diverged? That is a result: its error becomes why it ended. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
-    if (!e->status || interrupted || !trainer_diverged(t)) return false;
+    if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
     snprintf(why, 640, "%s", e->text);
     *e = (Error){0};
     return true;
 }
 
-/* One arm, from the seed or its checkpoint in `folder` to its numbers; its log lies there too. One
- * that diverges is a result: o->ended says where. The first arm's settings become *base. */
-static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
-    Settings arm = *base;
+/* One arm, from the seed or its checkpoint in `folder`, to its numbers or why it o->ended; the
+ * first one's settings become *base. */
+static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
+    Settings s = *base;
     Trainer t;
     int starts;
-    o->name = which->name;
-    o->source = which->source;
-    if (folder[0] && (snprintf(arm.out, PATH_ROOM, "%s/%s.ckpt", folder, o->name) >= PATH_ROOM ||
-                      snprintf(arm.log, PATH_ROOM, "%s/%s.csv", folder, o->name) >= PATH_ROOM))
-        fail(e, 2, "--out %.40s..: this path is too long. Try: a shorter one", folder);
-    else if (folder[0]) file_ready(arm.out, e);
-    if (e->status || trainer_begin(&t, &arm, which->flags, e)) return;
-    if (which == RUN_ARMS) *base = t.s;
-    outcome_begin(o, which->name, which->source, &t, t.s.eval_T);
-    progress_start(&o->p, which->name, base->quiet);
+    if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
+                      snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
+        fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
+    else if (folder[0]) file_ready(s.out, e);
+    if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
+    if (arm == RUN_ARMS) *base = t.s;
+    outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
+    progress_start(&o->p, arm->name, base->quiet);
     if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
     has_ended(o->ended, &t, e);
     trainer_free(&t);
 }
 
-/* The main job. With --out each arm's training is kept, and --resume goes on with them: an arm that
- * is done is measured again, and one that is not there yet has the first one's settings. */
+/* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
+ * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-    if (s->log[0])
-        return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
-    if (s->data.toy)
-        return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger, or ./paper "
-                          "toy-backcopy");
+    if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
+    if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
     Outcome *o = grab(ARMS, sizeof *o, e);
     Settings base = *s;
     Bytes verdict = {0};
@@ -7715,8 +7521,7 @@ const Option OPTIONS[] = {
 };
 
 enum { VALUE_ROOM = 96 };
-/* The name of the option's value, or the words of a choice separated by |: "exp|elu" is made of
- * "SIM_EXP, SIM_ELU". What follows the axis is in small letters, a - where the constant has a _. */
+/* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
     char *to = text;
     if (o->kind != 'c') return o->value;
@@ -7790,8 +7595,8 @@ const Option *option_find(const char *flag, const char *groups) {
     return option_among(OPTIONS, flag, groups);
 }
 
-static int parse_words(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                       int *n_words, Error *e) {
+int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
+                   int *n_words, Error *e) {
     for (int i = 0; i < argc && !e->status; i++) {
         const char *word = argv[i], *value = "1";
         if (strncmp(word, "--", 2)) {
@@ -7817,6 +7622,7 @@ static int parse_words(Settings *s, int argc, char **argv, const char *groups, c
             else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
         }
     }
+    if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
     return e->status;
 }
 
@@ -7826,14 +7632,7 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
     if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
         return fail(e, 2, "too many flags in one string. Try: fewer");
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-    return parse_words(s, argc, argv, groups, NULL, NULL, e);
-}
-
-int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                   int *n_words, Error *e) {
-    parse_words(s, argc, argv, groups, words, n_words, e);
-    if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
-    return e->status;
+    return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
 
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
@@ -7846,8 +7645,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same.
- */
+ * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -7927,8 +7725,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     const int shown = c->place == PLACE_POST ? 10 : 9;
     const double even = sink_uniform(c, s->T);
     const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
-            "x even");
+    fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
     for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
         const double alpha = sinks_alpha(s, j);
         char name[16];
@@ -7956,12 +7753,10 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
         fputc('\n', out);
     }
-    fprintf(out, "|h1|/|h|: norm of the first row over the mean of the others; h is the block's "
-            "output, pre-LN\nthe feature before a post-norm. cos, |q||k|: of a query after "
-            "positions with the first key,\nand with another that it sees. entropy: of a row, "
-            "nats. mass: what a row's weights over keys\nsum to. Massive activation: largest |h| "
-            "%.3g, median |h| beside it %.3g: %.1f times.\n\nalpha by layer (down) and head "
-            "(across)\n",
+    fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
+            "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
+            "mass: the sum of its weights.\nMassive activation: largest |h| %.3g, median beside it "
+            "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
             s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
     heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
@@ -8053,7 +7848,7 @@ static void check_states(Page *p) {
                       !good ? "     !" : agree ? "     =" : "     x");
         }
         if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
-        else fprintf(p->out, "   %8s %8s %8.1e\n", "", "", least);
+        else fprintf(p->out, "   %26.1e\n", least);
     }
     fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
             "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
@@ -8077,8 +7872,7 @@ static void toy_free(Toy *y) {
     *y = (Toy){0};
 }
 
-/* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
- * A stream a tensor: toys share what they have in common. */
+/* Normal numbers, a stream a tensor. Matrices about keep a vector's length, gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
@@ -8094,7 +7888,7 @@ static void toy_fill(Model *m, uint64_t seed) {
     }
 }
 
-/* Activations and maps for T tokens of y->m; on failure the toy is freed. */
+/* Activations and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
     const Config *c = &y->m.c;
     idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
@@ -8145,9 +7939,9 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *sche
 
 /* Of the schemes of a line with a * the least favourable counts. */
 static void page_measure(Page *p, const Line *l) {
-    double worst = NAN;
-    bool each = *l->flags == '*';
+    const bool each = *l->flags == '*';
     const char *flags = l->flags + each, *bar = strchr(flags, '|');
+    double worst = NAN;
     for (int x = 0; x < (each ? INSIDE : 1); x++) {
         Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
         if (y && bar) y->other = line_toy(p, l, bar + 1, "");
@@ -8156,9 +7950,6 @@ static void page_measure(Page *p, const Line *l) {
     }
     page_line(p, l, worst);
 }
-
-/* -------------------------------------------------------------------------------------------------
- * 16.4  The table of checks */
 
 static const Line STATES_OF[] = {
     {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
@@ -8173,11 +7964,6 @@ static const Check CHECKS[] = {
 static const Check *check_after(const Check *c, const Program *program) {
     const bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
     return c[1].line ? c + 1 : core && program ? program->checks : NULL;
-}
-
-static void checks_list(const Program *program, FILE *out) {
-    for (const Check *c = CHECKS; c; c = check_after(c, program))
-        fprintf(out, "  %-9s %s\n", c->line->reference, c->line->text);
 }
 
 static int checks_run(const Program *program, const char *name, FILE *out, bool colour,
@@ -8201,14 +7987,12 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
     set_workers(threads);
-    if (e->status) return e->status;
-    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
-    return page_total(&p);
+    if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+    return e->status ? e->status : page_total(&p);
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Verbs
- */
+ * 16.4  Verbs */
 
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
@@ -8304,10 +8088,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     const uint64_t hash = t->tokenizer_hash;
     const int vocab = s->data.vocab = t->m.c.vocab;
-    if (s->ids[0]) {                             /* literally: no token is fixed */
-        s->data.fix_token = 0;
-        return data_ids(&t->data, s->ids, vocab, e);
-    }
+    if (s->ids[0]) s->data.fix_token = 0;        /* literally */
+    if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
     if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
         t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
         return 0;
@@ -8315,9 +8097,9 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
     if (hash) return tokenizer_same(t, path, &s->data, e);
-    if (t->data.vocab == vocab) return 0;
-    return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE, or "
-                "--tokenizer FILE", path, vocab, t->data.vocab, s->data.tokenizer);
+    return t->data.vocab == vocab ? 0
+         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids or --tokenizer",
+                path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
@@ -8328,17 +8110,18 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     const Sinks *r = &w->o.s;
     const int first = config_column_first(&s->model), swap = s->swap_position;
     const int edited = swap + s->replace_position, there = first + edited - 1;
-    const char *how = swap ? "swapped with" : "replaced by";
+    char edit[48];
+    snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
     printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
     if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
     if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
     if (w->t.random_tokens) printf(", its training's random tokens not drawn");
-    if (edited) printf(", p_1 %s p_%d", how, edited);
+    if (edited) printf(", %s", edit);
     printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
     sinks_print(r, &s->model, s->eval_k, stdout);
     if (edited)                                              /* Table 7's two numbers */
-        printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", how,
-               edited, 100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
+        printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
+               100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
                sinks_alpha(r, first), edited, sinks_alpha(r, there));
     if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
     if (s->ablate) printf("\n%s", (const char *)w->table.at);
@@ -8347,7 +8130,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
-    Work w = {0};
+    Work w = {.o = {.name = n ? words[0] : "", .source = ""}};
     int starts = 0;
     if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
     const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
@@ -8357,8 +8140,6 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
         return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
     if (results_ready(s, e)) return e->status;
     if (several) return program->survey(s, words, n, e);
-    w.o.name = words[0];
-    w.o.source = "";
     if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
         || outcome_measure(&w.o, &w.t, s, &starts, e)
         || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
@@ -8374,8 +8155,10 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
-    (void)s;
-    if (n && !strcmp(words[0], "list")) { checks_list(s->program, stdout); return 0; }
+    const bool list = n && !strcmp(words[0], "list");
+    for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
+        printf("  %-9s %s\n", c->line->reference, c->line->text);
+    if (list) return 0;
     if (n && !file_missing(words[0]))
         return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
     return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
@@ -8383,24 +8166,21 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/, each with the first line that it says of itself. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-    static const char ENDING[] = ".grammar";
     Work w = {0};
     int found = 0;
     (void)s; (void)words; (void)n;
     printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
     for (const Variant *v = VARIANTS; v->name; v++)
         printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
-    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training "
-           "failed there; blank: no number.\n");
+    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
     files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
     for (size_t at = 0, size; at < w.in.size; at += size + 1) {
-        const char *name = (const char *)w.in.at + at;
+        const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
         size = strlen(name);
-        if (size < sizeof ENDING || strcmp(name + size + 1 - sizeof ENDING, ENDING)) continue;
+        if (!ending || strcmp(ending, ".grammar")) continue;
         w.out.size = 0;
         if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
-        if (!found++)
-            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
+        if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
         const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
         line += strcspn(line, ":\n");
         line += strspn(line, ": ");
@@ -8409,8 +8189,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
 }
 
-/* Appends documents of --grammar to out, each with its separator: `least` of them, and until they
- * hold `bytes` or more. */
+/* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
     Bytes text = {0};
     Grammar g = {0};
@@ -8424,8 +8203,6 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
     bytes_free(&text);
     return e->status;
 }
-
-enum { GRAMMAR_SHARE = 8000000 };      /* bytes of a grammar that a tokenizer is trained on */
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
@@ -8441,8 +8218,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (train) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
-        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &w.in, e);
-        int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
+        if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
+        const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
             && !tokenizer_save(s->out, t, e))
             printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
@@ -8458,14 +8235,13 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
             printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
     } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
                && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-        /* the space that encoding put before the text is not the text's */
-        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';
+        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
         fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
     }
     return work_end(&w, e);
 }
 
-/* The next token after ids[0..n), of which a's cache holds the first `from`: the likeliest at
+/* The next token after ids[0..n), of which the cache holds the first `from`: the likeliest at
  * temperature 0, else drawn from softmax(y / temperature). */
 static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
                        Rng *rng, real *y) {
@@ -8482,10 +8258,8 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
     return best;
 }
 
-/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, which leaves
- * its keys and values in the cache. A token after it is one row. When the context is full the first
- * token stays and the oldest others go. That moves the keys of all but the first: the cache serves
- * no more, and from there on a token is a forward of the whole context. */
+/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
+ * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
     const Tokenizer *known = &w->t.data.tokenizer;
     const int C = s->model.context;
@@ -8549,13 +8323,12 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
         model_init(m, s->train.init, (uint64_t)s->train.seed);
     m->plain = s->plain;
     snprintf(config, sizeof config, "%s/config.json", s->out);
-    if (e->status || file_read(s->ids, &w.in, e)
-        || ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e))
-        return work_end(&w, e);
+    if (!e->status && !file_read(s->ids, &w.in, e))
+        ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
     if (T > m->c.context)
         fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
              m->c.context + 1, T + 1, T);
-    else if (!file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+    else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
         dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
     return work_end(&w, e);
 }
@@ -8563,35 +8336,24 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run", "", "mtdeoprujl", "three short trainings: a sink emerges, moves, stays away", verb_run,
-     true},
+    {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
     {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
     {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
     {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
     {"list", "", "", "the paper's variants by name", verb_list, false},
-    {"tokenize", "train|encode|decode [FILE]", "mdou", "a tokenizer; ids; text", verb_tokenize,
-     false},
+    {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
     {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
     {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
     {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
-static const Verb *verb_among(const Verb *v, const char *name) {
-    for (; v && v->name; v++) if (!strcmp(v->name, name)) return v;
+static const Verb *verb_find(const Program *program, const char *name) {
+    const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
+    for (int i = 0; i < 2; i++)
+        for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
     return NULL;
 }
-
-static const Verb *verb_find(const Program *program, const char *name) {
-    const Verb *own = verb_among(program->verbs, name);      /* comes first */
-    return own ? own : verb_among(VERBS, name);
-}
-
-/* Verbs that a companion has. */
-static const struct { const char *program, *verbs[6]; } ELSEWHERE[] = {
-    {"paper", {"repro", "all", "report", "readme"}},
-    {"bench", {"bench", "gemm", "step", "ops", "length"}},
-    {"hf", {"import", "export", "choices", "stream"}}};
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
     const Program *program = s->program;
@@ -8618,14 +8380,12 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
             if (!strchr(v->groups, o->group)) continue;
             snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
             printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
-            if (said) printf(" [%s]", o->fallback);
-            putchar('\n');
+            printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
         }
     if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
     return 0;
 }
 
-/* The program: argv[1] is a verb. Returns the exit status. */
 static int sink_main(const Program *program, int argc, char **argv) {
     Settings s;
     Error e = {0};
@@ -8642,16 +8402,11 @@ static int sink_main(const Program *program, int argc, char **argv) {
     const Verb *v = verb_find(program, name);
     const int used = v ? 2 : 1;                              /* words before the verb's own */
     if (!v) v = program->other;
-    for (int i = 0; !v && i < 3; i++)
-        for (const char *const *at = ELSEWHERE[i].verbs, *has = ELSEWHERE[i].program; *at; at++)
-            if (!strcmp(*at, name))
-                fail(&e, 2, "%s is a verb of %s. Try: cc -O3 data/%s.c -o %s -lm && ./%s help",
-                     name, has, has, has, has);
-    if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-    if (v && v->run == verb_run) {
-        settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-        s.train.steps = RUN_STEPS;
-    }
+    if (!v)
+        fail(&e, 2, "there is no verb '%s'. Try: sink help; or make paper hf bench, for ./paper all"
+             ", report, readme; ./hf import, export, choices, stream; ./bench gemm, step, ops, "
+             "length", name);
+    if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
     s.argc = argc > used ? argc - used : 0;
     s.argv = argv + used;
     s.groups = v ? v->groups : "";
