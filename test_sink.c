@@ -6033,86 +6033,71 @@ static void checkpoint_read__damage(Test *t) {
 
 /* Replaces the first `was` in b by `by`, of any length, and puts the length of the text right. */
 static bool replaced(Bytes *b, const char *was, const char *by) {
-    size_t n = strlen(was), m = strlen(by), at = 0, text = (size_t)number_at(b->at + 16, 8);
+    const size_t n = strlen(was), m = strlen(by), text = (size_t)number_at(b->at + 16, 8);
+    size_t at = 0;
     Error e = {0};
     Bytes out = {0};
     while (at + n <= b->size && memcmp(b->at + at, was, n)) at++;
     if (at + n > b->size) return false;
-    bytes_add(&out, b->at, at, &e);
+    bytes_add(&out, b->at, 16, &e);
+    bytes_number(&out, text + m - n, 8, &e);
+    bytes_add(&out, b->at + 24, at - 24, &e);
     bytes_add(&out, by, m, &e);
     bytes_add(&out, b->at + at + n, b->size - at - n, &e);
-    for (size_t i = 0; i < 8; i++)
-        out.at[16 + i] = (unsigned char)((uint64_t)(text + m - n) >> 8 * i);
     bytes_free(b);
     *b = out;
     return true;
 }
 
-/* In the head: where a number of so many bytes is, its new value, and what is said. At -12 the file
- * is cut by 12 bytes, at -1 it is 8 bytes longer. */
-static const struct {
-    int at, bytes;
-    uint64_t value;
-    const char *said;
-} HOSTILE_NUMBERS[] = {
-    {0, 1, 'X', "expected a checkpoint"}, {8, 4, 2, "version"}, {8, 4, UINT32_MAX, "version"},
-    {12, 4, 2, ""}, {12, 4, 12, ""}, {16, 8, 0, ""}, {16, 8, 1, ""}, {16, 8, UINT64_MAX, ""},
-    {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""}, {-12, 4, 0, ""},
-    {-1, 8, 0, ""},
-};
-
-/* In the text: a line, and what it becomes. */
-static const char *const HOSTILE_TEXTS[][2] = {
-    {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers -1\n"}, {"heads 1\n", "heads 0\n"},
-    {"heads 1\n", "heads -1\n"}, {"dim 2\n", "dim 0\n"}, {"dim 2\n", "dim -2\n"},
-    {"ffn 1\n", "ffn -1\n"}, {"ffn 1\n", "ffn 0\n"}, {"vocab 4\n", "vocab 0\n"},
-    {"vocab 4\n", "vocab -4\n"}, {"context 4\n", "context -4\n"}, {"vocab 4\n", "vocab 5\n"},
-    {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
-    {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
-    {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
-    {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"}, {"kv-heads 1\n", "kv-heads -1\n"},
-    {"pos rotary\n", "pos nowhere\n"}, {"sim exp\n", "sim identity\n"},
-    {"window 0\n", "window -5\n"}, {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"},
-    {"norm-eps", "norm-EPS"}, {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
-    {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
-    {"random-tokens 1,2\n",
-     "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
-     "17,18,19,20,21,22,23,24,25,26,27\n"},
-};
-
-/* Wrong contents under a right checksum. A flag may have any value there, also one that the command
- * line would refuse and that a model cannot have. */
+/* Wrong contents under a right checksum: in the head, where a number of so many bytes is, its new
+ * value, and what is said; in the text, a line, and what it becomes, also what the command line
+ * would refuse. */
 static void checkpoint_read__hostile(Test *t) {
+    enum { SHORTER = -12, LONGER = -1 };                     /* the file, by 12 bytes and by 8 */
+    static const struct { int at, bytes; uint64_t value; const char *said; } NUMBERS[] = {
+        {0, 1, 'X', "expected a checkpoint"}, {8, 4, 2, "version"}, {8, 4, UINT32_MAX, "version"},
+        {12, 4, 2, ""}, {12, 4, 12, ""}, {16, 8, 0, ""}, {16, 8, 1, ""}, {16, 8, UINT64_MAX, ""},
+        {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""},
+        {SHORTER, 0, 0, ""}, {LONGER, 0, 0, ""},
+    };
+    static const char *const TEXTS[][2] = {
+        {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers -1\n"}, {"heads 1\n", "heads 0\n"},
+        {"heads 1\n", "heads -1\n"}, {"dim 2\n", "dim 0\n"}, {"dim 2\n", "dim -2\n"},
+        {"ffn 1\n", "ffn -1\n"}, {"ffn 1\n", "ffn 0\n"}, {"vocab 4\n", "vocab 0\n"},
+        {"vocab 4\n", "vocab -4\n"}, {"context 4\n", "context -4\n"}, {"vocab 4\n", "vocab 5\n"},
+        {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
+        {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
+        {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
+        {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"},
+        {"kv-heads 1\n", "kv-heads -1\n"}, {"pos rotary\n", "pos nowhere\n"},
+        {"sim exp\n", "sim identity\n"}, {"window 0\n", "window -5\n"},
+        {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"}, {"norm-eps", "norm-EPS"},
+        {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
+        {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
+        {"random-tokens 1,2\n", "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
+         "17,18,19,20,21,22,23,24,25,26,27\n"},
+    };
+    enum { N = sizeof NUMBERS / sizeof *NUMBERS, M = sizeof TEXTS / sizeof *TEXTS };
     Trainer r;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, false);
-    int text = (int)number_at(b.at + 16, 8),
-        n_numbers = (int)(sizeof HOSTILE_NUMBERS / sizeof HOSTILE_NUMBERS[0]);
-    for (int i = 0; i < n_numbers + 8; i++) { /* then the 8 bytes that count the parameters */
+    const int count = 24 + (int)number_at(b.at + 16, 8) + 44;
+    for (int i = 0; i < N + M + 8; i++) {
         Bytes w = {0};
-        Error e = {0};
-        const int at = i < n_numbers ? HOSTILE_NUMBERS[i].at : 0;
-        bytes_add(&w, b.at, b.size, &e);
-        if (i >= n_numbers) w.at[24 + text + 44 + i - n_numbers] ^= 1;
-        else
-            for (int k = 0; k < HOSTILE_NUMBERS[i].bytes && at >= 0; k++)
-                w.at[at + k] = (unsigned char)(HOSTILE_NUMBERS[i].value >> 8 * k);
-        if (at == -12) w.size -= 12;
-        if (at == -1) bytes_number(&w, 0, 8, &e);
+        bytes_add(&w, b.at, b.size, fresh(t));
+        if (i < N) {
+            for (int k = 0; k < NUMBERS[i].bytes; k++)
+                w.at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
+            if (NUMBERS[i].at == SHORTER) w.size -= 12;
+            if (NUMBERS[i].at == LONGER) bytes_number(&w, 0, 8, &t->e);
+        }
+        else if (i < N + M) fact(t, replaced(&w, TEXTS[i - N][0], TEXTS[i - N][1]), "no %s",
+                                 TEXTS[i - N][0]);
+        else w.at[count + i - N - M] ^= 1;                   /* of the number of parameters */
         seal(&w);
-        fact(t, checkpoint_refused(w.at, w.size, i < n_numbers ? HOSTILE_NUMBERS[i].said : ""),
-             "number %d is read", i);
-        bytes_free(&w);
-    }
-    for (int i = 0; i < (int)(sizeof HOSTILE_TEXTS / sizeof HOSTILE_TEXTS[0]); i++) {
-        Bytes w = {0};
-        Error e = {0};
-        bytes_add(&w, b.at, b.size, &e);
-        fact(t, replaced(&w, HOSTILE_TEXTS[i][0], HOSTILE_TEXTS[i][1]), "no line %s",
-             HOSTILE_TEXTS[i][0]);
-        seal(&w);
-        fact(t, checkpoint_refused(w.at, w.size, ""), "%.60s is read", HOSTILE_TEXTS[i][1]);
+        fact(t, checkpoint_refused(w.at, w.size, i < N ? NUMBERS[i].said : ""), "%d is read: %s",
+             i, i >= N && i < N + M ? TEXTS[i - N][1] : "a number");
         bytes_free(&w);
     }
     bytes_free(&b);
@@ -6607,19 +6592,18 @@ static void evaluate__refuses(Test *t) {
         {"--pos learned", 16, 0, ""},
         {"--pos absolute", 17, 0, ""},
         {"", 20, 0, ""},
-        {FROM_TEXT "--valid 0", 8, 1, "expected one of 9 tokens or more"},
-        {"", 400, 1, "expected one of 401 tokens or more"},
+        {FROM_TEXT "--valid 0", 8, 1, "no held document has 9 tokens"},
+        {"", 400, 1, "no held document has 401 tokens"},
         {"--input random", 40, 0, ""},
         {"--input repeat", 8, 0, ""},
         {"--pos learned --replace-position 16", 16, 0, ""},
         {"--pos learned --swap-position 2", 16, 0, ""},
         {"--pos absolute --replace-position 5", 8, 0, ""},
-        {"--pos learned --replace-position 9", 8, 2, "expected a token of the 8"},
+        {"--pos learned --replace-position 9", 8, 2, "8 tokens are fed"},
         {"--pos learned --swap-position 9", 8, 2, "--swap-position 9: "},
         {"--pos learned --replace-position 5 --swap-position 5", 8, 2, "exclude each other"},
-        {"--replace-position 5", 8, 2,
-         "--replace-position 5: expected a model whose positions are added"},
-        {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: expected a model whose"}};
+        {"--replace-position 5", 8, 2, "--replace-position 5: this model adds no positions"},
+        {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: this model adds no"}};
     Settings s;
     Trainer r;
     Sinks found;
@@ -7288,51 +7272,40 @@ static void set_workers__says_so(Test *t) {
 /* =================================================================================================
  * 16  Command line */
 
+/* A choice's constant; its word is the same in small letters, with - for _. */
+#define IS(axis, row) [axis##_##row] = #row
+
 /* Every choice by its words: as many as its enum has rows, each at the place of its constant, the
  * default first. And a word that is none of them. */
 static void option__choices(Test *t) {
     static const struct { const char *flag; int rows; const char *words[8]; } CHOICES[] = {
-        {"pos", POS_ROWS, {[POS_ROTARY] = "rotary", [POS_NONE] = "none",
-            [POS_ABSOLUTE] = "absolute", [POS_LEARNED] = "learned", [POS_RELATIVE] = "relative",
-            [POS_T5] = "t5", [POS_ALIBI] = "alibi"}},
-        {"rope-pairing", PAIR_ROWS, {[PAIR_HALF] = "half", [PAIR_INTERLEAVED] = "interleaved"}},
-        {"rope-scaling", ROPE_ROWS, {[ROPE_NONE] = "none", [ROPE_LINEAR] = "linear",
-            [ROPE_LLAMA3] = "llama3"}},
-        {"norm", NORM_ROWS, {[NORM_RMS] = "rms", [NORM_LAYER] = "layer"}},
-        {"place", PLACE_ROWS, {[PLACE_PRE] = "pre", [PLACE_POST] = "post",
-            [PLACE_PARALLEL] = "parallel"}},
-        {"act", ACT_ROWS, {[ACT_SWIGLU] = "swiglu", [ACT_GEGLU] = "geglu", [ACT_REGLU] = "reglu",
-            [ACT_SWISH] = "swish", [ACT_GELU] = "gelu", [ACT_RELU] = "relu",
-            [ACT_GELUTANH] = "gelutanh"}},
-        {"bias-in", BIAS_ROWS, {[BIAS_ALL] = "all", [BIAS_QKV] = "qkv",
-            [BIAS_ATTENTION] = "attention", [BIAS_FFN] = "ffn"}},
-        {"combine", COMBINE_ROWS, {[COMBINE_CONCAT] = "concat", [COMBINE_ADD] = "add"}},
-        {"kernel", KERNEL_ROWS, {[KERNEL_IDENTITY] = "identity", [KERNEL_ELU] = "elu",
-            [KERNEL_MLP] = "mlp"}},
-        {"sim", SIM_ROWS, {[SIM_EXP] = "exp", [SIM_SIGMOID] = "sigmoid", [SIM_ELU] = "elu",
-            [SIM_IDENTITY] = "identity"}},
-        {"normalizer", NORMALIZER_ROWS, {[NORMALIZER_SUM] = "sum", [NORMALIZER_ONE] = "one",
-            [NORMALIZER_CLAMP] = "clamp", [NORMALIZER_PNORM] = "pnorm"}},
-        {"extra", EXTRA_ROWS, {[EXTRA_NONE] = "none", [EXTRA_K] = "k", [EXTRA_KV] = "kv",
-            [EXTRA_ZERO] = "zero", [EXTRA_LOGIT] = "logit"}},
-        {"extra-order", ORDER_ROWS, {[ORDER_FIRST] = "first", [ORDER_LAST] = "last",
-            [ORDER_LOWFREQ] = "lowfreq"}},
-        {"extra-value", VALUE_ROWS, {[VALUE_ZERO] = "zero", [VALUE_E1] = "e1",
-            [VALUE_ONES] = "ones"}},
-        {"init", INIT_ROWS, {[INIT_TORCH] = "torch", [INIT_AUTHORS] = "authors",
-            [INIT_GPT2] = "gpt2"}},
-        {"schedule", SCHEDULE_ROWS, {[SCHEDULE_CONSTANT] = "constant",
-            [SCHEDULE_COSINE] = "cosine"}},
-        {"optimizer", OPTIMIZER_ROWS, {[OPTIMIZER_ADAMW] = "adamw", [OPTIMIZER_SGD] = "sgd"}},
-        {"decay", DECAY_ROWS, {[DECAY_ALL] = "all", [DECAY_MATRICES] = "matrices"}},
-        {"toy", TOY_ROWS, {[TOY_NONE] = "none", [TOY_TRIGGER] = "trigger",
-            [TOY_BACKCOPY] = "backcopy"}},
-        {"metric-rows", METRIC_ROWS, {[METRIC_REAL] = "real", [METRIC_PLUS1] = "plus1"}},
-        {"input", INPUT_ROWS, {[INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random",
-            [INPUT_REPEAT] = "repeat"}},
-        {"ablate", ABLATE_ROWS, {[ABLATE_NONE] = "none", [ABLATE_KEY1] = "key1",
-            [ABLATE_VALUE1] = "value1", [ABLATE_VALUE1_MEAN] = "value1-mean",
-            [ABLATE_KSTAR] = "kstar"}},
+        {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
+            IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
+        {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}},
+        {"rope-scaling", ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3)}},
+        {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER)}},
+        {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL)}},
+        {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, SWISH),
+            IS(ACT, GELU), IS(ACT, RELU), IS(ACT, GELUTANH)}},
+        {"bias-in", BIAS_ROWS, {IS(BIAS, ALL), IS(BIAS, QKV), IS(BIAS, ATTENTION), IS(BIAS, FFN)}},
+        {"combine", COMBINE_ROWS, {IS(COMBINE, CONCAT), IS(COMBINE, ADD)}},
+        {"kernel", KERNEL_ROWS, {IS(KERNEL, IDENTITY), IS(KERNEL, ELU), IS(KERNEL, MLP)}},
+        {"sim", SIM_ROWS, {IS(SIM, EXP), IS(SIM, SIGMOID), IS(SIM, ELU), IS(SIM, IDENTITY)}},
+        {"normalizer", NORMALIZER_ROWS, {IS(NORMALIZER, SUM), IS(NORMALIZER, ONE),
+            IS(NORMALIZER, CLAMP), IS(NORMALIZER, PNORM)}},
+        {"extra", EXTRA_ROWS, {IS(EXTRA, NONE), IS(EXTRA, K), IS(EXTRA, KV), IS(EXTRA, ZERO),
+            IS(EXTRA, LOGIT)}},
+        {"extra-order", ORDER_ROWS, {IS(ORDER, FIRST), IS(ORDER, LAST), IS(ORDER, LOWFREQ)}},
+        {"extra-value", VALUE_ROWS, {IS(VALUE, ZERO), IS(VALUE, E1), IS(VALUE, ONES)}},
+        {"init", INIT_ROWS, {IS(INIT, TORCH), IS(INIT, AUTHORS), IS(INIT, GPT2)}},
+        {"schedule", SCHEDULE_ROWS, {IS(SCHEDULE, CONSTANT), IS(SCHEDULE, COSINE)}},
+        {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD)}},
+        {"decay", DECAY_ROWS, {IS(DECAY, ALL), IS(DECAY, MATRICES)}},
+        {"toy", TOY_ROWS, {IS(TOY, NONE), IS(TOY, TRIGGER), IS(TOY, BACKCOPY)}},
+        {"metric-rows", METRIC_ROWS, {IS(METRIC, REAL), IS(METRIC, PLUS1)}},
+        {"input", INPUT_ROWS, {IS(INPUT, NATURAL), IS(INPUT, RANDOM), IS(INPUT, REPEAT)}},
+        {"ablate", ABLATE_ROWS, {IS(ABLATE, NONE), IS(ABLATE, KEY1), IS(ABLATE, VALUE1),
+            IS(ABLATE, VALUE1_MEAN), IS(ABLATE, KSTAR)}},
     };
     static const char *const WRONG[] = {"nothing", "", "0", "SIM_EXP", "pre|post", "sum "};
     int rows = 0, choices = 0;
@@ -7342,25 +7315,24 @@ static void option__choices(Test *t) {
         char words[VALUE_ROOM], word[VALUE_ROOM];
         Settings s;
         option_value(o, words);
-        EACH(row, CHOICES[i].words)
-            if (CHOICES[i].words[row])
-                fact(t, !strcmp(option_word(o, row, word), CHOICES[i].words[row]),
-                     "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
+        for (int row = 0; row < CHOICES[i].rows; row++) {
+            option_word(o, row, word);
+            for (char *p = word; *p; p++) *p = (char)(*p == '-' ? '_' : *p >= 'a' ? *p - 32 : *p);
+            fact(t, CHOICES[i].words[row] && !strcmp(word, CHOICES[i].words[row]),
+                 "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
+        }
         fact(t, !*option_word(o, CHOICES[i].rows, word), "--%s has %s as well", o->flag, word);
         fact(t, !strcmp(option_word(o, 0, word), o->fallback), "--%s is %s", o->flag, word);
         rows -= CHOICES[i].rows;
         for (int row = 0; *option_word(o, row, word); row++, rows++) {
-            Error e = {0};
             int is = -1;
-            fact(t, !option_set(o, &s, word, true, &e), "--%s %s: %s", o->flag, word, e.text);
+            fact(t, !option_set(o, &s, word, true, fresh(t)), "--%s: %s", o->flag, t->e.text);
             memcpy(&is, (char *)&s + o->field, sizeof is);
             fact(t, is == row, "--%s %s gives row %d", o->flag, word, is);
         }
-        EACH(w, WRONG) {
-            Error e = {0};
-            fact(t, option_set(o, &s, WRONG[w], true, &e) == 2 && strstr(e.text, o->flag)
-                 && strstr(e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], e.text);
-        }
+        EACH(w, WRONG)
+            fact(t, option_set(o, &s, WRONG[w], true, fresh(t)) == 2 && strstr(t->e.text, o->flag)
+                 && strstr(t->e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], t->e.text);
     }
     /* what shapes a model is an axis of the covering array, but for its sizes, and for what is
      * forward only (data/test_hf.c) */
@@ -7395,29 +7367,24 @@ static int parsed(Settings *s, const char *const *given, int most, const char *g
 
 /* Numbers: whole or not, bounded, and read to the bit. */
 static void option__numbers(Test *t) {
-    static const char *const WRONG[][2] = {
-        {"--layers", "0"},    {"--layers", "-1"},  {"--layers", "1.5"},     {"--layers", "2x"},
-        {"--layers", ""},     {"--layers", "two"}, {"--layers", "1025"},    {"--layers", " 2"},
-        {"--layers", "1e9"},  {"--layers", "nan"}, {"--scale", "nan"},      {"--scale", "inf"},
-        {"--scale", "1e7"},   {"--scale", "1,5"},  {"--norm-eps", "-1e-9"}, {"--norm-eps", "1.1"},
-        {"--vocab", "1e300"}, {"--prefix", "-1"},  {"--rope-base", "0.5"},  {"--lr", "-1"},
-        {"--beta1", "1"},     {"--beta2", "1"},    {"--valid", "0.95"},     {"--eps", "1.5"},
-        {"--seed", "-1"},     {"--T", "0"},        {"--steps", "-1"},       {"--clip", "-1"},
-        {"--threads", "0"},   {"--window", "0"},   {"--batch", "0"},
+    static const struct { const char *flag, *wrong[10], *right[3]; } ROWS[] = {
+        {"--layers", {"0", "-1", "1.5", "2x", "two", "1025", " 2", "1e9", "nan", ""},
+         {"1", "1024", "1e2"}},
+        {"--scale", {"nan", "inf", "1e7", "1,5"}, {"-2.5", "1e-300"}},
+        {"--norm-eps", {"-1e-9", "1.1"}, {"0", "1"}},
+        {"--vocab", {"1e300"}, {NULL}}, {"--rope-base", {"0.5"}, {NULL}},
+        {"--lr", {"-1"}, {"0"}}, {"--beta1", {"1"}, {NULL}}, {"--beta2", {"1"}, {NULL}},
+        {"--valid", {"0.95"}, {"0"}}, {"--eps", {"1.5"}, {"0"}}, {"--T", {"0"}, {NULL}},
+        {"--seed", {"-1"}, {"2147483647"}}, {"--steps", {"-1"}, {"0"}}, {"--clip", {"-1"}, {"0"}},
+        {"--threads", {"0"}, {NULL}}, {"--window", {"0"}, {"1"}}, {"--batch", {"0"}, {NULL}},
+        {"--prefix", {"-1"}, {"0"}},
     };
-    static const char *const RIGHT[][2] = {
-        {"--layers", "1"},     {"--layers", "1024"}, {"--layers", "1e2"},      {"--scale", "-2.5"},
-        {"--scale", "1e-300"}, {"--norm-eps", "0"},  {"--norm-eps", "1"},      {"--lr", "0"},
-        {"--steps", "0"},      {"--clip", "0"},      {"--seed", "2147483647"}, {"--prefix", "0"},
-        {"--valid", "0"},      {"--eps", "0"},       {"--window", "1"},
-    };
-    for (int i = 0; i < 46; i++) {
-        const char *const *pair = i < 31 ? WRONG[i] : RIGHT[i - 31];
-        int n, status;
+    EACH(i, ROWS) for (int k = 0; k < 13; k++) {
+        const char *pair[] = {ROWS[i].flag, k < 10 ? ROWS[i].wrong[k] : ROWS[i].right[k - 10]};
         Settings s;
-        status = parsed(&s, pair, 2, "mtdeo", &n, fresh(t));
-        fact(t, status == (i < 31 ? 2 : 0)
-             && (!status || (strstr(t->e.text, pair[0]) && strstr(t->e.text, "Try: "))),
+        int n, status = pair[1] ? parsed(&s, pair, 2, "mtdeo", &n, fresh(t)) : -1;
+        fact(t, !pair[1] || (k < 10 ? status == 2 && strstr(t->e.text, pair[0]) &&
+                                      strstr(t->e.text, "Try: ") : status == 0),
              "%s \"%s\": status %d, %s", pair[0], pair[1], status, t->e.text);
     }
     static const char *const DOUBLES[] = {"0.1", "3.3333333333333335", "1e-300",
@@ -7432,26 +7399,24 @@ static void option__numbers(Test *t) {
  * bounds and choices, and doubles that need 17 digits. */
 static void option_text__round_trip(Test *t) {
     static const char *const DOUBLES[] = {
-        "0.1",           "0.30000000000000004",  "5e-324", "1.7976931348623157e308", "-2.5",
-        "123456789.123", "3.3333333333333335e-9"};
+        "0.1", "0.30000000000000004", "5e-324", "1.7976931348623157e308", "-2.5", "123456789.123",
+        "3.3333333333333335e-9"};
     for (const Option *o = OPTIONS; o->flag; o++) {
         int values = o->kind == 'd' ? 7 : o->kind == 'c' ? 1 : 2;
-        char words[VALUE_ROOM], word[VALUE_ROOM];
+        char words[VALUE_ROOM], value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
         for (const char *p = option_value(o, words); o->kind == 'c' && *p; p++) values += *p == '|';
         for (int i = -1; i < values; i++) {
             Settings a, b;
-            Error e = {0};
-            char value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
             settings_default(&a);
             settings_default(&b);
             if (i < 0) snprintf(value, sizeof value, "%s", o->fallback);
             else if (o->kind == 'd') snprintf(value, sizeof value, "%s", DOUBLES[i]);
-            else if (o->kind == 'c') snprintf(value, sizeof value, "%s", option_word(o, i, word));
+            else if (o->kind == 'c') option_word(o, i, value);
             else if (o->kind == 's') snprintf(value, sizeof value, "%s", i ? "a b" : "x/y.z");
             else snprintf(value, sizeof value, "%.0f", i ? o->least : o->most);
-            fact(t, !option_set(o, &a, value, false, &e), "--%s %s: %s", o->flag, value, e.text);
+            fact(t, !option_set(o, &a, value, false, fresh(t)), "--%s: %s", o->flag, t->e.text);
             option_text(o, &a, text, sizeof text);
-            fact(t, !option_set(o, &b, text, false, &e), "--%s %s: %s", o->flag, text, e.text);
+            fact(t, !option_set(o, &b, text, false, fresh(t)), "--%s: %s", o->flag, t->e.text);
             option_text(o, &b, again, sizeof again);
             fact(t, !strcmp(text, again) && !memcmp(&a, &b, sizeof a), "--%s %s became %s", o->flag,
                  value, text);
@@ -7468,8 +7433,7 @@ static void option_text__round_trip(Test *t) {
 /* Words, flags and the groups that say which flags a verb takes; a value that is missing; too long
  * a path. */
 static void settings_parse__words(Test *t) {
-    static const struct { const char *groups, *words[8]; int status, n_words;
-    } ROWS[] = {
+    static const struct { const char *groups, *words[8]; int status, n_words; } ROWS[] = {
         {"m", {"model.bin", "--layers", "3", "other"}, 0, 2},
         {"m", {"--steps", "3"}, 2, 0},
         {"t", {"--layers", "3"}, 2, 0},
@@ -7489,68 +7453,62 @@ static void settings_parse__words(Test *t) {
     };
     Settings s;
     int n;
+    char path[PATH_ROOM + 1];
     EACH(r, ROWS) {
         int status = parsed(&s, ROWS[r].words, 8, ROWS[r].groups, &n, fresh(t));
         fact(t, status == ROWS[r].status && (status ? strstr(t->e.text, "Try: ") != NULL
                                                     : n == ROWS[r].n_words),
              "row %d: status %d, %d words, %s", r, status, n, t->e.text);
     }
-    char path[PATH_ROOM + 1];
-    memset(path, 'p', sizeof path);
-    for (int room_left = 0; room_left < 2; room_left++) {
-        path[PATH_ROOM - room_left] = 0;
+    for (int length = PATH_ROOM; length >= PATH_ROOM - 1; length--) {
+        snprintf(path, sizeof path, "%0*d", length, 0);
         int status = parsed(&s, (const char *const[]){"--out", path}, 2, "u", &n, fresh(t));
-        fact(t, status == (room_left ? 0 : 2) && (status || !strcmp(s.out, path)),
-             "a path of %zu: %s", strlen(path), t->e.text);
+        fact(t, status == (length < PATH_ROOM ? 0 : 2) && (status || !strcmp(s.out, path)),
+             "a path of %d: %s", length, t->e.text);
     }
 }
 
 /* Later flags win, a variant stands for its flags where it stands, min-lr is a tenth of lr unless
- * given. */
+ * given; and the paper's defaults. */
 static void settings_parse__order(Test *t) {
-    static const struct { const char *flags; int sim; double scale;
-    } ROWS[] = {
+    static const struct { const char *flags; int sim; double scale; } ROWS[] = {
         {"--sim elu --sim sigmoid", SIM_SIGMOID, 1},
         {"--variant sigmoid --sim elu", SIM_ELU, 1},
         {"--sim elu --variant sigmoid --scale 3", SIM_SIGMOID, 3},
         {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2},
     };
+    static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
     char many[1023] = "";
+    Config last;
+    Settings s;
+    int n;
     for (int i = 0; i < 60; i++) strcat(many, "--scale 0.5 ");
     strcat(many, "--sim sigmoid");
-    Config last;
-    Error too_many = {0};
-    config_from_flags(&last, many, &too_many);
-    fact(t, too_many.status == 2 || last.sim == SIM_SIGMOID,
+    fact(t, config_from_flags(&last, many, fresh(t)) == 2 || last.sim == SIM_SIGMOID,
          "the last of 61 flags is dropped in silence");
     EACH(r, ROWS) {
         Config c = config_of(t, "%s", ROWS[r].flags);
         fact(t, c.sim == ROWS[r].sim && c.scale == ROWS[r].scale, "%s: sim %d, scale %g",
              ROWS[r].flags, c.sim, c.scale);
     }
-    static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
-    Settings s;
-    int n;
-    for (int words = 0; words < 5; words += 2) {
+    for (int words = 4; words >= 0; words -= 2) {
         fact(t, !parsed(&s, LR, words, "t", &n, fresh(t)), "%s", t->e.text);
-        if (!words) within(t, s.train.lr, 4e-3, 0, "default lr");
         within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "min-lr, %d words",
                words);
     }
-    const double defaults[][2] = {{s.train.beta1, 0.9}, {s.train.beta2, 0.95},    {s.train.wd, 0.1},
-                                  {s.train.clip, 1},    {s.train.adam_eps, 1e-8}, {s.eps, 0.3},
-                                  {s.eval_T, 64},       {s.eval_n, 100}};
-    for (int i = 0; i < 8; i++)
-        within(t, defaults[i][0], defaults[i][1], 0, "default %d of the paper", i);
+    const double defaults[][2] = {
+        {s.train.lr, 4e-3}, {s.train.beta1, 0.9}, {s.train.beta2, 0.95}, {s.train.wd, 0.1},
+        {s.train.clip, 1}, {s.train.adam_eps, 1e-8}, {s.eps, 0.3}, {s.eval_T, 64},
+        {s.eval_n, 100}};
+    EACH(i, defaults) within(t, defaults[i][0], defaults[i][1], 0, "default %d of the paper", i);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 16.2  The program itself: ./sink, run as a user runs it */
 
-/* Every variant is listed with its flags; every verb, and every flag of a verb, has its help. A verb
- * of a companion is named with the program that has it. */
+/* Every variant is listed with its flags; every verb, and every flag of a verb, has its help. A
+ * verb of a companion is named with the program that has it. */
 static void sink__pages(Test *t) {
-    /* what only a training has */
     static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
                                               "data-tokens"};
     char line[400];
@@ -7574,9 +7532,8 @@ static void sink__pages(Test *t) {
         const char *of = said(t, "help %s", v->name);
         for (const Option *o = OPTIONS; o->flag; o++) {
             snprintf(line, sizeof line, "\n  --%s ", o->flag);
-            bool here = strstr(of, line) != NULL, mine = option_find(o->flag, v->groups) != NULL;
-            fact(t, here == mine, "sink help %s: --%s is %s", v->name, o->flag,
-                 here ? "there" : "missing");
+            fact(t, !strstr(of, line) == !option_find(o->flag, v->groups),
+                 "sink help %s: --%s is missing, or too much", v->name, o->flag);
         }
     }
     EACH(i, OF_TRAINING)
@@ -7652,9 +7609,9 @@ static void sink__wrong_files(Test *t) {
         {"dump --out " SCRATCH "/d --ids " SCRATCH "/none", "none: "},
         {"tokenize decode " SCRATCH "/bad.grammar", "bad.grammar:1: expected token ids"},
         {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/ids",
-         "ids:2: expected ids below the vocabulary's 9, found 9"},
+         "ids:2: expected ids below the vocabulary's 9"},
         {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids",
-         "ids:3: expected 3 ids as on the lines before, found 2"},
+         "ids:3: expected 3 ids as before"},
         {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "at least 2 ids"},
         {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "at most 3 ids"},
     };
@@ -7684,6 +7641,7 @@ static void sink__sources(Test *t) {
         {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
         {"tokens", SCRATCH "/tale.bin", "--vocab 400 --end-token 3"}};
     Settings s;
+    Trainer back;
     Error e = {0};
     Bytes text = {0}, shard = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
@@ -7697,7 +7655,6 @@ static void sink__sources(Test *t) {
         said(t, "train --%s - %s%s" SCRATCH "/again.ckpt < %s", kind, more, MODEL, file);
         fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/again.ckpt"),
              "standard input gives another model than the file (%d)", k);
-        Trainer back;
         if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) break;
         const Source *d = &back.s.data;
         fact(t, d->fix_token == 1 && d->bos && d->data_tokens == 900
@@ -7715,7 +7672,7 @@ static void sink__sources(Test *t) {
                "/tale.tok", 1, "expected a vocabulary of 400");
     sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --tokens tokenizer.bin", 1,
                "expected ids below 398");      /* --bos and --fix-token have the last two */
-    for (int n = 1; n < 4; n += 2) { /* documents of a grammar, as many as are asked for */
+    for (int n = 1; n < 4; n += 2) {          /* documents of a grammar, as many as are asked for */
         const char *at = said(t, "generate --grammar " SCRATCH "/tale.grammar --n %d", n);
         int found = 0;
         for (; (at = strstr(at, DOCUMENT_END)); at++) found++;
@@ -7729,35 +7686,33 @@ static void sink__sources(Test *t) {
 /* Text to ids and back, by file and by standard input; and a vocabulary trained as in memory. */
 static void sink__tokenize(Test *t) {
     Settings s;
-    Error e = {0};
-    Tokenizer k, mine;
+    Tokenizer k;
     Bytes text = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    bytes_add(&text, SAMPLE, strlen(SAMPLE), &e);
-    for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &e);
-    file_write(SCRATCH "/text", text.at, text.size, &e);
+    bytes_add(&text, SAMPLE, strlen(SAMPLE), fresh(t));
+    for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &t->e);
+    file_write(SCRATCH "/text", text.at, text.size, &t->e);
     for (int input = 0; input < 2; input++) {
-        const char *from = input ? "<" : "";
-        const char *ids = said(t, "tokenize encode %s" SCRATCH "/text", from);
-        size_t n = strlen(ids);
+        const char *from = input ? "<" : "", *ids = said(t, "tokenize encode %s" SCRATCH "/text",
+                                                         from);
+        const size_t n = strlen(ids);
         fact(t, n >= 400 && ids[n - 1] == '\n', "%zu bytes of ids", n);
-        file_write(SCRATCH "/ids", ids, n, &e);
+        file_write(SCRATCH "/ids", ids, n, &t->e);
         said(t, "tokenize decode %s" SCRATCH "/ids", from);
         fact(t, files_same(SCRATCH "/out", SCRATCH "/text"), "another text comes back");
     }
     said(t, "tokenize train " SCRATCH "/tale.txt " SCRATCH "/tale.grammar --vocab 300 --out "
          SCRATCH "/new.tok");
     text.size = 0;
-    file_read(SCRATCH "/tale.txt", &text, &e);
-    bytes_add(&text, DOCUMENT_END, 13, &e);
-    file_read(SCRATCH "/tale.grammar", &text, &e);
-    if (!tokenizer_load(SCRATCH "/new.tok", &k, &e)
-        && !tokenizer_train(&mine, text.at, text.size, 300, &e)) {
-        fact(t, k.hash == mine.hash && k.vocab == 300, "another vocabulary");
+    file_read(SCRATCH "/tale.txt", &text, &t->e);
+    bytes_add(&text, DOCUMENT_END, 13, &t->e);
+    file_read(SCRATCH "/tale.grammar", &text, &t->e);
+    if (!tokenizer_train(&k, text.at, text.size, 300, &t->e)) {
+        tokenizer_save(SCRATCH "/mine.tok", &k, &t->e);
         tokenizer_free(&k);
-        tokenizer_free(&mine);
     }
-    fact(t, !e.status, "%s", e.text);
+    fact(t, !t->e.status && files_same(SCRATCH "/new.tok", SCRATCH "/mine.tok"),
+         "another vocabulary %s", t->e.text);
     bytes_free(&text);
 }
 
@@ -8002,8 +7957,8 @@ static void sink__plain(Test *t) {
  * model trained further by --start, in one go and in two. */
 static void sink__edits_and_starts(Test *t) {
     static const struct { const char *out; int steps; const char *more, *said; } RUNS_OF[] = {
-        {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, which has done 9 steps"},
-        {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, which has done 9 steps"},
+        {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, step 9"},
+        {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, step 9"},
         {"/parts.ckpt", 6, "--resume", "goes on from step 2 of 6"}};
     Settings s;
     char command[900];
@@ -8042,7 +7997,7 @@ static void sink__edits_and_starts(Test *t) {
     }
     fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
          "a fine-tuning that went on has other bytes");
-    sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: expected a token");
+    sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
 }
 
 /* `sink generate` at temperature 0 against whole forwards made here, over the end of the context:
