@@ -4458,8 +4458,9 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_on(const Telling *t, const Node *p) {
     return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
            t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules or "
-                "%d bytes. Try: fewer", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
+                "rules or %d bytes. Try: an alternative that ends", t->g->name, p->line,
+                GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
