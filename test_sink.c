@@ -185,10 +185,7 @@ static void lab_stir(Lab *b, uint64_t seed, double sigma) {
 static void lab_close(Lab *b) {
     acts_free(&b->a);
     model_free(&b->m);
-    free(b->ids);
-    free(b->targets);
-    free(b->probe);
-    free(b->maps);
+    free(b->ids); free(b->targets); free(b->probe); free(b->maps);
     *b = (Lab){0};
 }
 
@@ -607,8 +604,7 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
         slow_second(s, l, f, u);
         for (int i = 0; i < C; i++) y_n[i] = sum[n * C + i] = o_n[i] + f[i];
     }
-    free(in);
-    free(o);
+    free(in); free(o);
 }
 
 /* H^0 of row n: the embedding (projected), or x*, and what the position adds. */
@@ -644,10 +640,9 @@ static void slow_forward(Slow *s, const int *ids) {
         else slow_norm(c, nf, h, w->normf, w->normfb);
         if (n < N - s->T) continue;
         if (E != C) slow_linear(out, nf, w->wout, NULL, C, E);
-        for (int v = 0; v < V; v++)
-            for (int i = 0; i < E; i++)
-                s->logits[(n - (N - s->T)) * V + v] += (E != C ? out[i] : nf[i])
-                    * (double)(c->tied ? w->wte[v * E + i] : w->wcls[i * V + v]);
+        for (int v = 0; v < V; v++) for (int i = 0; i < E; i++)
+            s->logits[(n - (N - s->T)) * V + v] += (E != C ? out[i] : nf[i])
+                * (double)(c->tied ? w->wte[v * E + i] : w->wcls[i * V + v]);
     }
 }
 
@@ -710,42 +705,31 @@ enum { AXIS_FREE, AXIS_SCORES, AXIS_WIDTHS };
 typedef struct CoverAxis { const char *name; int group; const char *rows[8]; } CoverAxis;
 
 static const CoverAxis AXES[] = {
-    {"pos", AXIS_WIDTHS, {NULL}},
-    {"rotary-dims", AXIS_WIDTHS, {"", "--rotary-dims 2"}},
+    {"pos", AXIS_WIDTHS, {NULL}}, {"rotary-dims", AXIS_WIDTHS, {"", "--rotary-dims 2"}},
     {"rope-pairing", AXIS_FREE, {NULL}},
     {"rope-scaling", AXIS_FREE, {"", "--rope-scaling linear --rope-factor 3",
         "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --rope-low 0.5 "
         "--rope-high 3"}},
-    {"norm", AXIS_FREE, {NULL}},
-    {"place", AXIS_FREE, {NULL}},
-    {"act", AXIS_FREE, {NULL}},
+    {"norm", AXIS_FREE, {NULL}}, {"place", AXIS_FREE, {NULL}}, {"act", AXIS_FREE, {NULL}},
     {"linear-bias", AXIS_FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
                            "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
-    {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}},
-    {"tied", AXIS_FREE, {"", "--tied"}},
-    {"embed-dim", AXIS_FREE, {"", "--embed-dim 5"}},
-    {"combine", AXIS_FREE, {NULL}},
-    {"kernel", AXIS_SCORES, {NULL}},
-    {"sim", AXIS_SCORES, {NULL}},
+    {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}}, {"tied", AXIS_FREE, {"", "--tied"}},
+    {"embed-dim", AXIS_FREE, {"", "--embed-dim 5"}}, {"combine", AXIS_FREE, {NULL}},
+    {"kernel", AXIS_SCORES, {NULL}}, {"sim", AXIS_SCORES, {NULL}},
     {"normalizer", AXIS_SCORES, {"", "--normalizer one", "--normalizer clamp",
         "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
         "--normalizer pnorm --pnorm 3"}},
-    {"scale", AXIS_FREE, {"", "--scale 0.7"}},
-    {"extra", AXIS_SCORES, {NULL}},
+    {"scale", AXIS_FREE, {"", "--scale 0.7"}}, {"extra", AXIS_SCORES, {NULL}},
     {"extra-shared", AXIS_FREE, {"", "--extra-shared"}},
-    {"extra-dims", AXIS_FREE, {"", "--extra-dims 2"}},
-    {"extra-order", AXIS_FREE, {NULL}},
+    {"extra-dims", AXIS_FREE, {"", "--extra-dims 2"}}, {"extra-order", AXIS_FREE, {NULL}},
     {"extra-value", AXIS_SCORES, {"", "--extra-value e1 --extra-norm 2",
                              "--extra-value ones --extra-norm 3"}},
-    {"vbias", AXIS_FREE, {"", "--vbias"}},
-    {"sink-token", AXIS_FREE, {"", "--sink-token"}},
+    {"vbias", AXIS_FREE, {"", "--vbias"}}, {"sink-token", AXIS_FREE, {"", "--sink-token"}},
     {"window", AXIS_FREE, {"", "--window 3"}},
     {"window-period", AXIS_FREE, {"", "--window-period 2 --window-offset 1"}},
     {"prefix", AXIS_FREE, {"", "--prefix 1", "--prefix 3"}},
     {"kv-heads", AXIS_FREE, {"", "--kv-heads 1", "--kv-heads 2"}},
-    {"heads", AXIS_WIDTHS, {"", "--heads 4"}},
-    {"head-dim", AXIS_WIDTHS, {"", "--head-dim 4"}},
-};
+    {"heads", AXIS_WIDTHS, {"", "--heads 4"}}, {"head-dim", AXIS_WIDTHS, {"", "--head-dim 4"}}};
 enum { N_AXES = (int)(sizeof AXES / sizeof AXES[0]), MOST_ROWS = 8, MOST_CONFIGS = 400 };
 
 typedef struct Pick { int row[N_AXES]; } Pick;
@@ -824,9 +808,8 @@ static bool pair_possible(const Cover *v, int a, int i, int b, int j) {
 /* How many pairs p would cover that nothing covers yet, looking only at axes marked in set. */
 static int pick_gain(const Cover *v, const Pick *p, const bool *set) {
     int gain = 0;
-    for (int b = 1; b < N_AXES; b++)
-        for (int a = 0; a < b; a++)
-            gain += set[a] && set[b] && !v->seen[a][p->row[a]][b][p->row[b]];
+    for (int b = 1; b < N_AXES; b++) for (int a = 0; a < b; a++)
+        gain += set[a] && set[b] && !v->seen[a][p->row[a]][b][p->row[b]];
     return gain;
 }
 
@@ -879,12 +862,11 @@ static void cover_pair(Cover *v, Rng *r, int a, int i, int b, int j) {
     if (most < 0 || v->n == MOST_CONFIGS) return;
     v->pick[v->n] = best;
     v->flags[v->n++] = pick_text(&best);
-    for (int y = 1; y < N_AXES; y++)
-        for (int x = 0; x < y; x++) {
-            char *seen = &v->seen[x][best.row[x]][y][best.row[y]];
-            v->covered += !*seen;
-            *seen = 1;
-        }
+    for (int y = 1; y < N_AXES; y++) for (int x = 0; x < y; x++) {
+        char *seen = &v->seen[x][best.row[x]][y][best.row[y]];
+        v->covered += !*seen;
+        *seen = 1;
+    }
 }
 
 /* The array, made once. A pair without a completion is marked refused. */
@@ -893,21 +875,18 @@ static const Cover *covering(Test *t) {
     Cover *v = t->cover = zeroed(1, sizeof *v);
     Rng r = {6};
     for (int a = 0; a < N_AXES; a++) v->rows[a] = axis_rows(a);
-    for (int b = 1; b < N_AXES; b++)
-        for (int a = 0; a < b; a++)
-            for (int i = 0; i < v->rows[a]; i++)
-                for (int j = 0; j < v->rows[b]; j++) {
-                    v->pairs++;
-                    if (v->seen[a][i][b][j]) continue;
-                    if (pair_possible(v, a, i, b, j)) cover_pair(v, &r, a, i, b, j);
-                    else { v->seen[a][i][b][j] = 2; v->refused++; }
-                }
-    for (int a = 0, n = 0; a < N_AXES; a++)
-        for (int i = a > 0; i < v->rows[a]; i++) {
-            Pick p = {{0}};
-            p.row[a] = i;
-            if (pick_resolves(&p)) v->axis[n++] = pick_text(&p);
+    for (int b = 1; b < N_AXES; b++) for (int a = 0; a < b; a++)
+        for (int i = 0; i < v->rows[a]; i++) for (int j = 0; j < v->rows[b]; j++) {
+            v->pairs++;
+            if (v->seen[a][i][b][j]) continue;
+            if (pair_possible(v, a, i, b, j)) cover_pair(v, &r, a, i, b, j);
+            else { v->seen[a][i][b][j] = 2; v->refused++; }
         }
+    for (int a = 0, n = 0; a < N_AXES; a++) for (int i = a > 0; i < v->rows[a]; i++) {
+        Pick p = {{0}};
+        p.row[a] = i;
+        if (pick_resolves(&p)) v->axis[n++] = pick_text(&p);
+    }
     return v;
 }
 
@@ -1155,8 +1134,7 @@ typedef struct Ran {
 } Ran;
 
 static void ran_free(Ran *r) {
-    bytes_free(&r->out);
-    bytes_free(&r->err);
+    bytes_free(&r->out); bytes_free(&r->err);
 }
 
 static bool no_binary(Test *t) {
@@ -1194,8 +1172,7 @@ static void sink_fails(Test *t, const char *words, int status, const char *said)
     Ran r = sink(words);
     const char *err = (const char *)r.err.at;
     bool one_line = strchr(err, '\n') == err + r.err.size - 2;
-    fact(t, r.status == status, "sink %s: exit status %d, expected %d: %s", words, r.status, status,
-         err);
+    fact(t, r.status == status, "sink %s: exit %d, not %d: %s", words, r.status, status, err);
     fact(t, !strncmp(err, &PROGRAM[2], strlen(PROGRAM) - 2) && strstr(err, said) && one_line,
          "sink %s: %s", words, err);
     fact(t, strstr(err, "Try: ") != NULL, "sink %s gives no advice: %s", words, err);
@@ -1232,8 +1209,7 @@ static bool files_same(const char *path, const char *other) {
     Error e = {0};
     bool same = !file_read(path, &a, &e) && !file_read(other, &b, &e) && a.size > 0
                 && a.size == b.size && !memcmp(a.at, b.at, a.size);
-    bytes_free(&a);
-    bytes_free(&b);
+    bytes_free(&a); bytes_free(&b);
     return same;
 }
 
@@ -1299,14 +1275,12 @@ static void report(const char *name, const Test *t, double took) {
     else if (t->what[0])
         snprintf(measured, sizeof measured, "%.2g (bound %.2g) %.60s", t->error, t->bound, t->what);
     else
-        snprintf(measured, sizeof measured, "%d of %d statements hold", t->facts - t->wrong,
-                 t->facts);
+        snprintf(measured, sizeof measured, "%d of %d facts hold", t->facts - t->wrong, t->facts);
     const char *verdict = t->skip ? "skip" : t->wrong || !t->facts ? "FAIL" : "ok";
     printf("%-32s %-76s %5.2f s  %s\n", name, measured, took, verdict);
     if (t->note[0]) printf("    %s\n", t->note);
     if (t->wrong)
-        printf("    %d of %d statements do not hold; the first: %s\n", t->wrong, t->facts,
-               t->first);
+        printf("    %d of %d facts fail; the first: %s\n", t->wrong, t->facts, t->first);
     fflush(stdout);
 }
 
@@ -1392,8 +1366,7 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T) {
     model_forward(m, &x.whole, ids, 1, 31);
     double off = distance(C, x.whole.nf + (config_rows(&m->c, 31) - 1) * C, x.cache.nf);
     fact(t, off > 1e-5, "one place off shows by %g only, %s", off, flags);
-    acts_free(&x.cache);
-    acts_free(&x.whole);
+    acts_free(&x.cache); acts_free(&x.whole);
     lab_close(&x.b);
     return true;
 }
@@ -1417,10 +1390,9 @@ static double slow_loss(const Lab *b, int from) {
 }
 
 /* A lab measured over its B sequences with these thresholds; the caller frees. */
-static bool lab_measure(Test *t, Lab *b, Sinks *s, double eps0, double eps1, double eps2,
-                        int rows) {
+static bool lab_measure(Test *t, Lab *b, Sinks *s, double e0, double e1, double e2, int rows) {
     Error *e = fresh(t);
-    bool fine = !sinks_create(s, &b->m.c, b->T, b->B, (double[]){eps0, eps1, eps2}, 3, e)
+    bool fine = !sinks_create(s, &b->m.c, b->T, b->B, (double[]){e0, e1, e2}, 3, e)
              && !sinks_measure(s, &b->m, &b->a, b->ids, b->targets, b->B, rows, e);
     fact(t, fine, "%s", e->text);
     if (fine) sinks_finish(s);
@@ -1446,67 +1418,63 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
     Slow s = slow_open(&b->m, T);
     slow_forward(&s, ids);
     int N = s.N, S = s.S, first = N - T, token1 = S - T;
-    for (int l = 0; l < L; l++)
-        for (int h = 0; slow_attends(c, l) && h < H; h++) {
-            const double *m = s.metric + (idx)(l * H + h) * N * S,
-                         *weight = s.weight + (idx)(l * H + h) * N * S;
-            for (int j = 0; j < S; j++) {
-                int k = j - token1;                          /* counted from 0 */
-                double sum = 0, n = T;
-                for (int i = first; i < N; i++)
-                    sum += k <= 0 || i - first >= k || rows == METRIC_PLUS1 ? m[i * S + j] : 0;
-                if (k > 0) n = T - k;
-                if (rows == METRIC_PLUS1 && k < 0) { sum += c->extra && !j ? 1 : m[j]; n++; }
-                if (rows == METRIC_PLUS1 && k >= 0 && first) sum += m[j];
-                w->alpha[(l * H + h) * S + j] += sum / n;
-                for (int x = 0; x < 3; x++)
-                    w->over[((idx)x * L * H + l * H + h) * S + j] += sum / n > w->eps[x];
-            }
+    for (int l = 0; l < L; l++) for (int h = 0; slow_attends(c, l) && h < H; h++) {
+        const double *m = s.metric + (idx)(l * H + h) * N * S,
+                     *weight = s.weight + (idx)(l * H + h) * N * S;
+        for (int j = 0; j < S; j++) {
+            int k = j - token1;                          /* counted from 0 */
+            double sum = 0, n = T;
             for (int i = first; i < N; i++)
-                for (int j = 0; j < S; j++) {
-                    if (m[i * S + j] > 0)
-                        w->entropy[l * H + h] -= m[i * S + j] * log(m[i * S + j]) / T;
-                    if (j >= (c->extra != 0)) w->mass[l * H + h] += weight[i * S + j] / T;
+                sum += k <= 0 || i - first >= k || rows == METRIC_PLUS1 ? m[i * S + j] : 0;
+            if (k > 0) n = T - k;
+            if (rows == METRIC_PLUS1 && k < 0) { sum += c->extra && !j ? 1 : m[j]; n++; }
+            if (rows == METRIC_PLUS1 && k >= 0 && first) sum += m[j];
+            w->alpha[(l * H + h) * S + j] += sum / n;
+            for (int x = 0; x < 3; x++)
+                w->over[((idx)x * L * H + l * H + h) * S + j] += sum / n > w->eps[x];
+        }
+        for (int i = first; i < N; i++) for (int j = 0; j < S; j++) {
+            if (m[i * S + j] > 0)
+                w->entropy[l * H + h] -= m[i * S + j] * log(m[i * S + j]) / T;
+            if (j >= (c->extra != 0)) w->mass[l * H + h] += weight[i * S + j] / T;
+        }
+        for (int i = 1; i < N; i++) {
+            double others = 0, sums[2] = {0};
+            const double *q = s.q + (((idx)l * N + i) * H + h) * D;
+            for (int j = 0; j <= i; j++) {
+                const double *k = s.k + (((idx)l * N + j) * K + h / (H / K)) * D;
+                double dot = 0, both = slow_length(D, q) * slow_length(D, k);
+                for (int d = 0; d < D; d++) dot += q[d] * k[d];
+                if (j == 0) {
+                    w->cosine[2 * (l * H + h)] += dot / both / (N - 1);
+                    w->product[2 * (l * H + h)] += both / (N - 1);
+                } else if (slow_visible(c, l, i, j)) {
+                    others++;
+                    sums[0] += dot / both;
+                    sums[1] += both;
                 }
-            for (int i = 1; i < N; i++) {
-                double others = 0, sums[2] = {0};
-                const double *q = s.q + (((idx)l * N + i) * H + h) * D;
-                for (int j = 0; j <= i; j++) {
-                    const double *k = s.k + (((idx)l * N + j) * K + h / (H / K)) * D;
-                    double dot = 0, both = slow_length(D, q) * slow_length(D, k);
-                    for (int d = 0; d < D; d++) dot += q[d] * k[d];
-                    if (j == 0) {
-                        w->cosine[2 * (l * H + h)] += dot / both / (N - 1);
-                        w->product[2 * (l * H + h)] += both / (N - 1);
-                    } else if (slow_visible(c, l, i, j)) {
-                        others++;
-                        sums[0] += dot / both;
-                        sums[1] += both;
-                    }
-                }
-                if (others > 0) w->cosine[2 * (l * H + h) + 1] += sums[0] / others / (N - 1);
-                if (others > 0) w->product[2 * (l * H + h) + 1] += sums[1] / others / (N - 1);
             }
+            if (others > 0) w->cosine[2 * (l * H + h) + 1] += sums[0] / others / (N - 1);
+            if (others > 0) w->product[2 * (l * H + h) + 1] += sums[1] / others / (N - 1);
         }
-    for (int l = 0; l <= L; l++)
-        for (int n = 0; n < N; n++) {
-            w->hnorm[l * N + n] += slow_length(C, s.h + ((idx)l * N + n) * C);
-            if (l == L) continue;
-            w->prenorm[l * N + n] += slow_length(C, s.sum + ((idx)l * N + n) * C);
-            for (int h = 0; h < H; h++)
-                w->qnorm[l * N + n] += slow_length(D, s.q + (((idx)l * N + n) * H + h) * D) / H;
-            for (int h = 0; h < K; h++)
-                w->knorm[l * N + n] += slow_length(D, s.k + (((idx)l * N + n) * K + h) * D) / K;
-            for (int h = 0; h < K; h++)
-                w->vnorm[l * N + n] += slow_length(D, s.v + (((idx)l * N + n) * K + h) * D) / K;
-        }
+    }
+    for (int l = 0; l <= L; l++) for (int n = 0; n < N; n++) {
+        w->hnorm[l * N + n] += slow_length(C, s.h + ((idx)l * N + n) * C);
+        if (l == L) continue;
+        w->prenorm[l * N + n] += slow_length(C, s.sum + ((idx)l * N + n) * C);
+        for (int h = 0; h < H; h++)
+            w->qnorm[l * N + n] += slow_length(D, s.q + (((idx)l * N + n) * H + h) * D) / H;
+        for (int h = 0; h < K; h++)
+            w->knorm[l * N + n] += slow_length(D, s.k + (((idx)l * N + n) * K + h) * D) / K;
+        for (int h = 0; h < K; h++)
+            w->vnorm[l * N + n] += slow_length(D, s.v + (((idx)l * N + n) * K + h) * D) / K;
+    }
     double most = 0, *at = NULL;
-    for (int l = 1; l <= L; l++)
-        for (int i = 0; i < N * C; i++)
-            if (fabs(s.h[(idx)l * N * C + i]) > most) {
-                most = fabs(s.h[(idx)l * N * C + i]);
-                at = s.h + (idx)l * N * C;
-            }
+    for (int l = 1; l <= L; l++) for (int i = 0; i < N * C; i++)
+        if (fabs(s.h[(idx)l * N * C + i]) > most) {
+            most = fabs(s.h[(idx)l * N * C + i]);
+            at = s.h + (idx)l * N * C;
+        }
     for (int i = 0; i < N * C; i++) at[i] = fabs(at[i]);
     qsort(at, (size_t)(N * C), sizeof *at, by_value);
     w->massive += most;
@@ -1532,8 +1500,7 @@ static void lab_against_slow(Test *t, Lab *b, int rows) {
         {"qnorm", s.qnorm, w.qnorm, LN},         {"knorm", s.knorm, w.knorm, LN},
         {"vnorm", s.vnorm, w.vnorm, LN},         {"cosine", s.cosine, w.cosine, 2 * LH},
         {"product", s.product, w.product, 2 * LH}, {"massive", &s.massive, &w.massive, 1},
-        {"median", &s.median, &w.median, 1},     {"loss", &s.loss, &w.loss, 1},
-    };
+        {"median", &s.median, &w.median, 1},     {"loss", &s.loss, &w.loss, 1}};
     /* the slow side writes into fields of the same layout: an overlap would spoil both alike */
     EACH(x, FIELDS) for (int y = 0; y < x; y++)
         fact(t, FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got ||
@@ -1555,8 +1522,7 @@ static void lab_against_slow(Test *t, Lab *b, int rows) {
         within(t, sinks_alpha(&s, j), alpha / heads, 2000 * REAL_EPS, "sinks_alpha, column %d", j);
         within(t, sinks_sink(&s, j, 2), over / heads, 1e-12, "sinks_sink, column %d", j);
     }
-    sinks_free(&s);
-    sinks_free(&w);
+    sinks_free(&s); sinks_free(&w);
 }
 
 static void sinks_against_slow(Test *t, const char *const *flags, int n) {
@@ -1604,10 +1570,9 @@ static void config_resolve__fills(Test *t) {
     fact(t, c.head_dim == 6 && c.kv_heads == 2 && c.embed_dim == 9 && c.rotary_dims == 4,
          "given ones stay");
     c = config_of(t, "--dim 40 --attention-period 2 --experts 3");
-    fact(t, c.mamba_inner == 80 && c.mamba_state == 16 && c.mamba_conv == 4 && c.mamba_rank == 3
-             && c.expert_top == 2,
-         "Mamba of %d channels, %d states, %d taps, rank %d; top %d experts", c.mamba_inner,
-         c.mamba_state, c.mamba_conv, c.mamba_rank, c.expert_top);
+    fact(t, c.mamba_inner == 80 && c.mamba_state == 16 && c.mamba_conv == 4 && c.mamba_rank == 3 &&
+         c.expert_top == 2, "Mamba of %d channels, %d states, %d taps, rank %d; top %d experts",
+         c.mamba_inner, c.mamba_state, c.mamba_conv, c.mamba_rank, c.expert_top);
     c = config_of(t, "--experts 1");
     fact(t, c.expert_top == 1 && !c.mamba_inner, "the top %d of 1, and %d channels", c.expert_top,
          c.mamba_inner);
@@ -1630,31 +1595,22 @@ static void refusal(Test *t, const char *flags, int status, const Error *e, cons
 /* Every refusal of the design. */
 static void config_resolve__refuses(Test *t) {
     static const struct { const char *flags, *named; } WRONG[] = {
-        {"--heads 3", "--heads"},
-        {"--heads 4 --kv-heads 3", "--kv-heads"},
-        {"--kv-heads 4", "--kv-heads"},
-        {"--rotary-dims 34", "--rotary-dims"},
-        {"--head-dim 5", "rotary"},
-        {"--rotary-dims 3", "rotary"},
-        {"--extra k --extra-dims 33", "--extra-dims"},
-        {"--prefix 129", "--prefix"},
+        {"--heads 3", "--heads"}, {"--heads 4 --kv-heads 3", "--kv-heads"},
+        {"--kv-heads 4", "--kv-heads"}, {"--rotary-dims 34", "--rotary-dims"},
+        {"--head-dim 5", "rotary"}, {"--rotary-dims 3", "rotary"},
+        {"--extra k --extra-dims 33", "--extra-dims"}, {"--prefix 129", "--prefix"},
         {"--window 3 --window-period 2 --window-offset 2", "--window-offset"},
         {"--window 0", "--window"},
         {"--attention-period 3 --attention-offset 3", "--attention-offset"},
         {"--attention-period 8 --attention-offset 4", "--attention-offset"},
         {"--experts 4 --expert-period 2 --expert-offset 2", "--expert-offset"},
-        {"--experts 2 --expert-top 3", "--expert-top"},
-        {"--experts 257", "--experts"},
-        {"--mamba-state 0", "--mamba-state"},
-        {"--linear-bias --bias-in out", "--bias-in"},
-        {"--pnorm 2", "--pnorm"},
-        {"--normalizer one --pnorm 0.5", "--pnorm"},
-        {"--normalizer pnorm --pnorm -1", "--pnorm"},
-        {"--normalizer pnorm --pnorm 0", "--pnorm"},
+        {"--experts 2 --expert-top 3", "--expert-top"}, {"--experts 257", "--experts"},
+        {"--mamba-state 0", "--mamba-state"}, {"--linear-bias --bias-in out", "--bias-in"},
+        {"--pnorm 2", "--pnorm"}, {"--normalizer one --pnorm 0.5", "--pnorm"},
+        {"--normalizer pnorm --pnorm -1", "--pnorm"}, {"--normalizer pnorm --pnorm 0", "--pnorm"},
         {"--sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
         {"--kernel mlp --sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
-        {"--sim identity", "--sim"},
-        {"--kernel mlp --sim identity", "--sim"},
+        {"--sim identity", "--sim"}, {"--kernel mlp --sim identity", "--sim"},
         {"--sim identity --normalizer pnorm --pnorm 1", "--sim"},
         {"--kernel elu --sim identity --extra k", "--kernel"},
         {"--kernel elu --sim identity --extra kv", "--kernel"},
@@ -1662,11 +1618,9 @@ static void config_resolve__refuses(Test *t) {
         {"--kernel elu --sim identity --extra k --normalizer pnorm", "--kernel"},
         {"--kernel elu --sim identity --extra kv --normalizer pnorm --pnorm 0.5", "--kernel"},
         {"--kernel elu --sim identity --extra logit --normalizer pnorm --pnorm 3", "--kernel"},
-        {"--extra-value e1", "--extra-value"},
-        {"--extra kv --extra-value ones", "--extra-value"},
+        {"--extra-value e1", "--extra-value"}, {"--extra kv --extra-value ones", "--extra-value"},
         {"--extra zero --extra-value e1", "--extra-value"},
-        {"--extra logit --extra-value ones", "--extra-value"},
-    };
+        {"--extra logit --extra-value ones", "--extra-value"}};
     EACH(i, WRONG) {
         Config c;
         int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
@@ -1740,8 +1694,7 @@ static void variants__table_15(Test *t) {
         {"linear-clamp", KERNEL_IDENTITY, SIM_IDENTITY, NORMALIZER_CLAMP},
         {"linear", KERNEL_IDENTITY, SIM_IDENTITY, NORMALIZER_ONE},
         {"mlp-clamp", KERNEL_MLP, SIM_IDENTITY, NORMALIZER_CLAMP},
-        {"mlp", KERNEL_MLP, SIM_IDENTITY, NORMALIZER_ONE},
-    };
+        {"mlp", KERNEL_MLP, SIM_IDENTITY, NORMALIZER_ONE}};
     EACH(i, ROWS) {
         const Config c = config_of(t, "--variant %s", ROWS[i].name);
         fact(t, c.kernel == ROWS[i].kernel && c.sim == ROWS[i].sim &&
@@ -1764,8 +1717,7 @@ static void config_learned_dim__orders(Test *t) {
         {"--head-dim 7 --extra-order lowfreq --rotary-dims 2", 7, {2, 3, 4, 5, 6, 0, 1}},
         {"--head-dim 5 --extra-order last --pos none", 5, {4, 3, 2, 1, 0}},
         {"--head-dim 8 --extra-order lowfreq --rotary-dims 3 --pos none", 8,
-         {2, 3, 4, 5, 6, 7, 0, 1}},
-    };
+         {2, 3, 4, 5, 6, 7, 0, 1}}};
     EACH(i, ROWS) for (int n = 1; n <= ROWS[i].D; n++) {
         const Config c = config_of(t, "%s --extra k --extra-dims %d", ROWS[i].flags, n);
         for (int rank = 0; rank < ROWS[i].D; rank++)
@@ -1785,13 +1737,9 @@ static void config_learned_dim__orders(Test *t) {
 /* Rows, columns and who stands where, with and without * and x*; layers with a window [FIG6]. */
 static void config_columns__by_variant(Test *t) {
     static const struct { const char *flags; int rows, columns, star, first; } ROWS[] = {
-        {"", 9, 9, -1, 0},
-        {"--extra k", 9, 10, 0, 1},
-        {"--extra zero", 9, 10, 0, 1},
-        {"--vbias", 9, 9, -1, 0},
-        {"--sink-token", 10, 10, 0, 1},
-        {"--sink-token --extra logit", 10, 11, 0, 2},
-    };
+        {"", 9, 9, -1, 0}, {"--extra k", 9, 10, 0, 1}, {"--extra zero", 9, 10, 0, 1},
+        {"--vbias", 9, 9, -1, 0}, {"--sink-token", 10, 10, 0, 1},
+        {"--sink-token --extra logit", 10, 11, 0, 2}};
     EACH(i, ROWS) {
         const Config c = config_of(t, "%s", ROWS[i].flags);
         fact(t, config_rows(&c, 9) == ROWS[i].rows && config_columns(&c, 9) == ROWS[i].columns
@@ -1813,8 +1761,7 @@ static void config_attends__periods(Test *t) {
     fact(t, config_attending(&c) == 4, "%d blocks attend", config_attending(&c));
     for (int l = 0; l < 32; l++) {
         fact(t, config_attends(&c, l) == (l == 4 || l == 12 || l == 20 || l == 28), "block %d", l);
-        fact(t, config_experts(&c, l) == (l & 1 ? 16 : 0), "%d experts in block %d",
-             config_experts(&c, l), l);
+        fact(t, config_experts(&c, l) == (l & 1 ? 16 : 0), "block %d's experts", l);
     }
     c = config_of(t, "--layers 3 --experts 5 --attention-offset 2 --expert-offset 2");
     for (int l = 0; l < 3; l++)
@@ -1881,30 +1828,21 @@ static void model_create__counts(Test *t) {
     static const char SIZES[] =
         "--layers 10 --heads 8 --dim 768 --ffn 1536 --vocab 50432 --context 2048 ";
     static const struct { const char *flags; double non_embedding; } ROWS[] = {
-        {"", 58998528},
-        {"--act geglu", 58998528},
-        {"--act reglu", 58998528},
-        {"--act relu", 47202048},
-        {"--act gelu", 47202048},
-        {"--act swish", 47202048},
+        {"", 58998528}, {"--act geglu", 58998528}, {"--act reglu", 58998528},
+        {"--act relu", 47202048}, {"--act gelu", 47202048}, {"--act swish", 47202048},
         {"--pos learned", 58998528 + 2048 * 768},
         {"--sink-token --pos learned", 58998528 + 2050 * 768},
         {"--extra kv", 58998528 + 2 * 10 * 768},
-        {"--extra kv --extra-shared", 58998528 + 2 * 10 * 96},
-        {"--extra logit", 58998528 + 10 * 8},
-        {"--vbias", 58998528 + 10 * 768},
-        {"--place post", 58998528 - 768},
-        {"--kernel mlp", 58998528 + 10 * 18432},
-        {"--combine add", 58998528 - 10 * 516096},
-        {"--pos t5", 58998528 + 32 * 8},
-    };
+        {"--extra kv --extra-shared", 58998528 + 2 * 10 * 96}, {"--extra logit", 58998528 + 10 * 8},
+        {"--vbias", 58998528 + 10 * 768}, {"--place post", 58998528 - 768},
+        {"--kernel mlp", 58998528 + 10 * 18432}, {"--combine add", 58998528 - 10 * 516096},
+        {"--pos t5", 58998528 + 32 * 8}};
     Model m;
     EACH(i, ROWS) {
         if (!model_of(t, &m, SIZES, ROWS[i].flags, false)) continue;
         idx ends = model_tensor(&m, "wte")->count + model_tensor(&m, "wcls")->count;
         within(t, (double)ends, 77463552, 0, "embedding and unembedding, %s", ROWS[i].flags);
-        within(t, (double)(m.count - ends), ROWS[i].non_embedding, 0, "other parameters, %s",
-               ROWS[i].flags);
+        within(t, (double)(m.count - ends), ROWS[i].non_embedding, 0, "others, %s", ROWS[i].flags);
         fact(t, !m.grads, "a model that only evaluates has gradients");
         model_free(&m);
     }
@@ -1921,28 +1859,16 @@ static void model_create__table(Test *t) {
     static const struct {
         const char *flags, *name; int rank, rows, columns; bool matrix;
     } ROWS[] = {
-        {"", "wte", 2, 11, 5, true},
-        {"", "win", 2, 5, 12, true},
-        {"", "l0.norm1", 1, 12, 1, false},
-        {"", "l1.wq", 2, 12, 12, true},
-        {"", "l0.wk", 2, 12, 6, true},
-        {"", "l0.wv", 2, 12, 6, true},
-        {"", "l0.wo", 2, 12, 12, true},
-        {"", "l1.norm2", 1, 12, 1, false},
-        {"", "l0.w1", 2, 12, 7, true},
-        {"", "l0.w2", 2, 12, 7, true},
-        {"", "l0.w3", 2, 7, 12, true},
-        {"", "normf", 1, 12, 1, false},
-        {"", "wout", 2, 12, 5, true},
-        {"", "wcls", 2, 5, 11, true},
-        {"--act relu", "l0.w2", 2, 7, 12, true},
-        {"--combine add", "l0.wo", 2, 3, 12, true},
-        {"--linear-bias", "l0.bq", 1, 12, 1, false},
-        {"--linear-bias", "l0.bk", 1, 6, 1, false},
-        {"--linear-bias", "l0.bv", 1, 6, 1, false},
-        {"--linear-bias", "l0.bo", 1, 12, 1, false},
-        {"--linear-bias", "l0.b1", 1, 7, 1, false},
-        {"--linear-bias", "l0.b2", 1, 7, 1, false},
+        {"", "wte", 2, 11, 5, true}, {"", "win", 2, 5, 12, true}, {"", "l0.norm1", 1, 12, 1, false},
+        {"", "l1.wq", 2, 12, 12, true}, {"", "l0.wk", 2, 12, 6, true},
+        {"", "l0.wv", 2, 12, 6, true}, {"", "l0.wo", 2, 12, 12, true},
+        {"", "l1.norm2", 1, 12, 1, false}, {"", "l0.w1", 2, 12, 7, true},
+        {"", "l0.w2", 2, 12, 7, true}, {"", "l0.w3", 2, 7, 12, true},
+        {"", "normf", 1, 12, 1, false}, {"", "wout", 2, 12, 5, true}, {"", "wcls", 2, 5, 11, true},
+        {"--act relu", "l0.w2", 2, 7, 12, true}, {"--combine add", "l0.wo", 2, 3, 12, true},
+        {"--linear-bias", "l0.bq", 1, 12, 1, false}, {"--linear-bias", "l0.bk", 1, 6, 1, false},
+        {"--linear-bias", "l0.bv", 1, 6, 1, false}, {"--linear-bias", "l0.bo", 1, 12, 1, false},
+        {"--linear-bias", "l0.b1", 1, 7, 1, false}, {"--linear-bias", "l0.b2", 1, 7, 1, false},
         {"--linear-bias", "l0.b3", 1, 12, 1, false},
         {"--linear-bias --act gelu", "l0.b2", 1, 12, 1, false},
         {"--linear-bias --bias-in qkv", "l0.bq", 1, 12, 1, false},
@@ -1952,20 +1878,15 @@ static void model_create__table(Test *t) {
         {"--linear-bias --bias-in ffn", "l1.b3", 1, 12, 1, false},
         {"--linear-bias --bias-in ffn --act gelu", "l1.b2", 1, 12, 1, false},
         {"--norm layer", "l0.norm1.b", 1, 12, 1, false},
-        {"--norm layer", "normf.b", 1, 12, 1, false},
-        {"--extra k", "l0.kstar", 2, 4, 3, false},
+        {"--norm layer", "normf.b", 1, 12, 1, false}, {"--extra k", "l0.kstar", 2, 4, 3, false},
         {"--extra kv --extra-shared", "l1.kstar", 2, 1, 3, false},
         {"--extra kv", "l0.vstar", 2, 4, 3, false},
         {"--extra kv --extra-shared", "l0.vstar", 2, 1, 3, false},
-        {"--extra logit", "l0.logit", 1, 4, 1, false},
-        {"--vbias", "l0.vplus", 2, 4, 3, false},
-        {"--kernel mlp", "l0.phi1", 2, 3, 3, true},
-        {"--kernel mlp", "l1.phi2", 2, 3, 3, true},
+        {"--extra logit", "l0.logit", 1, 4, 1, false}, {"--vbias", "l0.vplus", 2, 4, 3, false},
+        {"--kernel mlp", "l0.phi1", 2, 3, 3, true}, {"--kernel mlp", "l1.phi2", 2, 3, 3, true},
         {"--pos learned", "wpe", 2, 20, 12, true},
         {"--pos learned --sink-token", "wpe", 2, 21, 12, true},
-        {"--sink-token", "xstar", 1, 12, 1, false},
-        {"--pos t5", "rel", 2, 32, 4, false},
-    };
+        {"--sink-token", "xstar", 1, 12, 1, false}, {"--pos t5", "rel", 2, 32, 4, false}};
     static const char SIZES[] =
         "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 --vocab 11 --context 20 "
         "--embed-dim 5 --pos none ";
@@ -1974,11 +1895,10 @@ static void model_create__table(Test *t) {
         if (!model_of(t, &m, SIZES, ROWS[i].flags, true)) continue;
         const Tensor *x = model_tensor(&m, ROWS[i].name), none = {0};
         if (!x) x = &none;
-        fact(t, x->rank == ROWS[i].rank && x->shape[0] == ROWS[i].rows
-                 && x->shape[1] == ROWS[i].columns && x->matrix == ROWS[i].matrix
-                 && x->count == (idx)ROWS[i].rows * ROWS[i].columns,
-             "%s, %s: rank %d [%d,%d], matrix %d", ROWS[i].flags, ROWS[i].name, x->rank,
-             x->shape[0], x->shape[1], x->matrix);
+        fact(t, x->rank == ROWS[i].rank && x->shape[0] == ROWS[i].rows &&
+             x->shape[1] == ROWS[i].columns && x->matrix == ROWS[i].matrix &&
+             x->count == (idx)ROWS[i].rows * ROWS[i].columns, "%s, %s: rank %d [%d,%d], matrix %d",
+             ROWS[i].flags, ROWS[i].name, x->rank, x->shape[0], x->shape[1], x->matrix);
         model_free(&m);
     }
 }
@@ -1996,11 +1916,9 @@ static void model_create__layout(Test *t) {
             fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
         idx at = 0;
         for (int i = 0; i < m->n_tensors; at += m->tensor[i++].count)
-            fact(t, m->tensor[i].at == at, "%s starts at %td, not %td", m->tensor[i].name,
-                 m->tensor[i].at, at);
+            fact(t, m->tensor[i].at == at, "%s is not at %td", m->tensor[i].name, at);
         fact(t, at == m->count, "%td numbers, not %td", m->count, at);
-        fact(t, !m->w.layer[0].bq && !m->w.rel && !m->d.layer[1].kstar,
-             "a pointer to a tensor that is absent");
+        fact(t, !m->w.layer[0].bq && !m->w.rel && !m->d.layer[1].kstar, "a pointer to no tensor");
     }
     LABS(b, 1, 4, "--linear-bias --norm layer --extra kv --vbias --kernel mlp --sink-token "
                   "--pos t5 --embed-dim 5") {
@@ -2022,8 +1940,7 @@ static void model_create__layout(Test *t) {
             {"l1.b2", w->b2, d->b2},           {"l1.b3", w->b3, d->b3},
             {"l1.kstar", w->kstar, d->kstar},  {"l1.vstar", w->vstar, d->vstar},
             {"l1.vplus", w->vplus, d->vplus},  {"l1.phi1", w->phi1, d->phi1},
-            {"l1.phi2", w->phi2, d->phi2},
-        };
+            {"l1.phi2", w->phi2, d->phi2}};
         EACH(i, POINTERS) {
             const Tensor *x = model_tensor(m, POINTERS[i].name);
             fact(t, x && POINTERS[i].w == m->params + x->at && POINTERS[i].d == m->grads + x->at,
@@ -2134,15 +2051,13 @@ static void model_init__laws(Test *t) {
         {"--linear-bias", "l0.b3", {{UNIFORM, f}, {EXACTLY, 0}, {EXACTLY, 0}}},
         {"--linear-bias --combine add", "l0.bo", {{UNIFORM, 1.0 / 4}, {EXACTLY, 0}, {EXACTLY, 0}}},
         {"--embed-dim 25", "win", {{UNIFORM, 1.0 / 5}, {NORMAL, a / 5}, {NORMAL, 0.02}}},
-        {"--embed-dim 25", "wcls", {{UNIFORM, 1.0 / 5}, {NORMAL, a / 5}, {NORMAL, 0.02}}},
-    };
+        {"--embed-dim 25", "wcls", {{UNIFORM, 1.0 / 5}, {NORMAL, a / 5}, {NORMAL, 0.02}}}};
     EACH(i, ROWS) {
         char flags[300];
         snprintf(flags, sizeof flags, "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 "
                                       "--context 128 %s", ROWS[i].flags);
-        LABS(b, 1, 4, flags)
-            for (int init = 0; init < 3; init++)
-                start_is(t, &b, ROWS[i].name, init, ROWS[i].start[init]);
+        LABS(b, 1, 4, flags) for (int init = 0; init < 3; init++)
+            start_is(t, &b, ROWS[i].name, init, ROWS[i].start[init]);
     }
 }
 
@@ -2152,8 +2067,7 @@ static void model_init__streams(Test *t) {
     LABS(a, 1, 4, "") LABS(b, 1, 4, "--extra kv --sim sigmoid --pos learned --vbias --place post "
                                     "--norm layer --sink-token") {
         for (int init = 0; init < 3; init++) {
-            model_init(&a.m, init, 11);
-            model_init(&b.m, init, 11);
+            model_init(&a.m, init, 11); model_init(&b.m, init, 11);
             for (int k = 0; k < a.m.n_tensors; k++) {
                 const Tensor *x = &a.m.tensor[k], *y = model_tensor(&b.m, x->name);
                 fact(t, y ? same_numbers(x->count, a.m.params + x->at, b.m.params + y->at)
@@ -2161,8 +2075,7 @@ static void model_init__streams(Test *t) {
                      "%s differs between variants of one seed", x->name);
             }
         }
-        model_init(&a.m, INIT_TORCH, 11);
-        model_init(&b.m, INIT_TORCH, 12);
+        model_init(&a.m, INIT_TORCH, 11); model_init(&b.m, INIT_TORCH, 12);
         fact(t, lab_at(&a, "l0.wq")[0] != lab_at(&b, "l0.wq")[0], "seeds 11 and 12 start alike");
         fact(t, lab_at(&a, "l0.wq")[0] != lab_at(&a, "l1.wq")[0], "layers start alike");
         fact(t, lab_at(&a, "l0.wq")[0] != lab_at(&a, "l0.wk")[0], "q and k start alike");
@@ -2181,16 +2094,15 @@ static void embed_forward__rows(Test *t) {
         const Weights *w = &b.m.w;
         int C = b.m.c.dim, E = b.m.c.embed_dim, first = b.m.c.sink_token, N = 5 + first;
         lab_forward(&b);
-        for (int row = 0; row < 2 * N; row++)
-            for (int ch = 0; ch < C; ch++) {
-                int n = row % N, id = n < first ? 0 : b.ids[row / N * 5 + n - first];
-                double want = n < first ? (double)w->xstar[ch] : 0;
-                for (int e = 0; n >= first && e < E; e++)
-                    want += E == C ? (e == ch) * (double)w->wte[id * E + e]
-                                   : (double)w->wte[id * E + e] * (double)w->win[e * C + ch];
-                if (w->wpe) want += (double)w->wpe[n * C + ch];
-                within(t, (double)b.a.h0[row * C + ch], want, 32 * REAL_EPS, "H^0, %s", b.flags);
-            }
+        for (int row = 0; row < 2 * N; row++) for (int ch = 0; ch < C; ch++) {
+            int n = row % N, id = n < first ? 0 : b.ids[row / N * 5 + n - first];
+            double want = n < first ? (double)w->xstar[ch] : 0;
+            for (int e = 0; n >= first && e < E; e++)
+                want += E == C ? (e == ch) * (double)w->wte[id * E + e]
+                               : (double)w->wte[id * E + e] * (double)w->win[e * C + ch];
+            if (w->wpe) want += (double)w->wpe[n * C + ch];
+            within(t, (double)b.a.h0[row * C + ch], want, 32 * REAL_EPS, "H^0, %s", b.flags);
+        }
     }
 }
 
@@ -2213,24 +2125,20 @@ static void edited(Test *t, Lab *b, const PositionEdit *edit) {
     if (edit->swap) copy(p_t, kept, C);
     lab_forward(b);
     within(t, distance(n, b->a.nf, other), 0, 0, "%s: a table so written", b->flags);
-    fact(t, fabs((double)other[first * C] - (double)plain[first * C]) > 1e-3,
-         "the edit changes nothing");
+    fact(t, fabs((double)other[first * C] - (double)plain[first * C]) > 1e-3, "edit: no change");
     if (edit->swap) copy(p_t, p_1, C);           /* back again: no attention, one token */
     copy(p_1, kept, C);
     for (int i = 0; i < 2 * T; i++) b->ids[i] = 3;
-    lab_fill(b, "l0.wo", 0);
-    lab_fill(b, "l1.wo", 0);
+    lab_fill(b, "l0.wo", 0); lab_fill(b, "l1.wo", 0);
     lab_forward(b);
     copy(plain, b->a.nf, n);
     b->a.edit = edit;
     lab_forward(b);
     for (int i = 0; i < N; i++) {
         int from = i == first ? first + LAST : edit->swap && i == first + LAST ? first : i;
-        within(t, distance(C, plain + from * C, b->a.nf + i * C), 0, 0, "%s: state of row %d",
-               b->flags, i);
+        within(t, distance(C, plain + from * C, b->a.nf + i * C), 0, 0, "%s: row %d", b->flags, i);
     }
-    free(plain);
-    free(other);
+    free(plain); free(other);
 }
 static void embed_forward__edited(Test *t) {
     for (int swap = 0; swap < 2; swap++)
@@ -2245,15 +2153,12 @@ static void embed_forward__absolute(Test *t) {
     static const double ROWS[][4] = {
         {0, 1, 0, 1},
         {0.84147098480789651, 0.54030230586813972, 0.0099998333341666647, 0.99995000041666528},
-        {0.90929742682568170, -0.41614683654714239, 0.019998666693333079, 0.99980000666657778},
-    };
+        {0.90929742682568170, -0.41614683654714239, 0.019998666693333079, 0.99980000666657778}};
     LABS(b, 1, 5, "--dim 4 --pos absolute", "--dim 4 --pos absolute --sink-token") {
-        lab_fill(&b, "wte", 0);
-        lab_fill(&b, "xstar", 0);
+        lab_fill(&b, "wte", 0); lab_fill(&b, "xstar", 0);
         lab_forward(&b);
-        for (int n = 0; n < 3; n++)
-            for (int ch = 0; ch < 4; ch++)
-                within(t, (double)b.a.h0[n * 4 + ch], ROWS[n][ch], 2 * REAL_EPS, "p_%d[%d]", n, ch);
+        for (int n = 0; n < 3; n++) for (int ch = 0; ch < 4; ch++)
+            within(t, (double)b.a.h0[n * 4 + ch], ROWS[n][ch], 2 * REAL_EPS, "p_%d[%d]", n, ch);
     }
 }
 
@@ -2303,8 +2208,7 @@ static void linear__with_biases(Test *t) {
             {"s1", a->s1, a->o, w->wo, w->bo, a->x, 12, 12},
             {"f1", a->f1, a->n2, w->w1, w->b1, NULL, 12, 7},
             {"f2", a->f2, a->n2, w->w2, w->b2, NULL, 12, 7},
-            {"s2", a->s2, a->fa, w->w3, w->b3, a->s1, 7, 12},
-        };
+            {"s2", a->s2, a->fa, w->w3, w->b3, a->s1, 7, 12}};
         EACH(r, ROWS) for (int n = 0; n < 10; n++) {
             double x[12], y[12];
             int in = ROWS[r].in, out = ROWS[r].out;
@@ -2341,8 +2245,7 @@ static void rotate__angles(Test *t) {
             int D = c->head_dim, half = c->rotary_dims / 2, heads = key ? c->kv_heads : c->heads;
             int N = config_rows(c, 9);
             bool split = c->rope_pairing == PAIR_HALF;
-            lab_forward(&b);
-            lab_forward(&flat);
+            lab_forward(&b); lab_forward(&flat);
             const real *x = key ? b.a.layer[0].k : b.a.layer[0].q;
             const real *y = key ? flat.a.layer[0].k : flat.a.layer[0].q;
             for (int row = 0; row < 2 * N * heads; row++, x += D, y += D)
@@ -2354,8 +2257,7 @@ static void rotate__angles(Test *t) {
                     if (d < 2 * half)
                         want = (double)y[d] * cos(angle)
                              + (double)y[partner] * sin(angle) * (second ? 1 : -1);
-                    within(t, (double)x[d], want, 64 * REAL_EPS, "dim %d of row %d, %s", d, n,
-                           FLAGS[f]);
+                    within(t, (double)x[d], want, 64 * REAL_EPS, "[%d][%d], %s", n, d, FLAGS[f]);
                 }
         }
     }
@@ -2367,13 +2269,12 @@ static void rotate__relative(Test *t) {
         double spread = 0;
         for (int i = 0; i < 40; i++) b.ids[i] = 4;
         const real *z = scores(&b);
-        for (int h = 0; h < 2; h++, z += 1600)
-            for (int i = 1; i < 40; i++) {
-                for (int j = 1; j <= i; j++)
-                    within(t, (double)z[i * 40 + j], (double)z[(i - 1) * 40 + j - 1], 64 * REAL_EPS,
-                           "z(%d,%d) against its neighbour up the diagonal", i, j);
-                spread = fmax(spread, fabs((double)z[i * 40] - (double)z[0]));
-            }
+        for (int h = 0; h < 2; h++, z += 1600) for (int i = 1; i < 40; i++) {
+            for (int j = 1; j <= i; j++)
+                within(t, (double)z[i * 40 + j], (double)z[(i - 1) * 40 + j - 1], 64 * REAL_EPS,
+                       "z(%d,%d) against its neighbour up the diagonal", i, j);
+            spread = fmax(spread, fabs((double)z[i * 40] - (double)z[0]));
+        }
         fact(t, spread > 0.1, "the distance does not matter");
     }
 }
@@ -2382,19 +2283,16 @@ static void rotate__relative(Test *t) {
 static void rotate__pairings(Test *t) {
     LABS(a, 1, 12, "--linear-bias") LABS(b, 1, 12, "--linear-bias --rope-pairing interleaved") {
         int D = a.m.c.head_dim, HD = 2 * D;
-        for (int l = 0; l < 2; l++)
-            for (int key = 0; key < 2; key++)
-                for (int from = 0; from < HD; from++) {
-                    const Layer *v = &a.m.w.layer[l], *w = &b.m.w.layer[l];
-                    int d = from % D, to = from - d + (d < D / 2 ? 2 * d : 2 * d - D + 1);
-                    for (int i = 0; i < 12; i++)
-                        (key ? w->wk : w->wq)[i * HD + to] = (key ? v->wk : v->wq)[i * HD + from];
-                    (key ? w->bk : w->bq)[to] = (key ? v->bk : v->bq)[from];
-                }
-        lab_forward(&a);
-        lab_forward(&b);
-        within(t, distance(12 * 12, a.a.nf, b.a.nf), 0, 256 * REAL_EPS,
-               "states of the renamed model");
+        for (int l = 0; l < 2; l++) for (int key = 0; key < 2; key++)
+            for (int from = 0; from < HD; from++) {
+                const Layer *v = &a.m.w.layer[l], *w = &b.m.w.layer[l];
+                int d = from % D, to = from - d + (d < D / 2 ? 2 * d : 2 * d - D + 1);
+                for (int i = 0; i < 12; i++)
+                    (key ? w->wk : w->wq)[i * HD + to] = (key ? v->wk : v->wq)[i * HD + from];
+                (key ? w->bk : w->bq)[to] = (key ? v->bk : v->bq)[from];
+            }
+        lab_forward(&a); lab_forward(&b);
+        within(t, distance(12 * 12, a.a.nf, b.a.nf), 0, 256 * REAL_EPS, "states when renamed");
     }
 }
 
@@ -2436,27 +2334,23 @@ static void distance_bias__tables(Test *t) {
           0.0098431332023036968, 0.00390625}},
         {"--pos alibi --dim 16 --heads 16", 4,
          {0.70710678118654752, 0.5, 0.35355339059327376, 0.25}},
-        {"--pos relative", 2, {0}},
-        {"--pos relative --prefix 3", 2, {0}},
-        {"--pos t5", 2, {0}},
-        {"--pos t5 --prefix 3 --sink-token", 2, {0}},
-    };
+        {"--pos relative", 2, {0}}, {"--pos relative --prefix 3", 2, {0}}, {"--pos t5", 2, {0}},
+        {"--pos t5 --prefix 3 --sink-token", 2, {0}}};
     EACH(r, ROWS) LABS(b, 1, 40, ROWS[r].flags) {
         const Config *c = &b.m.c;
         int N = config_rows(c, 40);
         lab_fill(&b, "l0.wq", 0);
         const real *z = scores(&b);
-        for (int h = 0; h < ROWS[r].heads; h++)
-            for (int i = 0; i < N; i++)
-                for (int j = 0; j < N; j++) {
-                    if (!slow_visible(c, 0, i, j)) continue;
-                    int n = i > j ? i - j : 0;
-                    double want = c->pos == POS_ALIBI ? -n * ROWS[r].slope[h]
-                                : c->pos == POS_T5 ? (double)b.m.w.rel[slow_bucket(n) * 2 + h]
-                                                   : slow_bucket(n);
-                    within(t, (double)z[(h * N + i) * N + j], want, 32 * REAL_EPS,
-                           "%s, head %d, distance %d", b.flags, h, i - j);
-                }
+        for (int h = 0; h < ROWS[r].heads; h++) for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                if (!slow_visible(c, 0, i, j)) continue;
+                int n = i > j ? i - j : 0;
+                double want = c->pos == POS_ALIBI ? -n * ROWS[r].slope[h]
+                            : c->pos == POS_T5 ? (double)b.m.w.rel[slow_bucket(n) * 2 + h]
+                                               : slow_bucket(n);
+                within(t, (double)z[(h * N + i) * N + j], want, 32 * REAL_EPS,
+                       "%s, head %d, distance %d", b.flags, h, i - j);
+            }
     }
     fact(t, position_bucket(-5) == 0 && position_bucket(1 << 20) == 31, "the ends");
 }
@@ -2478,11 +2372,8 @@ static void activate__formulas(Test *t) {
         {ACT_SWIGLU, 0.73105857863000487, -0.23840584404423511},
         {ACT_SWISH, 0.73105857863000487, -0.23840584404423511},
         {ACT_GEGLU, 0.84134474606854293, -0.045500263896358414},
-        {ACT_GELU, 0.84134474606854293, -0.045500263896358414},
-        {ACT_REGLU, 1, 0},
-        {ACT_RELU, 1, 0},
-        {ACT_GELUTANH, 0.84119199060827670, -0.045402305912224865},
-    };
+        {ACT_GELU, 0.84134474606854293, -0.045500263896358414}, {ACT_REGLU, 1, 0}, {ACT_RELU, 1, 0},
+        {ACT_GELUTANH, 0.84119199060827670, -0.045402305912224865}};
     EACH(i, KNOWN) {
         int act = KNOWN[i].act;
         within(t, activate(act, 1), KNOWN[i].at_1, 4 * REAL_EPS, "act %d at 1", act);
@@ -2636,8 +2527,7 @@ static void row_forward__extremes(Test *t) {
         for (double p = 0.5; p < 5; p *= 2) {
             if (p == 1) continue;
             f = flat_row(SIM_EXP, NORMALIZER_PNORM, p, n, z);
-            within(t, (double)f.a[0], pow(n, -1 / p), 16 * REAL_EPS,
-                   "p-norm %g of %d scores of %g", p, n, z);
+            within(t, (double)f.a[0], pow(n, -1 / p), 16 * REAL_EPS, "p %g, %d times %g", p, n, z);
             within(t, (double)f.dlogz[0], 1.0 / n, 4 * tight, "its dlogz at %g", z);
         }
         f = flat_row(SIM_EXP, NORMALIZER_CLAMP, 0, n, z);
@@ -2695,8 +2585,7 @@ static void row_forward__pnorm_traps(Test *t) {
 static void row_forward__clamp_branches(Test *t) {
     static const struct { double z, a, deriv, dlogz, m; } ROWS[] = {
         {2, 0.25, 0.125, 0.125, 0.25}, {-2, -0.25, 0.125, -0.125, 0.25}, {0.25, 0.25, 1, 0, 0.25},
-        {-0.25, -0.25, 1, 0, 0.25},    {0.0625, 0.0625, 1, 0, 0.25},     {0, 0, 1, 0, 0},
-    };
+        {-0.25, -0.25, 1, 0, 0.25},    {0.0625, 0.0625, 1, 0, 0.25},     {0, 0, 1, 0, 0}};
     EACH(i, ROWS) {
         double z = ROWS[i].z;
         Flat f = flat_row(SIM_IDENTITY, NORMALIZER_CLAMP, 0, 4, z);
@@ -2762,14 +2651,12 @@ static void visible__pictures(Test *t) {
         {"--sink-token --window 2", 5, {"1....", "11...", ".11..", "..11.", "...11"}},
         {"--sink-token --prefix 2", 5, {"111..", "111..", "111..", "1111.", "11111"}},
         {"--sink-token --prefix 2 --window 2", 6,
-         {"111...", "111...", ".11...", ".111..", ".1111.", ".11.11"}},
-    };
+         {"111...", "111...", ".11...", ".111..", ".1111.", ".11.11"}}};
     EACH(p, PICTURES) {
         const Config c = config_of(t, "%s", PICTURES[p].flags);
-        for (int i = 0; i < PICTURES[p].N; i++)
-            for (int j = 0; j < PICTURES[p].N; j++)
-                fact(t, visible(&c, 0, i, j) == (PICTURES[p].rows[i][j] == '1'),
-                     "%s: row %d, key %d", PICTURES[p].flags, i, j);
+        for (int i = 0; i < PICTURES[p].N; i++) for (int j = 0; j < PICTURES[p].N; j++)
+            fact(t, visible(&c, 0, i, j) == (PICTURES[p].rows[i][j] == '1'),
+                 "%s: row %d, key %d", PICTURES[p].flags, i, j);
     }
     const Config c = config_of(t, "--window 2 --window-period 2 --window-offset 1");
     for (int l = 0; l < 4; l++)
@@ -2799,11 +2686,10 @@ static void attention__against_slow(Test *t) {
         pick_flags(&p, flags, sizeof flags);
         snprintf(all, sizeof all, "%s --layers 1 %s", MASKS[n % 7], flags);
         if (!pick_resolves(&p)) { refusals++; continue; }
-        LABS(b, 1, 70, all)
-            for (int plain = 0; plain < 2; plain++) {
-                b.m.plain = plain;                           /* 3.7's loops; chapter 14's tiles */
-                compare_with_slow(t, &b, 1000 * REAL_EPS, all);
-            }
+        LABS(b, 1, 70, all) for (int plain = 0; plain < 2; plain++) {
+            b.m.plain = plain;                           /* 3.7's loops; chapter 14's tiles */
+            compare_with_slow(t, &b, 1000 * REAL_EPS, all);
+        }
         n++;
     }
     fact(t, n + refusals == ALL && n > 250, "%d operations", n);
@@ -2819,8 +2705,7 @@ static void attention__logit(Test *t) {
         double most = biggest(40 * 12, b.a.layer[0].o);
         fact(t, most < 1e-5, "o is %g", most);
         lab_fill(&b, "l0.logit", -60);
-        lab_forward(&b);
-        lab_forward(&none);
+        lab_forward(&b); lab_forward(&none);
         within(t, distance(40 * 12, none.a.layer[0].o, b.a.layer[0].o), 0, 16 * REAL_EPS,
                "a logit of -60");
     }
@@ -2828,8 +2713,7 @@ static void attention__logit(Test *t) {
 
 /* How far the last states of two labs lie apart, relative to the first's. */
 static double outputs_apart(Lab *a, Lab *b) {
-    lab_forward(a);
-    lab_forward(b);
+    lab_forward(a); lab_forward(b);
     idx n = (idx)a->B * config_rows(&a->m.c, a->T) * a->m.c.dim;
     return distance(n, a->a.nf, b->a.nf);
 }
@@ -2864,21 +2748,18 @@ static void key_of_zero(Lab *a, Lab *b) {
 
 /* The per-head k* and v* of b become copies of a's shared ones. */
 static void spread_shared(Lab *a, Lab *b) {
-    for (int l = 0; l < 2; l++)
-        for (int h = 0; h < 2; h++) {
-            copy(b->m.w.layer[l].kstar + h * 6, a->m.w.layer[l].kstar, 6);
-            copy(b->m.w.layer[l].vstar + h * 6, a->m.w.layer[l].vstar, 6);
-        }
+    for (int l = 0; l < 2; l++) for (int h = 0; h < 2; h++) {
+        copy(b->m.w.layer[l].kstar + h * 6, a->m.w.layer[l].kstar, 6);
+        copy(b->m.w.layer[l].vstar + h * 6, a->m.w.layer[l].vstar, 6);
+    }
 }
 
 /* Two key heads of b become copies of a's single one. */
 static void spread_keys(Lab *a, Lab *b) {
-    for (int l = 0; l < 2; l++)
-        for (int i = 0; i < 12; i++)
-            for (int h = 0; h < 2; h++) {
-                copy(b->m.w.layer[l].wk + i * 12 + h * 6, a->m.w.layer[l].wk + i * 6, 6);
-                copy(b->m.w.layer[l].wv + i * 12 + h * 6, a->m.w.layer[l].wv + i * 6, 6);
-            }
+    for (int l = 0; l < 2; l++) for (int i = 0; i < 12; i++) for (int h = 0; h < 2; h++) {
+        copy(b->m.w.layer[l].wk + i * 12 + h * 6, a->m.w.layer[l].wk + i * 6, 6);
+        copy(b->m.w.layer[l].wv + i * 12 + h * 6, a->m.w.layer[l].wv + i * 6, 6);
+    }
 }
 
 /* Biases beyond those of q, k and v become 0. */
@@ -2900,10 +2781,8 @@ static void scale_into_wo(Lab *a, Lab *b) {
 static void attention__equivalences(Test *t) {
     const double tight = 2000 * REAL_EPS;
     const struct { const char *one, *other; double bound; void (*set)(Lab *, Lab *); } SAME[] = {
-        {"", "--window 40", 0, NULL},
-        {"--sim sigmoid", "--sim sigmoid --window 40", 0, NULL},
-        {"", "--prefix 1", 0, NULL},
-        {"", "--window-period 2", 0, NULL},
+        {"", "--window 40", 0, NULL}, {"--sim sigmoid", "--sim sigmoid --window 40", 0, NULL},
+        {"", "--prefix 1", 0, NULL}, {"", "--window-period 2", 0, NULL},
         {"--window 5", "--window 5 --window-period 1", 0, NULL},
         {"--pos none", "--rope-scaling linear --rope-factor 1e6", 1e-4, NULL},
         {"--extra zero", "--extra kv", tight, key_of_zero},
@@ -2915,16 +2794,14 @@ static void attention__equivalences(Test *t) {
         {"--heads 1", "--heads 1 --combine add", 0, NULL},
         {"--layers 1", "--layers 1 --score-by-layer", 0, NULL},
         {"--linear-bias --bias-in qkv", "--linear-bias", 0, no_other_biases},
-        {"", "--attention-period 1", 0, NULL},
-        {"", "--expert-period 2 --mamba-inner 5", 0, NULL},
+        {"", "--attention-period 1", 0, NULL}, {"", "--expert-period 2 --mamba-inner 5", 0, NULL},
         {"--heads 1 --kernel mlp --sim sigmoid",
          "--heads 1 --combine add --kernel mlp --sim sigmoid", 0, NULL},
         {"--scale 0.3", "", tight, scale_into_wo},
         {"--scale -2 --sim elu --normalizer one", "--sim elu --normalizer one", tight,
          scale_into_wo},
         {"--sim sigmoid --normalizer pnorm --pnorm 1", "--sim sigmoid", 0, NULL},
-        {"--normalizer pnorm --pnorm 1.0000001", "", 1e-4, NULL},
-    };
+        {"--normalizer pnorm --pnorm 1.0000001", "", 1e-4, NULL}};
     static const struct { const char *one, *other; } APART_FROM[] = {
         {"", "--score-by-layer"}, {"", "--window 5"}, {"", "--prefix 3"}, {"", "--extra zero"},
         {"", "--extra k"}, {"--extra k", "--extra k --extra-value e1"}, {"", "--vbias"},
@@ -2991,8 +2868,7 @@ static void attention__ablations_inert(Test *t) {
     LABS(b, 1, 40, "--extra logit --layers 1") LABS(cut, 1, 40, "--extra logit --layers 1") {
         cut.a.ablation = &no_star;
         fact(t, outputs_apart(&b, &cut) > 1e-3, "a logit of order 1 is missed by nobody");
-        lab_fill(&b, "l0.logit", -60);
-        lab_fill(&cut, "l0.logit", -60);
+        lab_fill(&b, "l0.logit", -60); lab_fill(&cut, "l0.logit", -60);
         within(t, outputs_apart(&b, &cut), 0, 16 * REAL_EPS, "a column of weight e^-60");
     }
     LABS(b, 1, 40, "--layers 1") LABS(cut, 1, 40, "--layers 1") {
@@ -3033,8 +2909,7 @@ static void sink_token__is_a_row(Test *t) {
             copy(lab_at(&b, "wte") + 10 * 12, lab_at(&a, "xstar"), 12);
             b.ids[0] = 10;
             memcpy(b.ids + 1, a.ids, 9 * sizeof(int));
-            lab_forward(&a);
-            lab_forward(&b);
+            lab_forward(&a); lab_forward(&b);
             within(t, distance(10 * 12, b.a.nf, a.a.nf), 0, 0, "states, %s", flags);
         }
     }
@@ -3047,14 +2922,12 @@ static void combine__added(Test *t) {
         lab_forward(&b);
         fact(t, model_tensor(&b.m, "l0.wo")->shape[0] == 3, "W_O has %d rows",
              model_tensor(&b.m, "l0.wo")->shape[0]);
-        for (int n = 0; n < 12; n++)
-            for (int ch = 0; ch < 12; ch++) {
-                double want = (double)a->x[n * 12 + ch];
-                for (int x = 0; x < 12; x++)
-                    want += (double)a->o[n * 12 + x] * (double)b.m.w.layer[0].wo[x % 3 * 12 + ch];
-                within(t, (double)a->s1[n * 12 + ch], want, 128 * REAL_EPS,
-                       "x + (sum of heads) W_O");
-            }
+        for (int n = 0; n < 12; n++) for (int ch = 0; ch < 12; ch++) {
+            double want = (double)a->x[n * 12 + ch];
+            for (int x = 0; x < 12; x++)
+                want += (double)a->o[n * 12 + x] * (double)b.m.w.layer[0].wo[x % 3 * 12 + ch];
+            within(t, (double)a->s1[n * 12 + ch], want, 128 * REAL_EPS, "x + (sum of heads) W_O");
+        }
     }
 }
 
@@ -3062,13 +2935,11 @@ static void combine__added(Test *t) {
 static void extra__shared(Test *t) {
     LABS(b, 1, 6, "--extra k --extra-shared --pos none") {
         const real *z = scores(&b), *q = b.a.layer[0].q, *k = b.m.w.layer[0].kstar;
-        for (int h = 0; h < 2; h++)
-            for (int i = 0; i < 6; i++) {
-                double dot = 0;
-                for (int d = 0; d < 6; d++) dot += (double)q[(i * 2 + h) * 6 + d] * (double)k[d];
-                within(t, (double)z[(h * 6 + i) * 7], dot / sqrt(6), 64 * REAL_EPS,
-                       "z_* of head %d", h);
-            }
+        for (int h = 0; h < 2; h++) for (int i = 0; i < 6; i++) {
+            double dot = 0;
+            for (int d = 0; d < 6; d++) dot += (double)q[(i * 2 + h) * 6 + d] * (double)k[d];
+            within(t, (double)z[(h * 6 + i) * 7], dot / sqrt(6), 64 * REAL_EPS, "z_*, head %d", h);
+        }
     }
 }
 
@@ -3112,9 +2983,8 @@ static void published__families(Test *t) {
         {"qwen2", "--layers 2 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --rope-base 1e6 "
                   "--norm-eps 1e-6 --linear-bias --bias-in qkv --tied"},
         {"mistral", "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --window 5"}};
-    EACH(i, ROWS)
-        for (int T = 1; T <= 24; T += 23)
-            LABS(b, 1, T, ROWS[i].flags) compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
+    EACH(i, ROWS) for (int T = 1; T <= 24; T += 23)
+        LABS(b, 1, T, ROWS[i].flags) compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
 }
 
 /* OPT-350m from the outside in: H^0 = wte W_in + p, the stack ends in the last block's norm, and
@@ -3230,8 +3100,7 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
             const real *from = b.m.grads + x->at, *to = plain.m.grads + x->at;
             double size = biggest(x->count, from), most = distance(x->count, from, to);
             if (size > 0) most *= size;                      /* absolute */
-            within(t, most / fmax(size, all / 1000), 0, bound, "gradient of %s, %s", x->name,
-                   flags);
+            within(t, most / fmax(size, all / 1000), 0, bound, "grad of %s, %s", x->name, flags);
         }
     }
 }
@@ -3315,14 +3184,12 @@ static void model_forward__batches(Test *t) {
         copy(whole, b.a.nf, 3 * rows);
         for (int s = 0; s < 3; s++) {
             model_forward(&b.m, &b.a, b.ids + s * 9, 1, 9);
-            fact(t, same_numbers(rows, whole + s * rows, b.a.nf), "sequence %d alone, %s", s,
-                 b.flags);
+            fact(t, same_numbers(rows, whole + s * rows, b.a.nf), "%d alone, %s", s, b.flags);
             sum += model_loss(&b.m, &b.a, b.targets + s * 9, 1, 9, false, 1) / 3;
         }
         within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b.flags);
         model_forward(&b.m, &b.a, b.ids, 1, 4);              /* fewer tokens than room */
-        fact(t, b.m.c.prefix || same_numbers((N - 5) * 12, whole, b.a.nf), "4 of 9 tokens, %s",
-             b.flags);
+        fact(t, b.m.c.prefix || same_numbers((N - 5) * 12, whole, b.a.nf), "4 of 9, %s", b.flags);
         free(whole);
     }
 }
@@ -3372,14 +3239,13 @@ static void acts__stay_within(Test *t) {
         ActsArray at[100];
         int n = acts_arrays(&b, at);
         for (int pass = 0; pass < 2; pass++) {
-            for (int k = 0; k < n; k++)
-                for (idx j = at[k].n; at[k].at && j % 16; j++) {
-                    fact(t, at[k].at[j] == (pass ? mark : 0), "%s: %s[%td] of %td is %g, %s",
-                         b.flags, at[k].name, j, at[k].n, (double)at[k].at[j],
-                         pass ? "written beyond the end" : "a part of another array");
-                    at[k].at[j] = mark;
-                    marks += pass;
-                }
+            for (int k = 0; k < n; k++) for (idx j = at[k].n; at[k].at && j % 16; j++) {
+                fact(t, at[k].at[j] == (pass ? mark : 0), "%s: %s[%td] of %td is %g, %s",
+                     b.flags, at[k].name, j, at[k].n, (double)at[k].at[j],
+                     pass ? "written beyond the end" : "a part of another array");
+                at[k].at[j] = mark;
+                marks += pass;
+            }
             if (!pass) lab_backward(&b, 1);
         }
     }
@@ -3401,8 +3267,7 @@ static void model_forward__one_layer(Test *t) {
                    b.flags);
         }
         fact(t, one.layer[1].s2 == one.layer[0].s2 && one.layer[1].fa == one.layer[0].fa &&
-                 b.a.layer[1].s2 != b.a.layer[0].s2,
-             "layers have memory of their own, %s", b.flags);
+             b.a.layer[1].s2 != b.a.layer[0].s2, "layers have memory of their own, %s", b.flags);
         acts_free(&one);
     }
     note(t, "%d configurations", covering(t)->n);
@@ -3539,10 +3404,8 @@ static bool unreached(const Lab *b, const Tensor *x, idx i) {
     }
     if (!strcmp(x->name, "wpe")) return row >= N;
     if (!strcmp(x->name, "rel")) {
-        for (int l = 0; l < c->layers; l++)
-            for (int p = 0; p < N; p++)
-                for (int j = 0; j < N; j++)
-                    seen |= slow_visible(c, l, p, j) && slow_bucket(p > j ? p - j : 0) == row;
+        for (int l = 0; l < c->layers; l++) for (int p = 0; p < N; p++) for (int j = 0; j < N; j++)
+            seen |= slow_visible(c, l, p, j) && slow_bucket(p > j ? p - j : 0) == row;
         return !seen;
     }
     return frozen(&b->m, x, i);
@@ -3618,8 +3481,7 @@ static void check_gradients(Test *t, Tally *y, Lab *b, int samples) {
 static void tell(Test *t, const Tally *y) {
     if (REAL_EPS > 1e-10) return;
     note(t, "%ld quotients, %ld skipped, %d zeros as expected", y->checked, y->skipped, y->zeros);
-    fact(t, y->skipped * 200 <= y->checked, "%ld quotients skipped, %ld checked", y->skipped,
-         y->checked);
+    fact(t, y->skipped * 200 <= y->checked, "%ld skipped, %ld checked", y->skipped, y->checked);
     t->error = y->worst;
     t->bound = GRADIENT_BOUND;
     snprintf(t->what, sizeof t->what, "%.100s", y->where);
@@ -3633,8 +3495,7 @@ static void gradients__every_pair(Test *t) {
     LABS_OF_COVER(b, 2, 7) check_gradients(t, &y, &b, SAMPLES);
     fact(t, v->pairs == v->refused + v->covered, "%d pairs: %d refused, %d checked", v->pairs,
          v->refused, v->covered);
-    fact(t, v->refused == 8,
-         "%d pairs refused: v* fixed beside another extra column than k makes 8", v->refused);
+    fact(t, v->refused == 8, "%d refused: a fixed v* without --extra k makes 8", v->refused);
     note(t, "%d pairs = %d refused + %d checked, %d configurations; ", v->pairs, v->refused,
          v->covered, v->n);
     tell(t, &y);
@@ -3731,8 +3592,7 @@ static void gradients__t5_again(Test *t) {
         for (int n = 0; n < 3; n++) {
             lab_gradients(&b);
             if (!n) copy(once, b.m.grads + x->at, x->count);
-            fact(t, biggest(x->count, once) > 0
-                    && same_numbers(x->count, once, b.m.grads + x->at),
+            fact(t, biggest(x->count, once) > 0 && same_numbers(x->count, once, b.m.grads + x->at),
                  "backward %d: rel off by %g", n, distance(x->count, once, b.m.grads + x->at));
         }
         free(once);
@@ -3761,8 +3621,7 @@ static void gradients__accumulate(Test *t) {
         for (idx i = 0; i < n; i++) half[i] = b.m.grads[i] * 2;
         fact(t, same_numbers(n, once, half) || distance(n, once, half) < 64 * REAL_EPS,
              "half a share is off by %g, %s", distance(n, once, half), b.flags);
-        free(once);
-        free(half);
+        free(once); free(half);
     }
 }
 
@@ -3825,8 +3684,7 @@ static double train(Lab *b, int threads, int n) {
         optimizer_step(&s, b->m.count, b->m.params, b->m.grads, moment, second);
     }
     set_workers(before);
-    free(moment);
-    free(second);
+    free(moment); free(second);
     return loss;
 }
 
@@ -3835,8 +3693,7 @@ static void same_on_threads(Test *t, const char *flags, int steps) {
     LABS(one, 3, 50, flags) LABS(b, 3, 50, flags, flags) {
         int threads = b.n == 1 ? 2 : 16;
         double loss = train(&one, 1, steps);
-        within(t, train(&b, threads, steps), loss, 0, "loss on 1 and %d threads, %s", threads,
-               flags);
+        within(t, train(&b, threads, steps), loss, 0, "loss on %d threads, %s", threads, flags);
         fact(t, same_numbers(b.m.count, b.m.params, one.m.params) &&
                     same_numbers(b.m.count, b.m.grads, one.m.grads),
              "parameters or gradients on 1 and %d threads, %s", threads, flags);
@@ -4041,8 +3898,7 @@ static void schedule_lr__values(Test *t) {
         {SCHEDULE_COSINE, 4, 20, 4, 1},      {SCHEDULE_COSINE, 4, 20, 12, 0.55},
         {SCHEDULE_COSINE, 4, 20, 20, 0.1},   {SCHEDULE_COSINE, 4, 20, 99, 0.1},
         {SCHEDULE_COSINE, 4, 20, 8, eighth}, {SCHEDULE_COSINE, 0, 4, 1, eighth},
-        {SCHEDULE_COSINE, 5, 5, 5, 0.1},     {SCHEDULE_COSINE, 9, 5, 4, 5.0 / 9},
-    };
+        {SCHEDULE_COSINE, 5, 5, 5, 0.1},     {SCHEDULE_COSINE, 9, 5, 4, 5.0 / 9}};
     EACH(i, ROWS)
         within(t,
                schedule_lr(ROWS[i].schedule, 2, 0.2, ROWS[i].warmup, ROWS[i].steps, ROWS[i].step),
@@ -4062,8 +3918,7 @@ static void gradient_norm__names_the_bad(Test *t) {
             g[i] = (real)rng_normal(&r);
             square += (double)g[i] * (double)g[i];
         }
-        within(t, gradient_norm(&b.m, &bad) / sqrt(square), 1, 64 * REAL_EPS, "norm of %td numbers",
-               n);
+        within(t, gradient_norm(&b.m, &bad) / sqrt(square), 1, 64 * REAL_EPS, "norm of %td", n);
         fact(t, !bad, "a tensor is called bad");
         for (int k = 0; k < 2 * b.m.n_tensors; k++) {        /* its first number, its last */
             const Tensor *x = &b.m.tensor[k / 2];
@@ -4125,12 +3980,9 @@ static void sink_alpha__by_hand(Test *t) {
         double left = harmonic_T;
         for (int k = 0; k < T; left -= 1.0 / ++k)
             within(t, alpha[k], left / (T - k), 64 * REAL_EPS, "alpha_%d of even rows", k + 1);
-        within(t, alpha[0], 0.07412329537, fmax(4 * REAL_EPS, 5e-12),
-               "alpha_1 of even rows: H_64/64");
+        within(t, alpha[0], 0.07412329537, fmax(4 * REAL_EPS, 5e-12), "even rows: H_64/64");
     }
-    free(first);
-    free(diagonal);
-    free(even);
+    free(first); free(diagonal); free(even);
 }
 
 /* (F6) * is seen by every row: alpha_* is the mean over the T real rows, or, in the authors' form,
@@ -4156,8 +4008,7 @@ static void sink_alpha__star_columns(Test *t) {
         within(t, alpha[token1], 0.5, 4 * REAL_EPS, "alpha_1, %s", FLAGS[r]);
         fact(t, alpha[0] < 0.3, "%s passes 0.3", FLAGS[r]);
         sink_alpha(&c, T, METRIC_PLUS1, m, alpha);
-        within(t, alpha[0], (1 + 64 * share) / 65, 4 * REAL_EPS, "the authors' alpha_*, %s",
-               FLAGS[r]);
+        within(t, alpha[0], (1 + 64 * share) / 65, 4 * REAL_EPS, "authors' alpha_*, %s", FLAGS[r]);
         within(t, alpha[token1], 0.5, 4 * REAL_EPS, "the authors' alpha_1, %s", FLAGS[r]);
         fact(t, (alpha[0] > 0.3) == above, "0.28906 of %s", FLAGS[r]);
         free(m);
@@ -4167,16 +4018,10 @@ static void sink_alpha__star_columns(Test *t) {
 /* The even share for every mask: H_T/T, H_w/T, and one key more with an extra column or x*. */
 static void sink_uniform__values(Test *t) {
     static const struct { const char *flags; double want; } ROWS[] = {
-        {"", 0.07412329537},
-        {"--window 8", 0.0424665},
-        {"--window 16", 0.0528239},
-        {"--window 32", 0.0634140},
-        {"--prefix 5", 0.05407},
-        {"--extra zero", 0.05873868},
-        {"--sink-token", 0.05873868},
-        {"--sink-token --extra k", 0.05116292},
-        {"--layers 2 --window 8 --window-period 2", (0.07412329537 + 0.0424665) / 2},
-    };
+        {"", 0.07412329537}, {"--window 8", 0.0424665}, {"--window 16", 0.0528239},
+        {"--window 32", 0.0634140}, {"--prefix 5", 0.05407}, {"--extra zero", 0.05873868},
+        {"--sink-token", 0.05873868}, {"--sink-token --extra k", 0.05116292},
+        {"--layers 2 --window 8 --window-period 2", (0.07412329537 + 0.0424665) / 2}};
     EACH(i, ROWS) {
         const Config c = config_of(t, "%s", ROWS[i].flags);
         within(t, sink_uniform(&c, 64), ROWS[i].want, i < 1 ? 5e-12 : 5e-6, "%s", ROWS[i].flags);
@@ -4208,8 +4053,7 @@ static void sinks__threshold_is_strict(Test *t) {
 static void attract(Lab *b) {
     real *e = lab_at(b, "wte");
     lab_fill(b, "l0.wq", 9);                     /* q = 9 sqrt 2 (1, 1) for either */
-    lab_fill(b, "l0.wk", 0);
-    lab_fill(b, "l0.norm1", 1);
+    lab_fill(b, "l0.wk", 0); lab_fill(b, "l0.norm1", 1);
     e[0] = 0; e[1] = 1;                          /* id 0 = (0, 1), id 1 = (1, 0) */
     e[2] = 1; e[3] = 0;
     b->m.w.layer[0].wk[2] = b->m.w.layer[0].wk[3] = 9;   /* k = 9 sqrt 2 (1, 1) for id 0, else 0 */
@@ -4235,8 +4079,7 @@ static void sinks__threshold_per_sequence(Test *t) {
  * for softmax, the scale, (t)^(1 - 1/p), t sigmoid(0) without a normaliser, and what * leaves. */
 static void sinks__entropy_and_mass(Test *t) {
     static const struct { const char *flags; double power, factor; } ROWS[] = {
-        {"--pos none", 0, 1},
-        {"--pos none --scale 0.2", 0, 0.2},
+        {"--pos none", 0, 1}, {"--pos none --scale 0.2", 0, 0.2},
         {"--pos none --normalizer pnorm", 0.5, 1},
         {"--pos none --normalizer pnorm --pnorm 0.5", -1, 1},
         {"--pos none --sim sigmoid --normalizer one", 1, 0.5},
@@ -4318,8 +4161,7 @@ static void sinks__one_layer(Test *t) {
         fact(t, one.massive == all.massive && one.median == all.median && one.loss == all.loss,
              "largest %g and %g, loss %g and %g, %s", one.massive, all.massive, one.loss, all.loss,
              b.flags);
-        sinks_free(&all);
-        sinks_free(&one);
+        sinks_free(&all); sinks_free(&one);
     }
 }
 
@@ -4356,8 +4198,7 @@ static void sinks__in_parts(Test *t) {
         for (int i = 0; i < 24; i++)
             within(t, parts.vnorm[i], whole.vnorm[i], 1e-14 * whole.vnorm[i], "vnorm[%d]", i);
         within(t, parts.loss, whole.loss, 1e-14 * whole.loss, "loss");
-        sinks_free(&whole);
-        sinks_free(&parts);
+        sinks_free(&whole); sinks_free(&parts);
     }
 }
 
@@ -4394,12 +4235,11 @@ static void golden_fill(Lab *b, uint64_t k) {
         }
     }
     Rng r = {hash64(k, "ids", 3)};
-    for (int s = 0; s < b->B; s++)
-        for (int i = 0; i <= b->T; i++) {
-            int id = (int)rng_below(&r, (uint64_t)b->m.c.vocab);
-            if (i < b->T) b->ids[s * b->T + i] = id;
-            if (i > 0) b->targets[s * b->T + i - 1] = id;
-        }
+    for (int s = 0; s < b->B; s++) for (int i = 0; i <= b->T; i++) {
+        int id = (int)rng_below(&r, (uint64_t)b->m.c.vocab);
+        if (i < b->T) b->ids[s * b->T + i] = id;
+        if (i > 0) b->targets[s * b->T + i - 1] = id;
+    }
 }
 
 /* <way, x> of a tensor, way being configuration k's direction for it. */
@@ -4455,8 +4295,7 @@ static void golden_steps(Lab *b, bool all, real *grads) {
                            second + x->at);
         }
     }
-    free(first);
-    free(second);
+    free(first); free(second);
 }
 
 /* The lines "norm" to "after": gradients, and what two steps do. */
@@ -4491,8 +4330,7 @@ static void golden_grads(Golden *g, Lab *b, uint64_t k, bool all) {
     }
     if (golden_words(g, "after") && golden_numbers(g, 1, one))
         golden_meet(g, lab_loss(b), one[0], fabs(one[0]), "the loss after two steps");
-    free(grads);
-    free(moved);
+    free(grads); free(moved);
 }
 
 /* One configuration: the lines from g->at on, to the loss after two steps. */
@@ -4694,8 +4532,7 @@ static Tokenizer sample_tokenizer(Test *t, int vocab) {
     random_text(&r, 3, s, 10000);
     random_text(&r, 1, s + 10000, 8000);
     random_text(&r, 2, s + 18000, 2000);
-    fact(t, !tokenizer_train(&k, s, SIZE, vocab, fresh(t)) && k.vocab == vocab, "training: %s",
-         t->e.text);
+    fact(t, !tokenizer_train(&k, s, SIZE, vocab, fresh(t)) && k.vocab == vocab, "%s", t->e.text);
     free(s);
     return k;
 }
@@ -4807,11 +4644,9 @@ static void encode_and_back(Test *t, Encoder *c, const void *text, size_t n, con
     Bytes back = {0};
     tokenizer_encode(c, text, n, &ids, fresh(t));
     tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &t->e);
-    fact(t, !t->e.status && bytes_are(&back, text, n), "%s: %zu bytes come back as %zu %s", what, n,
-         back.size, t->e.text);
+    fact(t, !t->e.status && bytes_are(&back, text, n), "%s: other bytes %s", what, t->e.text);
     oracle_encode(c->tokenizer, text, n, &slow);
-    fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes, by the book %zu", what, ids.size, n,
-         slow.size);
+    fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes", what, ids.size, n);
     ids_free(&ids);
     ids_free(&slow);
     bytes_free(&back);
@@ -4907,8 +4742,7 @@ static void tokenizer_train__by_the_book(Test *t) {
             vocab = atoi(hint + 27);
         }
         const int same = (int)oracle_train(&k, s, n);
-        fact(t, vocab > 265 && same == vocab - 259, "text %d: %d of %d merges", trial, same,
-             vocab - 259);
+        fact(t, vocab > 265 && same == vocab - 259, "text %d: %d merges", trial, same);
         fact(t, !tokenizer_train(&again, s, n, vocab, fresh(t)) && again.hash == k.hash,
              "text %d: another one", trial);
         tokenizer_free(&k);
@@ -4946,32 +4780,9 @@ static void tokenizer_train__by_hand(Test *t) {
     tokenizer_free(&a);
 }
 
+/* A file that is cut, changed or longer; then wrong contents under a right checksum, one of each
+ * kind, and thousands at random. */
 static void tokenizer_read__damage(Test *t) {
-    Tokenizer k = sample_tokenizer(t, 290), back;
-    Error *e = fresh(t);
-    Bytes *b = bytes_of(t), *again = bytes_of(t);
-    fact(t, !tokenizer_bytes(&k, b, e) && b->size == 28 + 8 * 31 &&
-            !memcmp(b->at, "SINKTOK1\1\0\0\0\x22\1\0\0\x1f\0\0\0", 20), "%zu bytes, or their head",
-         b->size);
-    fact(t, !tokenizer_read(b->at, b->size, "x", &back, e) && back.hash == k.hash &&
-            !tokenizer_bytes(&back, again, e) && bytes_are(again, b->at, b->size) &&
-            !memcmp(back.pool.at, k.pool.at, k.start[290]), "it comes back as another %s", e->text);
-    tokenizer_free(&back);
-    for (size_t n = 0; n < b->size; n++)
-        fact(t, refused(b->at, n), "cut to %zu bytes, it is read", n);
-    for (size_t i = 0; i < b->size; i++)
-        for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
-            b->at[i] ^= (unsigned char)bit;
-            fact(t, refused(b->at, b->size), "with byte %zu changed, it is read", i);
-            b->at[i] ^= (unsigned char)bit;
-        }
-    bytes_add(b, "", 1, e);
-    fact(t, refused(b->at, b->size), "with a byte more, it is read");
-    tokenizer_free(&k);
-}
-
-/* Wrong contents under a right checksum: one of each kind, then thousands at random. */
-static void tokenizer_read__hostile(Test *t) {
     enum { TRIALS = 6000 };
     static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
         {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/hf.c -o hf"},
@@ -4984,8 +4795,22 @@ static void tokenizer_read__hostile(Test *t) {
     Rng r = {5};
     Tokenizer k = sample_tokenizer(t, 300), back;
     Bytes *b = bytes_of(t), *w = bytes_of(t);
-    tokenizer_bytes(&k, b, fresh(t));
-    bytes_add(w, b->at, b->size, &t->e);
+    fact(t, !tokenizer_bytes(&k, b, fresh(t)) && b->size == 28 + 8 * 41 &&
+            !memcmp(b->at, "SINKTOK1\1\0\0\0\x2c\1\0\0\x29\0\0\0", 20), "%zu bytes", b->size);
+    fact(t, !tokenizer_read(b->at, b->size, "x", &back, &t->e) && back.hash == k.hash &&
+            !tokenizer_bytes(&back, w, &t->e) && bytes_are(w, b->at, b->size) &&
+            !memcmp(back.pool.at, k.pool.at, k.start[300]), "another one %s", t->e.text);
+    tokenizer_free(&back);
+    for (size_t n = 0; n < b->size; n++) fact(t, refused(b->at, n), "cut to %zu bytes", n);
+    for (size_t i = 0; i < b->size; i++)
+        for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
+            w->at[i] ^= (unsigned char)bit;
+            fact(t, refused(w->at, w->size), "with byte %zu changed, it is read", i);
+            w->at[i] ^= (unsigned char)bit;
+        }
+    bytes_add(w, "", 1, &t->e);
+    fact(t, refused(w->at, w->size), "with a byte more, it is read");
+    w->size = b->size;
     EACH(i, WRONG) {
         uint64_t value = WRONG[i].size < 8 ? WRONG[i].value : number_at(b->at + 20 + 8 * 3, 8);
         memcpy(w->at, b->at, b->size);
@@ -5039,8 +4864,7 @@ static void tokenizer__special_ids(Test *t) {
             bytes_are(b, "<|bos|><|endoftext|><|fix|>x", 28), "special ids: %zu bytes", b->size);
     EACH(i, WRONG)
         fact(t, tokenizer_decode(&k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
-                strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "id %d: %s",
-             WRONG[i][1], t->e.text);
+                strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "%s", t->e.text);
     tokenizer_free(&k);
 }
 
@@ -5151,10 +4975,8 @@ static void grammar__tells(Test *t) {
     EACH(i, ROWS) {
         char *s = told(ROWS[i].text, 0), begin[200];
         snprintf(begin, sizeof begin, "g:%d: expected %s", ROWS[i].line, ROWS[i].told);
-        bool as_it_must = !strncmp(s, begin, strlen(begin)) && strstr(s, " Try: ") &&
-                          !strchr(s, '\n');
-        fact(t, ROWS[i].line ? as_it_must : !strcmp(s, ROWS[i].told), "%.60s: %.300s",
-             ROWS[i].text, s);
+        fact(t, !ROWS[i].line ? !strcmp(s, ROWS[i].told) : !strncmp(s, begin, strlen(begin)) &&
+                strstr(s, " Try: ") && !strchr(s, '\n'), "%.60s: %.300s", ROWS[i].text, s);
         free(s);
     }
 }
@@ -5215,8 +5037,7 @@ static void grammar_read__damage(Test *t) {
             for (uint64_t n = 0; n < 3; n++) grammar_document(&g, 0, n, out, e);
             grammar_free(&g);
         }
-        fact(t, !e->status || (!strncmp(e->text, "g:", 2) && strstr(e->text, " Try: ")), "%s",
-             e->text);
+        fact(t, !e->status || (!strncmp(e->text, "g:", 2) && strstr(e->text, " Try: ")), "%d", i);
         free(at);
     }
     fact(t, read > TRIALS / 20 && read < TRIALS * 19 / 20, "%d damaged grammars are read", read);
@@ -5339,8 +5160,7 @@ static void grammar__domains(Test *t) {
              "%s is not what its grammar tells. %s Try: make samples", path, e->text);
         for (int n = 0; n < DOCUMENTS; n++) {
             const char *s = documents[n] = document_of(t, &g, n);
-            fact(t, strlen(s) > 59 && strlen(s) < 11999, "%s: document %d has %zu bytes", path, n,
-                 strlen(s));
+            fact(t, strlen(s) > 59 && strlen(s) < 11999, "%s: %zu bytes", path, strlen(s));
             document_counts(t, path, s, found);
             if (story) story_reads(t, s, n);
         }
@@ -5418,8 +5238,8 @@ static void data_refused(Test *t, const char *flags, int T, int status, const ch
     tiny_settings(&s, flags, fresh(t));
     s.data.vocab = s.model.vocab;
     const int found = data_open(&d, &s.data, 0, T, &t->e);
-    fact(t, found == status && strstr(t->e.text, said) && strstr(t->e.text, " Try: "), "%s: %d %s",
-         flags, found, t->e.text);
+    fact(t, found == status && strstr(t->e.text, said) && strstr(t->e.text, " Try: "), "%s: %s",
+         flags, t->e.text);
 }
 
 /* Adds a document as a training must see it: its tokens and the separator. */
@@ -5439,9 +5259,8 @@ static void data_open__shares_out(Test *t) {
     tale_files(t);
     file_read(SCRATCH "/tale.txt", text, fresh(t));
     EACH(f, FLAGS) {
-        Feed *feed = feed_open(t, 0, 1, 16, FLAGS[f]);
-        Feed *other = feed_open(t, 5, 1, 16, FLAGS[f]);
-        const Data *d = &feed->d;
+        const Data *d = &feed_open(t, 0, 1, 16, FLAGS[f])->d,
+                   *other = &feed_open(t, 5, 1, 16, FLAGS[f])->d;
         Ids *one = ids_of(t);
         size_t train = 0, held = 0, n_held = 0, documents = 0;
         for (size_t at = 0; at < text->size;) {
@@ -5457,16 +5276,14 @@ static void data_open__shares_out(Test *t) {
                 held += one->size;
                 n_held++;
             } else {
-                fact(t, stands_at(&d->train, train, one), "%s: document %zu is nowhere", FLAGS[f],
-                     documents);
+                fact(t, stands_at(&d->train, train, one), "document %zu is nowhere", documents);
                 train += one->size;
             }
         }
         fact(t, documents == 150 && train == d->train.size && held == d->held.size &&
                 n_held == d->starts.size && (f < 2 ? n_held > 25 && n_held < 65 : !n_held),
-             "%s: %zu documents, %zu held, %zu of %zu and %zu of %zu tokens", FLAGS[f], documents,
-             n_held, train, d->train.size, held, d->held.size);
-        fact(t, same_data(&other->d, d), "%s: seed 5 holds others", FLAGS[f]);
+             "%s: %zu documents, %zu held", FLAGS[f], documents, n_held);
+        fact(t, same_data(other, d), "%s: seed 5 holds others", FLAGS[f]);
         if (f == 0) note(t, "%zu of %zu documents held", n_held, documents);
     }
 }
@@ -5527,11 +5344,9 @@ static bool same_batch(const Feed *a, const Feed *b) {
 static void data_batch__orders(Test *t) {
     enum { T = 16 };
     int moved[3] = {0};
-    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT);
-    Feed *same = feed_open(t, 0, 1, T, FROM_TEXT);
-    Feed *other = feed_open(t, 1, 1, T, FROM_TEXT);
-    Feed *three = feed_open(t, 0, 3, T, FROM_TEXT);
-    feed_next(t, three);                                /* a batch of 3 is three batches of 1 */
+    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT), *same = feed_open(t, 0, 1, T, FROM_TEXT),
+         *other = feed_open(t, 1, 1, T, FROM_TEXT), *three = feed_open(t, 0, 3, T, FROM_TEXT);
+    feed_next(t, three);                                 /* a batch of 3 is three batches of 1 */
     const idx blocks = f->d.blocks;
     idx *first = later(t, blocks, sizeof *first, NULL);
     fact(t, blocks == (idx)f->d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
@@ -5596,14 +5411,13 @@ static void data_batch__endless(Test *t) {
 static void data_open__limits(Test *t) {
     static const char *const SOURCES[] = {FROM_TEXT, "--grammar " SCRATCH "/tale.grammar"};
     EACH(k, SOURCES) {
-        Feed *f = feed_open(t, 0, 1, 16, "%s --data-tokens 1000", SOURCES[k]);
-        Feed *more = feed_open(t, 0, 1, 16, "%s --data-tokens 3000", SOURCES[k]);
-        Feed *none = feed_open(t, 0, 0, 0, "%s --data-tokens 1000", SOURCES[k]);
-        fact(t, f->d.train.size == 1000 && more->d.train.size == 3000 && f->d.blocks == 1000 / 17 &&
-                stands_at(&more->d.train, 0, &f->d.train) && !none->d.train.size,
-             "%s: %zu and %zu tokens", SOURCES[k], f->d.train.size, more->d.train.size);
-        fact(t, f->d.held.size == more->d.held.size && f->d.held.size > 0 && none->d.held.size,
-             "%s: %zu tokens held", SOURCES[k], f->d.held.size);
+        const Data *d = &feed_open(t, 0, 1, 16, "%s --data-tokens 1000", SOURCES[k])->d,
+                   *more = &feed_open(t, 0, 1, 16, "%s --data-tokens 3000", SOURCES[k])->d,
+                   *none = &feed_open(t, 0, 0, 0, "%s --data-tokens 1000", SOURCES[k])->d;
+        fact(t, d->train.size == 1000 && more->train.size == 3000 && d->blocks == 1000 / 17 &&
+                stands_at(&more->train, 0, &d->train) && !none->train.size &&
+                d->held.size == more->held.size && d->held.size > 0 && none->held.size,
+             "%s: %zu tokens, %zu held", SOURCES[k], d->train.size, d->held.size);
     }
 }
 
@@ -5634,9 +5448,8 @@ static void data_open__refuses(Test *t) {
         {TEXT_OF "/none_in", 16, 1, "expected files in this folder, found none"}};
     tale_files(t);
     if (system("mkdir -p " SCRATCH "/deeper " SCRATCH "/none_in")) exit(1);
-    EACH(i, FILES)
-        fact(t, !file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), fresh(t)), "%s",
-             t->e.text);
+    EACH(i, FILES) file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), &t->e);
+    fact(t, !t->e.status, "%s", t->e.text);
     EACH(i, ROWS) data_refused(t, ROWS[i].flags, ROWS[i].T, ROWS[i].status, ROWS[i].said);
 }
 
@@ -5674,11 +5487,9 @@ static void data_open__folder(Test *t) {
          "%zu bytes of names: %s %s", names->size, (const char *)names->at, t->e.text);
     for (int i = 0; i < 2; i++) {
         const char *flags = i ? "--valid 0.5 --text " SCRATCH : "--valid 0 --text " SCRATCH;
-        Feed *f = feed_open(t, 0, 1, 16, "%s/f", flags);
-        Feed *other = feed_open(t, 0, 1, 16, "%s/all", flags);
-        fact(t, same_data(&f->d, &other->d) && (f->d.held.size > 0) == (i > 0),
-             "a folder: %zu and %zu tokens, its files as one: %zu and %zu", f->d.train.size,
-             f->d.held.size, other->d.train.size, other->d.held.size);
+        const Data *d = &feed_open(t, 0, 1, 16, "%s/f", flags)->d;
+        fact(t, same_data(d, &feed_open(t, 0, 1, 16, "%s/all", flags)->d) &&
+                (d->held.size > 0) == (i > 0), "%zu and %zu tokens", d->train.size, d->held.size);
     }
 }
 
@@ -5692,8 +5503,7 @@ static void data_open__one_document(Test *t) {
     for (int k = 0; k < 6; k++) {
         const int T = k % 2 ? 16 : 0;
         const double valid = 0.25 - 0.031 * (k / 2);
-        Feed *f = feed_open(t, 0, 1, T, "--valid %g --text " SCRATCH "/one", valid);
-        const Data *d = &f->d;
+        const Data *d = &feed_open(t, 0, 1, T, "--valid %g --text " SCRATCH "/one", valid)->d;
         fact(t, d->starts.size == 1 && d->held.at[d->held.size - 1] == TOKEN_END &&
                 (T || !d->train.size), "%zu documents held", d->starts.size);
         back->size = 0;
@@ -5702,8 +5512,7 @@ static void data_open__one_document(Test *t) {
         tokenizer_decode(&d->tokenizer, d->held.at, d->held.size - 1, back, &t->e);
         const unsigned char *tail = text->at + text->size - (back->size - cut);
         fact(t, (T ? back->size == text->size : !cut) && (*tail == ' ' || *tail == '\n') &&
-                !memcmp(tail - cut, back->at, back->size), "%zu and %zu of %zu bytes", cut,
-             back->size - cut, text->size);
+                !memcmp(tail - cut, back->at, back->size), "cut at %zu of %zu", cut, text->size);
         within(t, (double)(back->size - cut) / (double)text->size, valid, 0.01, "the share held");
     }
     fact(t, !t->e.status, "%s", t->e.text);
@@ -5830,8 +5639,7 @@ static void fix_token__two_places(Test *t) {
         feed_next(t, plain);
         feed_next(t, f);
         fact(t, !fixed_wrong(f, plain, p), "p %d: other tokens", p);
-        for (int i = 0; i < B * T; i++)
-            fact(t, plain->ids[i] != TOKEN_FIX && plain->targets[i] != TOKEN_FIX, "a text has it");
+        for (int i = 0; i < 2 * B * T; i++) fact(t, plain->ids[i] != TOKEN_FIX, "a text has it");
     }
 }
 
@@ -5852,8 +5660,7 @@ static void random_tokens__by_block(Test *t) {
         for (int j = 0; j < 2; j++) {
             const int id = f->ids[2 * j];
             if (i < blocks) drawn[k][j] = id;
-            fact(t, id == drawn[k][j] && id >= 0 && id < V, "block %td: %d, or %d", k, id,
-                 drawn[k][j]);
+            fact(t, id == drawn[k][j] && id >= 0 && id < V, "block %td: %d", k, id);
             if (i >= blocks || id < 0 || id >= V) continue;
             seen[id]++;
             sum += id;
@@ -5880,8 +5687,7 @@ static int feed_probe(Feed *f, int input, int fix, int *starts) {
  * end; a fixed token changes what it must. */
 static void data_probe__natural(Test *t) {
     enum { N = 300 };
-    Feed *f = feed_open(t, 0, 0, 0, "");
-    Feed *fixed = feed_open(t, 0, 0, 0, "");
+    Feed *f = feed_open(t, 0, 0, 0, ""), *fixed = feed_open(t, 0, 0, 0, "");
     const size_t documents = f->d.starts.size;
     int T = 1000, whole = 0, starts, again;
     for (size_t k = 0; k < documents; k++) { /* T is what the shortest has: one too few for it */
@@ -5899,8 +5705,7 @@ static void data_probe__natural(Test *t) {
                  "sequence %d is not the start of document %zu", whole, k);
         whole++;
     }
-    fact(t, got == N && starts == whole && whole < (int)documents, "%d sequences, %d of %d starts",
-         got, starts, whole);
+    fact(t, got == N && starts == whole && whole < (int)documents, "%d starts", starts);
     for (int i = 0; i < N * T; i++) fact(t, f->ids[i] != TOKEN_END, "%d crosses an end", i / T);
     for (int p = 1; p <= T + 1; p++) {
         feed_probe(fixed, INPUT_NATURAL, p, &again);
@@ -5911,16 +5716,14 @@ static void data_probe__natural(Test *t) {
 /* Random ids, one id repeated; the same again. */
 static void data_probe__drawn(Test *t) {
     enum { N = 300, T = 60 };
-    Feed *f = feed_open(t, 0, 0, 0, "");
-    Feed *again = feed_open(t, 0, 0, 0, "");
+    Feed *f = feed_open(t, 0, 0, 0, ""), *again = feed_open(t, 0, 0, 0, "");
     feed_room(f, N, T);
     feed_room(again, N, T);
     for (int input = INPUT_RANDOM; input <= INPUT_REPEAT; input++) {
         int low = 1 << 30, high = 0, changes = 0, starts;
         const int got = feed_probe(f, input, 0, &starts);
         feed_probe(again, input, 0, &starts);
-        fact(t, got == N && !starts && same_batch(f, again), "input %d: %d, or others", input,
-             got);
+        fact(t, got == N && !starts && same_batch(f, again), "input %d: others", input);
         for (int i = 0; i < N * T; i++) {
             low = f->ids[i] < low ? f->ids[i] : low;
             high = f->ids[i] > high ? f->ids[i] : high;
@@ -5931,8 +5734,7 @@ static void data_probe__drawn(Test *t) {
              "input %d: ids %d to %d, %d changes", input, low, high, changes);
         feed_probe(again, input, 2, &starts);
         for (int i = 0; i < N * T; i++)
-            fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "input %d, place %d",
-                 input, i);
+            fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "place %d", i);
     }
 }
 
@@ -5950,8 +5752,7 @@ static void data_held__blocks(Test *t) {
     }
     int got = data_held(&f->d, &f->s.data, N, T, f->ids, f->targets, fresh(t));
     f->B = got;
-    fact(t, got == blocks && got > 100 && !fixed_wrong(f, plain, 3), "%d blocks %s", got,
-         t->e.text);
+    fact(t, got == blocks && got > 100 && !fixed_wrong(f, plain, 3), "%s", t->e.text);
     got = data_held(&f->d, &f->s.data, 7, T, f->ids, f->targets, &t->e);
     fact(t, got == 7, "%d blocks, not the 7 that were asked for", got);
 }
@@ -6232,86 +6033,71 @@ static void checkpoint_read__damage(Test *t) {
 
 /* Replaces the first `was` in b by `by`, of any length, and puts the length of the text right. */
 static bool replaced(Bytes *b, const char *was, const char *by) {
-    size_t n = strlen(was), m = strlen(by), at = 0, text = (size_t)number_at(b->at + 16, 8);
+    const size_t n = strlen(was), m = strlen(by), text = (size_t)number_at(b->at + 16, 8);
+    size_t at = 0;
     Error e = {0};
     Bytes out = {0};
     while (at + n <= b->size && memcmp(b->at + at, was, n)) at++;
     if (at + n > b->size) return false;
-    bytes_add(&out, b->at, at, &e);
+    bytes_add(&out, b->at, 16, &e);
+    bytes_number(&out, text + m - n, 8, &e);
+    bytes_add(&out, b->at + 24, at - 24, &e);
     bytes_add(&out, by, m, &e);
     bytes_add(&out, b->at + at + n, b->size - at - n, &e);
-    for (size_t i = 0; i < 8; i++)
-        out.at[16 + i] = (unsigned char)((uint64_t)(text + m - n) >> 8 * i);
     bytes_free(b);
     *b = out;
     return true;
 }
 
-/* In the head: where a number of so many bytes is, its new value, and what is said. At -12 the file
- * is cut by 12 bytes, at -1 it is 8 bytes longer. */
-static const struct {
-    int at, bytes;
-    uint64_t value;
-    const char *said;
-} HOSTILE_NUMBERS[] = {
-    {0, 1, 'X', "expected a checkpoint"}, {8, 4, 2, "version"}, {8, 4, UINT32_MAX, "version"},
-    {12, 4, 2, ""}, {12, 4, 12, ""}, {16, 8, 0, ""}, {16, 8, 1, ""}, {16, 8, UINT64_MAX, ""},
-    {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""}, {-12, 4, 0, ""},
-    {-1, 8, 0, ""},
-};
-
-/* In the text: a line, and what it becomes. */
-static const char *const HOSTILE_TEXTS[][2] = {
-    {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers -1\n"}, {"heads 1\n", "heads 0\n"},
-    {"heads 1\n", "heads -1\n"}, {"dim 2\n", "dim 0\n"}, {"dim 2\n", "dim -2\n"},
-    {"ffn 1\n", "ffn -1\n"}, {"ffn 1\n", "ffn 0\n"}, {"vocab 4\n", "vocab 0\n"},
-    {"vocab 4\n", "vocab -4\n"}, {"context 4\n", "context -4\n"}, {"vocab 4\n", "vocab 5\n"},
-    {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
-    {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
-    {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
-    {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"}, {"kv-heads 1\n", "kv-heads -1\n"},
-    {"pos rotary\n", "pos nowhere\n"}, {"sim exp\n", "sim identity\n"},
-    {"window 0\n", "window -5\n"}, {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"},
-    {"norm-eps", "norm-EPS"}, {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
-    {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
-    {"random-tokens 1,2\n",
-     "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
-     "17,18,19,20,21,22,23,24,25,26,27\n"},
-};
-
-/* Wrong contents under a right checksum. A flag may have any value there, also one that the command
- * line would refuse and that a model cannot have. */
+/* Wrong contents under a right checksum: in the head, where a number of so many bytes is, its new
+ * value, and what is said; in the text, a line, and what it becomes, also what the command line
+ * would refuse. */
 static void checkpoint_read__hostile(Test *t) {
+    enum { SHORTER = -12, LONGER = -1 };                     /* the file, by 12 bytes and by 8 */
+    static const struct { int at, bytes; uint64_t value; const char *said; } NUMBERS[] = {
+        {0, 1, 'X', "expected a checkpoint"}, {8, 4, 2, "version"}, {8, 4, UINT32_MAX, "version"},
+        {12, 4, 2, ""}, {12, 4, 12, ""}, {16, 8, 0, ""}, {16, 8, 1, ""}, {16, 8, UINT64_MAX, ""},
+        {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""},
+        {SHORTER, 0, 0, ""}, {LONGER, 0, 0, ""},
+    };
+    static const char *const TEXTS[][2] = {
+        {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers -1\n"}, {"heads 1\n", "heads 0\n"},
+        {"heads 1\n", "heads -1\n"}, {"dim 2\n", "dim 0\n"}, {"dim 2\n", "dim -2\n"},
+        {"ffn 1\n", "ffn -1\n"}, {"ffn 1\n", "ffn 0\n"}, {"vocab 4\n", "vocab 0\n"},
+        {"vocab 4\n", "vocab -4\n"}, {"context 4\n", "context -4\n"}, {"vocab 4\n", "vocab 5\n"},
+        {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
+        {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
+        {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
+        {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"},
+        {"kv-heads 1\n", "kv-heads -1\n"}, {"pos rotary\n", "pos nowhere\n"},
+        {"sim exp\n", "sim identity\n"}, {"window 0\n", "window -5\n"},
+        {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"}, {"norm-eps", "norm-EPS"},
+        {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
+        {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
+        {"random-tokens 1,2\n", "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
+         "17,18,19,20,21,22,23,24,25,26,27\n"},
+    };
+    enum { N = sizeof NUMBERS / sizeof *NUMBERS, M = sizeof TEXTS / sizeof *TEXTS };
     Trainer r;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, false);
-    int text = (int)number_at(b.at + 16, 8),
-        n_numbers = (int)(sizeof HOSTILE_NUMBERS / sizeof HOSTILE_NUMBERS[0]);
-    for (int i = 0; i < n_numbers + 8; i++) { /* then the 8 bytes that count the parameters */
+    const int count = 24 + (int)number_at(b.at + 16, 8) + 44;
+    for (int i = 0; i < N + M + 8; i++) {
         Bytes w = {0};
-        Error e = {0};
-        const int at = i < n_numbers ? HOSTILE_NUMBERS[i].at : 0;
-        bytes_add(&w, b.at, b.size, &e);
-        if (i >= n_numbers) w.at[24 + text + 44 + i - n_numbers] ^= 1;
-        else
-            for (int k = 0; k < HOSTILE_NUMBERS[i].bytes && at >= 0; k++)
-                w.at[at + k] = (unsigned char)(HOSTILE_NUMBERS[i].value >> 8 * k);
-        if (at == -12) w.size -= 12;
-        if (at == -1) bytes_number(&w, 0, 8, &e);
+        bytes_add(&w, b.at, b.size, fresh(t));
+        if (i < N) {
+            for (int k = 0; k < NUMBERS[i].bytes; k++)
+                w.at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
+            if (NUMBERS[i].at == SHORTER) w.size -= 12;
+            if (NUMBERS[i].at == LONGER) bytes_number(&w, 0, 8, &t->e);
+        }
+        else if (i < N + M) fact(t, replaced(&w, TEXTS[i - N][0], TEXTS[i - N][1]), "no %s",
+                                 TEXTS[i - N][0]);
+        else w.at[count + i - N - M] ^= 1;                   /* of the number of parameters */
         seal(&w);
-        fact(t, checkpoint_refused(w.at, w.size, i < n_numbers ? HOSTILE_NUMBERS[i].said : ""),
-             "number %d is read", i);
-        bytes_free(&w);
-    }
-    for (int i = 0; i < (int)(sizeof HOSTILE_TEXTS / sizeof HOSTILE_TEXTS[0]); i++) {
-        Bytes w = {0};
-        Error e = {0};
-        bytes_add(&w, b.at, b.size, &e);
-        fact(t, replaced(&w, HOSTILE_TEXTS[i][0], HOSTILE_TEXTS[i][1]), "no line %s",
-             HOSTILE_TEXTS[i][0]);
-        seal(&w);
-        fact(t, checkpoint_refused(w.at, w.size, ""), "%.60s is read", HOSTILE_TEXTS[i][1]);
+        fact(t, checkpoint_refused(w.at, w.size, i < N ? NUMBERS[i].said : ""), "%d is read: %s",
+             i, i >= N && i < N + M ? TEXTS[i - N][1] : "a number");
         bytes_free(&w);
     }
     bytes_free(&b);
@@ -6806,19 +6592,18 @@ static void evaluate__refuses(Test *t) {
         {"--pos learned", 16, 0, ""},
         {"--pos absolute", 17, 0, ""},
         {"", 20, 0, ""},
-        {FROM_TEXT "--valid 0", 8, 1, "expected one of 9 tokens or more"},
-        {"", 400, 1, "expected one of 401 tokens or more"},
+        {FROM_TEXT "--valid 0", 8, 1, "no held document has 9 tokens"},
+        {"", 400, 1, "no held document has 401 tokens"},
         {"--input random", 40, 0, ""},
         {"--input repeat", 8, 0, ""},
         {"--pos learned --replace-position 16", 16, 0, ""},
         {"--pos learned --swap-position 2", 16, 0, ""},
         {"--pos absolute --replace-position 5", 8, 0, ""},
-        {"--pos learned --replace-position 9", 8, 2, "expected a token of the 8"},
+        {"--pos learned --replace-position 9", 8, 2, "8 tokens are fed"},
         {"--pos learned --swap-position 9", 8, 2, "--swap-position 9: "},
         {"--pos learned --replace-position 5 --swap-position 5", 8, 2, "exclude each other"},
-        {"--replace-position 5", 8, 2,
-         "--replace-position 5: expected a model whose positions are added"},
-        {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: expected a model whose"}};
+        {"--replace-position 5", 8, 2, "--replace-position 5: this model adds no positions"},
+        {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: this model adds no"}};
     Settings s;
     Trainer r;
     Sinks found;
@@ -7487,51 +7272,40 @@ static void set_workers__says_so(Test *t) {
 /* =================================================================================================
  * 16  Command line */
 
+/* A choice's constant; its word is the same in small letters, with - for _. */
+#define IS(axis, row) [axis##_##row] = #row
+
 /* Every choice by its words: as many as its enum has rows, each at the place of its constant, the
  * default first. And a word that is none of them. */
 static void option__choices(Test *t) {
     static const struct { const char *flag; int rows; const char *words[8]; } CHOICES[] = {
-        {"pos", POS_ROWS, {[POS_ROTARY] = "rotary", [POS_NONE] = "none",
-            [POS_ABSOLUTE] = "absolute", [POS_LEARNED] = "learned", [POS_RELATIVE] = "relative",
-            [POS_T5] = "t5", [POS_ALIBI] = "alibi"}},
-        {"rope-pairing", PAIR_ROWS, {[PAIR_HALF] = "half", [PAIR_INTERLEAVED] = "interleaved"}},
-        {"rope-scaling", ROPE_ROWS, {[ROPE_NONE] = "none", [ROPE_LINEAR] = "linear",
-            [ROPE_LLAMA3] = "llama3"}},
-        {"norm", NORM_ROWS, {[NORM_RMS] = "rms", [NORM_LAYER] = "layer"}},
-        {"place", PLACE_ROWS, {[PLACE_PRE] = "pre", [PLACE_POST] = "post",
-            [PLACE_PARALLEL] = "parallel"}},
-        {"act", ACT_ROWS, {[ACT_SWIGLU] = "swiglu", [ACT_GEGLU] = "geglu", [ACT_REGLU] = "reglu",
-            [ACT_SWISH] = "swish", [ACT_GELU] = "gelu", [ACT_RELU] = "relu",
-            [ACT_GELUTANH] = "gelutanh"}},
-        {"bias-in", BIAS_ROWS, {[BIAS_ALL] = "all", [BIAS_QKV] = "qkv",
-            [BIAS_ATTENTION] = "attention", [BIAS_FFN] = "ffn"}},
-        {"combine", COMBINE_ROWS, {[COMBINE_CONCAT] = "concat", [COMBINE_ADD] = "add"}},
-        {"kernel", KERNEL_ROWS, {[KERNEL_IDENTITY] = "identity", [KERNEL_ELU] = "elu",
-            [KERNEL_MLP] = "mlp"}},
-        {"sim", SIM_ROWS, {[SIM_EXP] = "exp", [SIM_SIGMOID] = "sigmoid", [SIM_ELU] = "elu",
-            [SIM_IDENTITY] = "identity"}},
-        {"normalizer", NORMALIZER_ROWS, {[NORMALIZER_SUM] = "sum", [NORMALIZER_ONE] = "one",
-            [NORMALIZER_CLAMP] = "clamp", [NORMALIZER_PNORM] = "pnorm"}},
-        {"extra", EXTRA_ROWS, {[EXTRA_NONE] = "none", [EXTRA_K] = "k", [EXTRA_KV] = "kv",
-            [EXTRA_ZERO] = "zero", [EXTRA_LOGIT] = "logit"}},
-        {"extra-order", ORDER_ROWS, {[ORDER_FIRST] = "first", [ORDER_LAST] = "last",
-            [ORDER_LOWFREQ] = "lowfreq"}},
-        {"extra-value", VALUE_ROWS, {[VALUE_ZERO] = "zero", [VALUE_E1] = "e1",
-            [VALUE_ONES] = "ones"}},
-        {"init", INIT_ROWS, {[INIT_TORCH] = "torch", [INIT_AUTHORS] = "authors",
-            [INIT_GPT2] = "gpt2"}},
-        {"schedule", SCHEDULE_ROWS, {[SCHEDULE_CONSTANT] = "constant",
-            [SCHEDULE_COSINE] = "cosine"}},
-        {"optimizer", OPTIMIZER_ROWS, {[OPTIMIZER_ADAMW] = "adamw", [OPTIMIZER_SGD] = "sgd"}},
-        {"decay", DECAY_ROWS, {[DECAY_ALL] = "all", [DECAY_MATRICES] = "matrices"}},
-        {"toy", TOY_ROWS, {[TOY_NONE] = "none", [TOY_TRIGGER] = "trigger",
-            [TOY_BACKCOPY] = "backcopy"}},
-        {"metric-rows", METRIC_ROWS, {[METRIC_REAL] = "real", [METRIC_PLUS1] = "plus1"}},
-        {"input", INPUT_ROWS, {[INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random",
-            [INPUT_REPEAT] = "repeat"}},
-        {"ablate", ABLATE_ROWS, {[ABLATE_NONE] = "none", [ABLATE_KEY1] = "key1",
-            [ABLATE_VALUE1] = "value1", [ABLATE_VALUE1_MEAN] = "value1-mean",
-            [ABLATE_KSTAR] = "kstar"}},
+        {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
+            IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
+        {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}},
+        {"rope-scaling", ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3)}},
+        {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER)}},
+        {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL)}},
+        {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, SWISH),
+            IS(ACT, GELU), IS(ACT, RELU), IS(ACT, GELUTANH)}},
+        {"bias-in", BIAS_ROWS, {IS(BIAS, ALL), IS(BIAS, QKV), IS(BIAS, ATTENTION), IS(BIAS, FFN)}},
+        {"combine", COMBINE_ROWS, {IS(COMBINE, CONCAT), IS(COMBINE, ADD)}},
+        {"kernel", KERNEL_ROWS, {IS(KERNEL, IDENTITY), IS(KERNEL, ELU), IS(KERNEL, MLP)}},
+        {"sim", SIM_ROWS, {IS(SIM, EXP), IS(SIM, SIGMOID), IS(SIM, ELU), IS(SIM, IDENTITY)}},
+        {"normalizer", NORMALIZER_ROWS, {IS(NORMALIZER, SUM), IS(NORMALIZER, ONE),
+            IS(NORMALIZER, CLAMP), IS(NORMALIZER, PNORM)}},
+        {"extra", EXTRA_ROWS, {IS(EXTRA, NONE), IS(EXTRA, K), IS(EXTRA, KV), IS(EXTRA, ZERO),
+            IS(EXTRA, LOGIT)}},
+        {"extra-order", ORDER_ROWS, {IS(ORDER, FIRST), IS(ORDER, LAST), IS(ORDER, LOWFREQ)}},
+        {"extra-value", VALUE_ROWS, {IS(VALUE, ZERO), IS(VALUE, E1), IS(VALUE, ONES)}},
+        {"init", INIT_ROWS, {IS(INIT, TORCH), IS(INIT, AUTHORS), IS(INIT, GPT2)}},
+        {"schedule", SCHEDULE_ROWS, {IS(SCHEDULE, CONSTANT), IS(SCHEDULE, COSINE)}},
+        {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD)}},
+        {"decay", DECAY_ROWS, {IS(DECAY, ALL), IS(DECAY, MATRICES)}},
+        {"toy", TOY_ROWS, {IS(TOY, NONE), IS(TOY, TRIGGER), IS(TOY, BACKCOPY)}},
+        {"metric-rows", METRIC_ROWS, {IS(METRIC, REAL), IS(METRIC, PLUS1)}},
+        {"input", INPUT_ROWS, {IS(INPUT, NATURAL), IS(INPUT, RANDOM), IS(INPUT, REPEAT)}},
+        {"ablate", ABLATE_ROWS, {IS(ABLATE, NONE), IS(ABLATE, KEY1), IS(ABLATE, VALUE1),
+            IS(ABLATE, VALUE1_MEAN), IS(ABLATE, KSTAR)}},
     };
     static const char *const WRONG[] = {"nothing", "", "0", "SIM_EXP", "pre|post", "sum "};
     int rows = 0, choices = 0;
@@ -7541,25 +7315,24 @@ static void option__choices(Test *t) {
         char words[VALUE_ROOM], word[VALUE_ROOM];
         Settings s;
         option_value(o, words);
-        EACH(row, CHOICES[i].words)
-            if (CHOICES[i].words[row])
-                fact(t, !strcmp(option_word(o, row, word), CHOICES[i].words[row]),
-                     "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
+        for (int row = 0; row < CHOICES[i].rows; row++) {
+            option_word(o, row, word);
+            for (char *p = word; *p; p++) *p = (char)(*p == '-' ? '_' : *p >= 'a' ? *p - 32 : *p);
+            fact(t, CHOICES[i].words[row] && !strcmp(word, CHOICES[i].words[row]),
+                 "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
+        }
         fact(t, !*option_word(o, CHOICES[i].rows, word), "--%s has %s as well", o->flag, word);
         fact(t, !strcmp(option_word(o, 0, word), o->fallback), "--%s is %s", o->flag, word);
         rows -= CHOICES[i].rows;
         for (int row = 0; *option_word(o, row, word); row++, rows++) {
-            Error e = {0};
             int is = -1;
-            fact(t, !option_set(o, &s, word, true, &e), "--%s %s: %s", o->flag, word, e.text);
+            fact(t, !option_set(o, &s, word, true, fresh(t)), "--%s: %s", o->flag, t->e.text);
             memcpy(&is, (char *)&s + o->field, sizeof is);
             fact(t, is == row, "--%s %s gives row %d", o->flag, word, is);
         }
-        EACH(w, WRONG) {
-            Error e = {0};
-            fact(t, option_set(o, &s, WRONG[w], true, &e) == 2 && strstr(e.text, o->flag)
-                 && strstr(e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], e.text);
-        }
+        EACH(w, WRONG)
+            fact(t, option_set(o, &s, WRONG[w], true, fresh(t)) == 2 && strstr(t->e.text, o->flag)
+                 && strstr(t->e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], t->e.text);
     }
     /* what shapes a model is an axis of the covering array, but for its sizes, and for what is
      * forward only (data/test_hf.c) */
@@ -7594,29 +7367,24 @@ static int parsed(Settings *s, const char *const *given, int most, const char *g
 
 /* Numbers: whole or not, bounded, and read to the bit. */
 static void option__numbers(Test *t) {
-    static const char *const WRONG[][2] = {
-        {"--layers", "0"},    {"--layers", "-1"},  {"--layers", "1.5"},     {"--layers", "2x"},
-        {"--layers", ""},     {"--layers", "two"}, {"--layers", "1025"},    {"--layers", " 2"},
-        {"--layers", "1e9"},  {"--layers", "nan"}, {"--scale", "nan"},      {"--scale", "inf"},
-        {"--scale", "1e7"},   {"--scale", "1,5"},  {"--norm-eps", "-1e-9"}, {"--norm-eps", "1.1"},
-        {"--vocab", "1e300"}, {"--prefix", "-1"},  {"--rope-base", "0.5"},  {"--lr", "-1"},
-        {"--beta1", "1"},     {"--beta2", "1"},    {"--valid", "0.95"},     {"--eps", "1.5"},
-        {"--seed", "-1"},     {"--T", "0"},        {"--steps", "-1"},       {"--clip", "-1"},
-        {"--threads", "0"},   {"--window", "0"},   {"--batch", "0"},
+    static const struct { const char *flag, *wrong[10], *right[3]; } ROWS[] = {
+        {"--layers", {"0", "-1", "1.5", "2x", "two", "1025", " 2", "1e9", "nan", ""},
+         {"1", "1024", "1e2"}},
+        {"--scale", {"nan", "inf", "1e7", "1,5"}, {"-2.5", "1e-300"}},
+        {"--norm-eps", {"-1e-9", "1.1"}, {"0", "1"}},
+        {"--vocab", {"1e300"}, {NULL}}, {"--rope-base", {"0.5"}, {NULL}},
+        {"--lr", {"-1"}, {"0"}}, {"--beta1", {"1"}, {NULL}}, {"--beta2", {"1"}, {NULL}},
+        {"--valid", {"0.95"}, {"0"}}, {"--eps", {"1.5"}, {"0"}}, {"--T", {"0"}, {NULL}},
+        {"--seed", {"-1"}, {"2147483647"}}, {"--steps", {"-1"}, {"0"}}, {"--clip", {"-1"}, {"0"}},
+        {"--threads", {"0"}, {NULL}}, {"--window", {"0"}, {"1"}}, {"--batch", {"0"}, {NULL}},
+        {"--prefix", {"-1"}, {"0"}},
     };
-    static const char *const RIGHT[][2] = {
-        {"--layers", "1"},     {"--layers", "1024"}, {"--layers", "1e2"},      {"--scale", "-2.5"},
-        {"--scale", "1e-300"}, {"--norm-eps", "0"},  {"--norm-eps", "1"},      {"--lr", "0"},
-        {"--steps", "0"},      {"--clip", "0"},      {"--seed", "2147483647"}, {"--prefix", "0"},
-        {"--valid", "0"},      {"--eps", "0"},       {"--window", "1"},
-    };
-    for (int i = 0; i < 46; i++) {
-        const char *const *pair = i < 31 ? WRONG[i] : RIGHT[i - 31];
-        int n, status;
+    EACH(i, ROWS) for (int k = 0; k < 13; k++) {
+        const char *pair[] = {ROWS[i].flag, k < 10 ? ROWS[i].wrong[k] : ROWS[i].right[k - 10]};
         Settings s;
-        status = parsed(&s, pair, 2, "mtdeo", &n, fresh(t));
-        fact(t, status == (i < 31 ? 2 : 0)
-             && (!status || (strstr(t->e.text, pair[0]) && strstr(t->e.text, "Try: "))),
+        int n, status = pair[1] ? parsed(&s, pair, 2, "mtdeo", &n, fresh(t)) : -1;
+        fact(t, !pair[1] || (k < 10 ? status == 2 && strstr(t->e.text, pair[0]) &&
+                                      strstr(t->e.text, "Try: ") : status == 0),
              "%s \"%s\": status %d, %s", pair[0], pair[1], status, t->e.text);
     }
     static const char *const DOUBLES[] = {"0.1", "3.3333333333333335", "1e-300",
@@ -7631,26 +7399,24 @@ static void option__numbers(Test *t) {
  * bounds and choices, and doubles that need 17 digits. */
 static void option_text__round_trip(Test *t) {
     static const char *const DOUBLES[] = {
-        "0.1",           "0.30000000000000004",  "5e-324", "1.7976931348623157e308", "-2.5",
-        "123456789.123", "3.3333333333333335e-9"};
+        "0.1", "0.30000000000000004", "5e-324", "1.7976931348623157e308", "-2.5", "123456789.123",
+        "3.3333333333333335e-9"};
     for (const Option *o = OPTIONS; o->flag; o++) {
         int values = o->kind == 'd' ? 7 : o->kind == 'c' ? 1 : 2;
-        char words[VALUE_ROOM], word[VALUE_ROOM];
+        char words[VALUE_ROOM], value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
         for (const char *p = option_value(o, words); o->kind == 'c' && *p; p++) values += *p == '|';
         for (int i = -1; i < values; i++) {
             Settings a, b;
-            Error e = {0};
-            char value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
             settings_default(&a);
             settings_default(&b);
             if (i < 0) snprintf(value, sizeof value, "%s", o->fallback);
             else if (o->kind == 'd') snprintf(value, sizeof value, "%s", DOUBLES[i]);
-            else if (o->kind == 'c') snprintf(value, sizeof value, "%s", option_word(o, i, word));
+            else if (o->kind == 'c') option_word(o, i, value);
             else if (o->kind == 's') snprintf(value, sizeof value, "%s", i ? "a b" : "x/y.z");
             else snprintf(value, sizeof value, "%.0f", i ? o->least : o->most);
-            fact(t, !option_set(o, &a, value, false, &e), "--%s %s: %s", o->flag, value, e.text);
+            fact(t, !option_set(o, &a, value, false, fresh(t)), "--%s: %s", o->flag, t->e.text);
             option_text(o, &a, text, sizeof text);
-            fact(t, !option_set(o, &b, text, false, &e), "--%s %s: %s", o->flag, text, e.text);
+            fact(t, !option_set(o, &b, text, false, fresh(t)), "--%s: %s", o->flag, t->e.text);
             option_text(o, &b, again, sizeof again);
             fact(t, !strcmp(text, again) && !memcmp(&a, &b, sizeof a), "--%s %s became %s", o->flag,
                  value, text);
@@ -7667,8 +7433,7 @@ static void option_text__round_trip(Test *t) {
 /* Words, flags and the groups that say which flags a verb takes; a value that is missing; too long
  * a path. */
 static void settings_parse__words(Test *t) {
-    static const struct { const char *groups, *words[8]; int status, n_words;
-    } ROWS[] = {
+    static const struct { const char *groups, *words[8]; int status, n_words; } ROWS[] = {
         {"m", {"model.bin", "--layers", "3", "other"}, 0, 2},
         {"m", {"--steps", "3"}, 2, 0},
         {"t", {"--layers", "3"}, 2, 0},
@@ -7688,68 +7453,62 @@ static void settings_parse__words(Test *t) {
     };
     Settings s;
     int n;
+    char path[PATH_ROOM + 1];
     EACH(r, ROWS) {
         int status = parsed(&s, ROWS[r].words, 8, ROWS[r].groups, &n, fresh(t));
         fact(t, status == ROWS[r].status && (status ? strstr(t->e.text, "Try: ") != NULL
                                                     : n == ROWS[r].n_words),
              "row %d: status %d, %d words, %s", r, status, n, t->e.text);
     }
-    char path[PATH_ROOM + 1];
-    memset(path, 'p', sizeof path);
-    for (int room_left = 0; room_left < 2; room_left++) {
-        path[PATH_ROOM - room_left] = 0;
+    for (int length = PATH_ROOM; length >= PATH_ROOM - 1; length--) {
+        snprintf(path, sizeof path, "%0*d", length, 0);
         int status = parsed(&s, (const char *const[]){"--out", path}, 2, "u", &n, fresh(t));
-        fact(t, status == (room_left ? 0 : 2) && (status || !strcmp(s.out, path)),
-             "a path of %zu: %s", strlen(path), t->e.text);
+        fact(t, status == (length < PATH_ROOM ? 0 : 2) && (status || !strcmp(s.out, path)),
+             "a path of %d: %s", length, t->e.text);
     }
 }
 
 /* Later flags win, a variant stands for its flags where it stands, min-lr is a tenth of lr unless
- * given. */
+ * given; and the paper's defaults. */
 static void settings_parse__order(Test *t) {
-    static const struct { const char *flags; int sim; double scale;
-    } ROWS[] = {
+    static const struct { const char *flags; int sim; double scale; } ROWS[] = {
         {"--sim elu --sim sigmoid", SIM_SIGMOID, 1},
         {"--variant sigmoid --sim elu", SIM_ELU, 1},
         {"--sim elu --variant sigmoid --scale 3", SIM_SIGMOID, 3},
         {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2},
     };
+    static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
     char many[1023] = "";
+    Config last;
+    Settings s;
+    int n;
     for (int i = 0; i < 60; i++) strcat(many, "--scale 0.5 ");
     strcat(many, "--sim sigmoid");
-    Config last;
-    Error too_many = {0};
-    config_from_flags(&last, many, &too_many);
-    fact(t, too_many.status == 2 || last.sim == SIM_SIGMOID,
+    fact(t, config_from_flags(&last, many, fresh(t)) == 2 || last.sim == SIM_SIGMOID,
          "the last of 61 flags is dropped in silence");
     EACH(r, ROWS) {
         Config c = config_of(t, "%s", ROWS[r].flags);
         fact(t, c.sim == ROWS[r].sim && c.scale == ROWS[r].scale, "%s: sim %d, scale %g",
              ROWS[r].flags, c.sim, c.scale);
     }
-    static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
-    Settings s;
-    int n;
-    for (int words = 0; words < 5; words += 2) {
+    for (int words = 4; words >= 0; words -= 2) {
         fact(t, !parsed(&s, LR, words, "t", &n, fresh(t)), "%s", t->e.text);
-        if (!words) within(t, s.train.lr, 4e-3, 0, "default lr");
         within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "min-lr, %d words",
                words);
     }
-    const double defaults[][2] = {{s.train.beta1, 0.9}, {s.train.beta2, 0.95},    {s.train.wd, 0.1},
-                                  {s.train.clip, 1},    {s.train.adam_eps, 1e-8}, {s.eps, 0.3},
-                                  {s.eval_T, 64},       {s.eval_n, 100}};
-    for (int i = 0; i < 8; i++)
-        within(t, defaults[i][0], defaults[i][1], 0, "default %d of the paper", i);
+    const double defaults[][2] = {
+        {s.train.lr, 4e-3}, {s.train.beta1, 0.9}, {s.train.beta2, 0.95}, {s.train.wd, 0.1},
+        {s.train.clip, 1}, {s.train.adam_eps, 1e-8}, {s.eps, 0.3}, {s.eval_T, 64},
+        {s.eval_n, 100}};
+    EACH(i, defaults) within(t, defaults[i][0], defaults[i][1], 0, "default %d of the paper", i);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 16.2  The program itself: ./sink, run as a user runs it */
 
-/* Every variant is listed with its flags; every verb, and every flag of a verb, has its help. A verb
- * of a companion is named with the program that has it. */
+/* Every variant is listed with its flags; every verb, and every flag of a verb, has its help. A
+ * verb of a companion is named with the program that has it. */
 static void sink__pages(Test *t) {
-    /* what only a training has */
     static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
                                               "data-tokens"};
     char line[400];
@@ -7773,17 +7532,16 @@ static void sink__pages(Test *t) {
         const char *of = said(t, "help %s", v->name);
         for (const Option *o = OPTIONS; o->flag; o++) {
             snprintf(line, sizeof line, "\n  --%s ", o->flag);
-            bool here = strstr(of, line) != NULL, mine = option_find(o->flag, v->groups) != NULL;
-            fact(t, here == mine, "sink help %s: --%s is %s", v->name, o->flag,
-                 here ? "there" : "missing");
+            fact(t, !strstr(of, line) == !option_find(o->flag, v->groups),
+                 "sink help %s: --%s is missing, or too much", v->name, o->flag);
         }
     }
     EACH(i, OF_TRAINING)
-        fact(t, !option_find(OF_TRAINING[i], verb_among(VERBS, "eval")->groups),
+        fact(t, !option_find(OF_TRAINING[i], verb_find(&(Program){0}, "eval")->groups),
              "sink eval takes --%s", OF_TRAINING[i]);
-    sink_fails(t, "report", 2, "report is a verb of paper. Try: cc -O3 data/paper.c -o paper -lm");
-    sink_fails(t, "export", 2, "export is a verb of hf. Try: cc -O3 data/hf.c -o hf -lm");
-    sink_fails(t, "gemm", 2, "gemm is a verb of bench. Try: cc -O3 data/bench.c -o bench -lm");
+    sink_fails(t, "report", 2, "./paper all, report");
+    sink_fails(t, "export", 2, "./hf import, export");
+    sink_fails(t, "gemm", 2, "./bench gemm");
 }
 
 static void sink__wrong_usage(Test *t) {
@@ -7819,7 +7577,7 @@ static void sink__wrong_usage(Test *t) {
         {"tokenize", "encode or decode"},
         {"tokenize nobody", "nobody"},
         {"tokenize train", "--out"},
-        {"bench", "data/bench.c"},
+        {"bench", "make paper hf bench"},
         {"help nobody", "nobody"},
         {"check nobody", "nobody"},
         {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"},
@@ -7851,9 +7609,9 @@ static void sink__wrong_files(Test *t) {
         {"dump --out " SCRATCH "/d --ids " SCRATCH "/none", "none: "},
         {"tokenize decode " SCRATCH "/bad.grammar", "bad.grammar:1: expected token ids"},
         {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/ids",
-         "ids:2: expected ids below the vocabulary's 9, found 9"},
+         "ids:2: expected ids below the vocabulary's 9"},
         {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids",
-         "ids:3: expected 3 ids as on the lines before, found 2"},
+         "ids:3: expected 3 ids as before"},
         {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "at least 2 ids"},
         {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "at most 3 ids"},
     };
@@ -7883,6 +7641,7 @@ static void sink__sources(Test *t) {
         {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
         {"tokens", SCRATCH "/tale.bin", "--vocab 400 --end-token 3"}};
     Settings s;
+    Trainer back;
     Error e = {0};
     Bytes text = {0}, shard = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
@@ -7896,7 +7655,6 @@ static void sink__sources(Test *t) {
         said(t, "train --%s - %s%s" SCRATCH "/again.ckpt < %s", kind, more, MODEL, file);
         fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/again.ckpt"),
              "standard input gives another model than the file (%d)", k);
-        Trainer back;
         if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) break;
         const Source *d = &back.s.data;
         fact(t, d->fix_token == 1 && d->bos && d->data_tokens == 900
@@ -7914,7 +7672,7 @@ static void sink__sources(Test *t) {
                "/tale.tok", 1, "expected a vocabulary of 400");
     sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --tokens tokenizer.bin", 1,
                "expected ids below 398");      /* --bos and --fix-token have the last two */
-    for (int n = 1; n < 4; n += 2) { /* documents of a grammar, as many as are asked for */
+    for (int n = 1; n < 4; n += 2) {          /* documents of a grammar, as many as are asked for */
         const char *at = said(t, "generate --grammar " SCRATCH "/tale.grammar --n %d", n);
         int found = 0;
         for (; (at = strstr(at, DOCUMENT_END)); at++) found++;
@@ -7928,35 +7686,33 @@ static void sink__sources(Test *t) {
 /* Text to ids and back, by file and by standard input; and a vocabulary trained as in memory. */
 static void sink__tokenize(Test *t) {
     Settings s;
-    Error e = {0};
-    Tokenizer k, mine;
+    Tokenizer k;
     Bytes text = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    bytes_add(&text, SAMPLE, strlen(SAMPLE), &e);
-    for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &e);
-    file_write(SCRATCH "/text", text.at, text.size, &e);
+    bytes_add(&text, SAMPLE, strlen(SAMPLE), fresh(t));
+    for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &t->e);
+    file_write(SCRATCH "/text", text.at, text.size, &t->e);
     for (int input = 0; input < 2; input++) {
-        const char *from = input ? "<" : "";
-        const char *ids = said(t, "tokenize encode %s" SCRATCH "/text", from);
-        size_t n = strlen(ids);
+        const char *from = input ? "<" : "", *ids = said(t, "tokenize encode %s" SCRATCH "/text",
+                                                         from);
+        const size_t n = strlen(ids);
         fact(t, n >= 400 && ids[n - 1] == '\n', "%zu bytes of ids", n);
-        file_write(SCRATCH "/ids", ids, n, &e);
+        file_write(SCRATCH "/ids", ids, n, &t->e);
         said(t, "tokenize decode %s" SCRATCH "/ids", from);
         fact(t, files_same(SCRATCH "/out", SCRATCH "/text"), "another text comes back");
     }
     said(t, "tokenize train " SCRATCH "/tale.txt " SCRATCH "/tale.grammar --vocab 300 --out "
          SCRATCH "/new.tok");
     text.size = 0;
-    file_read(SCRATCH "/tale.txt", &text, &e);
-    bytes_add(&text, DOCUMENT_END, 13, &e);
-    file_read(SCRATCH "/tale.grammar", &text, &e);
-    if (!tokenizer_load(SCRATCH "/new.tok", &k, &e)
-        && !tokenizer_train(&mine, text.at, text.size, 300, &e)) {
-        fact(t, k.hash == mine.hash && k.vocab == 300, "another vocabulary");
+    file_read(SCRATCH "/tale.txt", &text, &t->e);
+    bytes_add(&text, DOCUMENT_END, 13, &t->e);
+    file_read(SCRATCH "/tale.grammar", &text, &t->e);
+    if (!tokenizer_train(&k, text.at, text.size, 300, &t->e)) {
+        tokenizer_save(SCRATCH "/mine.tok", &k, &t->e);
         tokenizer_free(&k);
-        tokenizer_free(&mine);
     }
-    fact(t, !e.status, "%s", e.text);
+    fact(t, !t->e.status && files_same(SCRATCH "/new.tok", SCRATCH "/mine.tok"),
+         "another vocabulary %s", t->e.text);
     bytes_free(&text);
 }
 
@@ -8201,8 +7957,8 @@ static void sink__plain(Test *t) {
  * model trained further by --start, in one go and in two. */
 static void sink__edits_and_starts(Test *t) {
     static const struct { const char *out; int steps; const char *more, *said; } RUNS_OF[] = {
-        {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, which has done 9 steps"},
-        {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, which has done 9 steps"},
+        {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, step 9"},
+        {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, step 9"},
         {"/parts.ckpt", 6, "--resume", "goes on from step 2 of 6"}};
     Settings s;
     char command[900];
@@ -8241,7 +7997,7 @@ static void sink__edits_and_starts(Test *t) {
     }
     fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
          "a fine-tuning that went on has other bytes");
-    sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: expected a token");
+    sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
 }
 
 /* `sink generate` at temperature 0 against whole forwards made here, over the end of the context:
@@ -8329,7 +8085,7 @@ static const TestEntry TESTS[] = {
     RUNS(checks__every_row), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
     RUNS(tokenizer_encode__by_the_book),
     RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand),
-    RUNS(tokenizer_read__damage), RUNS(tokenizer_read__hostile), RUNS(tokenizer__special_ids),
+    RUNS(tokenizer_read__damage), RUNS(tokenizer__special_ids),
     RUNS(tokenizer__shipped), RUNS(grammar__tells),
     RUNS(grammar_document__bounded), RUNS(grammar_document__shares), RUNS(grammar_read__damage),
     RUNS(grammar__domains), RUNS(data_open__shares_out),
