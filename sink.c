@@ -3833,28 +3833,23 @@ static void encoder_free(Encoder *c) {
     *c = (Encoder){0};
 }
 
-/* The merge of symbols i and i + 1 of n, -1 when they are none. */
-static int32_t merge_at(const Pairs *merges, const int32_t *id, size_t i, size_t n) {
-    return i + 1 < n ? (int32_t)pairs_find(merges, id[i], id[i + 1]) : -1;
-}
-
 /* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    const Pairs *merges = &c->tokenizer->merges;
-    int32_t id[PIECE_MAX], merge[PIECE_MAX];
+    int32_t id[PIECE_MAX];
     for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
-    for (size_t i = 0; i < n; i++) merge[i] = merge_at(merges, id, i, n);
     for (;;) {
         size_t at = n;
-        for (size_t i = 0; i < n; i++)
-            if (merge[i] >= 0 && (at == n || merge[i] < merge[at])) at = i;
+        int64_t best = INT64_MAX;
+        for (size_t i = 0; i + 1 < n; i++) {
+            const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
+            if (rank < 0 || rank >= best) continue;
+            best = rank;
+            at = i;
+        }
         if (at == n) return ids_add(out, id, n, e);
-        id[at] = TOKEN_MERGE + merge[at];
+        id[at] = TOKEN_MERGE + (int32_t)best;
         n--;
         memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
-        memmove(merge + at + 1, merge + at + 2, (n - at - 1) * sizeof *merge);
-        merge[at] = merge_at(merges, id, at, n);
-        if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
 }
 
@@ -4425,10 +4420,9 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
         memmove(o->at + start + n, o->at + start, size);
         memcpy(o->at + start, n == 3 ? "an " : "a ", n);
     }
-    if (p->capital) {
-        while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
-        if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
-    }
+    if (!p->capital) return 0;
+    while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
+    if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
     return 0;
 }
 
@@ -4449,8 +4443,9 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_on(const Telling *t, const Node *p) {
     return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
            t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules or "
-                "%d bytes. Try: fewer", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
+                "rules or %d bytes. Try: an alternative that ends", t->g->name, p->line,
+                GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
@@ -4590,17 +4585,6 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's n bytes of text. A byte order mark becomes blanks, which document_next drops. */
-static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
-    const size_t good = utf8_length(t, n);
-    size_t line = 1;
-    if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
-    if (good == n) return 0;
-    for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
-                name, line, t[good]);
-}
-
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
@@ -4611,9 +4595,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                                          number_at(bytes + 8, 4) != (n - start) / 2)))
         return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
                     "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
-    const unsigned char *end = bytes + n;
-    for (const unsigned char *at = bytes + start; at < end && !e->status; at += 2) {
-        const int32_t id = (int32_t)number_at(at, 2);
+    for (size_t at = start; at < n && !e->status; at += 2) {
+        const int32_t id = (int32_t)number_at(bytes + at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
         else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
                   vocab, id, out->size - before, id + 3);
@@ -4628,7 +4611,8 @@ static const char *source_name(const Source *s) {
          : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
 }
 
-/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
+/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
+ * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
@@ -4642,8 +4626,16 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
         if (s->tokens[0]) {
             if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
                 bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
-        } else if (!text_check(file.at, file.size, name, e) &&
-                   !bytes_add(out, file.at, file.size, e))
+            continue;
+        }
+        const size_t good = utf8_length(file.at, file.size);
+        size_t line = 1;
+        for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
+        if (good < file.size)
+            fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+                 name, line, file.at[good]);
+        else if (good >= 3 && !memcmp(file.at, "\xEF\xBB\xBF", 3)) memset(file.at, ' ', 3);
+        if (!e->status && !bytes_add(out, file.at, good, e))
             bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
@@ -4678,12 +4670,11 @@ static bool document_held(const Source *s, uint64_t number) {
 /* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
  * of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
-    if (out == &d->held) ids_add(&d->starts, &start, 1, e);
-    if (s->bos) ids_add(out, &bos, 1, e);
+    if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
+    if (s->bos) ids_add(out, &d->bos, 1, e);
     if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
     else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
-    return ids_add(out, &end, 1, e);
+    return ids_add(out, &d->end, 1, e);
 }
 
 /* A text or shards: the documents, shared out between training and validation. The last is cut,
