@@ -30,8 +30,8 @@
  *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
  * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
- * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so memory
- * grows with T, not T^2, for every variant.
+ * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so
+ * memory grows with T, not T^2, for every variant.
  *
  * LETTERS, one meaning each:
  *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
@@ -1033,8 +1033,8 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *
  * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
  * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
- * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6), and
- * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
+ * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6),
+ * and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
  * learns from it, drel[bucket(n),h] += db_h(n).
@@ -1430,9 +1430,9 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
         for (idx j = 0; j < n; j++)
             dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
-    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole power
-     * of a small a might overflow before s', as small, multiplies it. At s = 0 it is 0. That is right
-     * for p > 1. For p < 1 s is 0 where it is masked, where s' underflows too, or as a zero logit */
+    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole
+     * power of a small a might overflow before s', as small, multiplies it. It is 0 at s = 0:
+     * right for p > 1. For p < 1 such an s is masked, or s' underflows too, or it is a zero logit */
     case NORMALIZER_PNORM:
         vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
@@ -1670,8 +1670,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     }
 }
 
-/* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds one
- * sequence's part of their gradients, for one head, so no two threads ever add to one number. */
+/* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds
+ * one sequence's part of their gradients for one head: no two threads ever add to one number. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
     idx Kw = c->kv_heads * c->head_dim;
     zero(a->dk, B * N * Kw);
@@ -2375,9 +2375,9 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Column * is seen by every row, x* by those that a window lets. They average over the T real rows. The
- * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
- * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
+ * Column * is seen by every row, x* by those that a window lets. They average over the T real rows.
+ * The authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_*
+ * = (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
  * The definitions come first: sink_alpha, sinks_sink, norm_ratio. Then sinks_measure and what it
@@ -2445,8 +2445,8 @@ static double sink_uniform(const Config *c, int T) {
 }
 
 /* [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
- * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are averaged
- * over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
+ * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are
+ * averaged over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
@@ -4800,8 +4800,8 @@ static void data_shuffle(Data *d, idx pass) {
     d->pass = pass;
 }
 
-/* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
- * at every pass, as in the authors' code. */
+/* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same
+ * ones at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     const size_t n = (size_t)T + 1;
     *number = d->sample++;
