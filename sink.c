@@ -29,9 +29,9 @@
  *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
  *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
- * One number a row, row_stat, is all that the backward keeps of the scores: log Z for exp, the
- * logsumexp of FlashAttention; else sum s, or Z. The scores are made again, so memory grows with T,
- * not T^2, for every variant.
+ * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
+ * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so memory
+ * grows with T, not T^2, for every variant.
  *
  * LETTERS, one meaning each:
  *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
@@ -65,7 +65,7 @@
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments   10 Training and checkpoints   11 Evaluation and dump
+ *   Part III  the experiments   10 Training (train_run, 10.3), checkpoints   11 Evaluation, dump
  *                               12 The main job
  *   Part IV   plumbing          13 Matrix multiply and vector maths
  *                               14 Attention in tiles, with a cache
@@ -376,7 +376,7 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
- * The signs of the scores decide. exp, sigmoid and elu + 1 are positive. The identity is not,
+ * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is not,
  * unless the elu kernel makes both sides of the product positive. k* and the logit enter raw, past
  * phi, and can be negative even then. With scores of either sign
  *
@@ -468,9 +468,8 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *
- * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
- * where only the last matrix of a SwiGLU shrinks with depth. gpt2 shrinks both matrices that write
- * into the residual stream, whose 2L terms then have the variance of one.
+ * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
+ * shrinks what writes into the residual stream, whose 2L terms then have the variance of one.
  *
  * The paper does not say which. Its authors' training on several GPUs builds the model without
  * memory, and the framework that fills it in calls PyTorch's defaults: so torch is the default.
@@ -607,7 +606,7 @@ static int tensor_extent(const Config *c, char letter) {
     }
 }
 
-/* What published models have in place of the paper's parts: data/hf.c says; in ./sink nothing. */
+/* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
@@ -625,8 +624,7 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
     return 0;
 }
 
-/* Appends those of rows, up to one without a name, that the model has; layer -1: in no block. A
- * vector [n] is kept as [n,1]. */
+/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. */
 static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     for (; rows->name && !e->status; rows++) {
         if (rows->present && !rows->present(&m->c)) continue;
@@ -658,8 +656,7 @@ static int model_list(Model *m, const Config *c, Error *e) {
     return e->status;
 }
 
-/* Sets every pointer of w to its tensor in the memory at base. So w.layer[l].wq and d.layer[l].wq
- * are the same place in two arrays. What a model lacks stays NULL, and is tested for as such. Of a
+/* Sets every pointer of w to its tensor in the memory at base. What a model lacks stays NULL. Of a
  * matrix that stays in its file (data/hf.c), at < 0, the pointer leads to the entry in the list. */
 static void model_point(Model *m, Weights *w, real *base) {
     for (int i = 0; i < m->n_tensors; i++) {
@@ -722,9 +719,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
         const Tensor *t = &m->tensor[i];
         const char *last = strrchr(t->name, '.');
         Rng rng = {hash64(seed, t->name, strlen(t->name))};
-        /* [in, out]: a matrix adds up shape[0] products; a vector is a bias of a map from C, .. */
+        /* a vector is a bias of a map from C, but for those of W_O and of the ffn's last matrix */
         int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
-        /* .. but for those of W_O and of the ffn's last matrix */
         if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
         if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
             fan_in = m->c.ffn;
@@ -813,9 +809,8 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
     return a->past ? T : config_rows(c, T);
 }
 
-/* [T7] Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1,
- * or lets the two change places. This is which p row n reads: its own, but where an edit says
- * otherwise. Tokens are counted from row `first`, behind an x*. */
+/* [T7] Does GPT2-XL's sink hang on p_1? An evaluation reads p_t for it, or swaps the two. This
+ * is which p row n reads. Tokens are counted from row `first`, behind an x*. */
 static idx position_row(const PositionEdit *edit, idx n, idx first) {
     if (edit && n == first) return first + edit->t - 1;
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
@@ -851,9 +846,8 @@ static void add_block(real *to, const real *from, idx block, idx width) {
     for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
 }
 
-/* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id
- * never meet in two threads. With a projection, a->embed [B,T,E] holds the rows that the forward
- * picked until dW_in has read them, and from then on their gradient. */
+/* dh [B,N,C] is the gradient of H^0. With a projection, a->embed [B,T,E] holds the rows that the
+ * forward picked until dW_in has read them, and from then on their gradient. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
@@ -908,8 +902,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
       const real *restrict g, const real *restrict b),
-     (c, C, y, stat, x, g, b))
-{
+     (c, C, y, stat, x, g, b)) {
     real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
     for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;       /* until r is known */
     real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
@@ -931,8 +924,7 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
 WIDE(norm_row_backward,
      (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g),
-     (c, C, dx, dy, x, stat, g))
-{
+     (c, C, dx, dy, x, stat, g)) {
     real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
     for (idx from = 0; from < C; from += CHUNK) {
         idx some = chunk(C, from);
@@ -950,8 +942,7 @@ WIDE(norm_row_backward,
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
       const real *restrict x, const real *stat),
-     (width, dg, db, dy, x, stat))
-{
+     (width, dg, db, dy, x, stat)) {
     real mu = stat[0], r = stat[1];
     for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
     if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
@@ -964,7 +955,6 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
     PARALLEL
     for (idx n = 0; n < rows; n++)
         norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
-    /* g and b meet every row: down the columns */
     PARALLEL
     for (idx block = 0; block < C; block += CHANNELS)
         for (idx n = 0; n < rows; n++)
@@ -989,7 +979,6 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
- *
  * Matrices of a published model larger than the memory stay in their file (data/hf.c).
  */
 
@@ -1014,8 +1003,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     /* db += sum_n dy_n, down the columns */
     PARALLEL
     for (idx block = 0; block < out; block += CHANNELS)
-        for (idx n = 0; n < rows; n++)
-            for (idx o = block; o < block + CHANNELS && o < out; o++) db[o] += dy[n * out + o];
+        for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1045,7 +1033,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *
  * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
  * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
- * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7), and
+ * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6), and
  * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
@@ -1116,8 +1104,7 @@ static const real *head_bias(const Acts *a, idx h) {
 WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
       const real *restrict sine, real sign),
-     (n, u, v, step, cosine, sine, sign))
-{
+     (n, u, v, step, cosine, sine, sign)) {
     for (idx p = 0; p < n; p++) {
         real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
         u[p * step] = u_p * cosine[p] - v_p * s;
@@ -1171,8 +1158,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* f(x), and its derivative unless df is NULL, of n numbers: CHUNK at most but for the last two. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
-WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
-{
+WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
     real g[CHUNK];
     vec_sigmoid(n, g, x);
     if (df) for (idx j = 0; j < n; j++) df[j] = g[j] * (1 + x[j] * (1 - g[j]));
@@ -1298,7 +1284,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
- *         = s'_k / Z [j = k] - a_j dlogz_k                          dlogz_k = Z|k / Z = (log Z)|k
+ *         = s'_k / Z 1[j = k] - a_j dlogz_k                         dlogz_k = Z|k / Z = (log Z)|k
  *   dz_k  = sum_j da_j a_j|k                                        chain rule
  *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
  *
@@ -1367,7 +1353,7 @@ static real row_normalizer(const Config *c, real row_stat) {
         return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
     switch (c->normalizer) {
     case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
-    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
+    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;     /* [T15] */
     case NORMALIZER_PNORM: return row_stat;
     default:               return 1;
     }
@@ -1440,13 +1426,13 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
     case NORMALIZER_SUM:                                     /* s'/Z */
         copy(dlogz, deriv, n);
         break;
-    case NORMALIZER_CLAMP:                                   /* s'/sum = sign(sum) s'/Z, or 0 */
+    case NORMALIZER_CLAMP:                             /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
         for (idx j = 0; j < n; j++)
             dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
-    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2): the whole power of a small a might
-     * overflow before s', as small, multiplies it. 0 at s = 0: right for p > 1; below p = 1 such an
-     * s is masked, or underflowed with its s', or the zero logit, which learns nothing */
+    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole power
+     * of a small a might overflow before s', as small, multiplies it. At s = 0 it is 0. That is right
+     * for p > 1. For p < 1 s is 0 where it is masked, where s' underflows too, or as a zero logit */
     case NORMALIZER_PNORM:
         vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
@@ -1496,7 +1482,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *
  * Others call k* a null key, PyTorch bias_k, and the pair an attention bias. Beyond the paper, z_i*
  * may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after the rotation, not
- * rotated itself, so <R_i q, k*> depends on i. Every row sees it, at no distance.
+ * rotated itself, so <R_i q, k*> depends on i. Every row sees it, and no distance bias is added.
  * Under softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their
  * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
@@ -1511,12 +1497,12 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. A K bias has da_i* = 0
- * and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0, and so is
- * all of dk*.
+ * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. With v* = 0
+ * a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even
+ * that is 0, and so is all of dk*.
  *
- * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes them again, with the
- * same bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
+ * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
+ * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
  * forward and five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c; data/pages.c has [E4] [T4] in closed form.
  */
@@ -1567,7 +1553,7 @@ static void fixed_value(const Config *c, real *v) {
 }
 
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
-/* [T4] z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+/* [T4] z_i*, from q_i [D]. k* itself is not rotated, has no phi, and no distance bias is added. */
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1684,8 +1670,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     }
 }
 
-/* Empties what a backward adds to. A slot holds what all sequences share of one head and sequence:
- * its dk*, dv*, dv+ and dlogit. So no two threads ever add to one number. */
+/* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds one
+ * sequence's part of their gradients, for one head, so no two threads ever add to one number. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
     idx Kw = c->kv_heads * c->head_dim;
     zero(a->dk, B * N * Kw);
@@ -2274,8 +2260,7 @@ typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Fact
 WIDE(adamw,
      (const Factors *f, idx n, real *restrict w, const real *restrict g, real *restrict m,
       real *restrict v),
-     (f, n, w, g, m, v))
-{
+     (f, n, w, g, m, v)) {
     real sqrt_v[CHUNK];
     const Factors c = *f;
     for (idx j = 0; j < n; j++) {
@@ -2390,7 +2375,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The
+ * Column * is seen by every row, x* by those that a window lets. They average over the T real rows. The
  * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
  * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
@@ -2459,8 +2444,8 @@ static double sink_uniform(const Config *c, int T) {
     return sum / config_attending(c) / T;
 }
 
-/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
- * for norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged
+/* [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
+ * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are averaged
  * over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
     double sum = 0;
@@ -2616,7 +2601,7 @@ static real largest(idx n, const real *x) {
     return most;
 }
 
-/* [FIG2] [FIG7] [FIG8] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
+/* [FIG2] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
  * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
  * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
@@ -3848,28 +3833,23 @@ static void encoder_free(Encoder *c) {
     *c = (Encoder){0};
 }
 
-/* The merge of symbols i and i + 1 of n, -1 when they are none. */
-static int32_t merge_at(const Pairs *merges, const int32_t *id, size_t i, size_t n) {
-    return i + 1 < n ? (int32_t)pairs_find(merges, id[i], id[i + 1]) : -1;
-}
-
 /* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    const Pairs *merges = &c->tokenizer->merges;
-    int32_t id[PIECE_MAX], merge[PIECE_MAX];
+    int32_t id[PIECE_MAX];
     for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
-    for (size_t i = 0; i < n; i++) merge[i] = merge_at(merges, id, i, n);
     for (;;) {
         size_t at = n;
-        for (size_t i = 0; i < n; i++)
-            if (merge[i] >= 0 && (at == n || merge[i] < merge[at])) at = i;
+        int64_t best = INT64_MAX;
+        for (size_t i = 0; i + 1 < n; i++) {
+            const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
+            if (rank < 0 || rank >= best) continue;
+            best = rank;
+            at = i;
+        }
         if (at == n) return ids_add(out, id, n, e);
-        id[at] = TOKEN_MERGE + merge[at];
+        id[at] = TOKEN_MERGE + (int32_t)best;
         n--;
         memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
-        memmove(merge + at + 1, merge + at + 2, (n - at - 1) * sizeof *merge);
-        merge[at] = merge_at(merges, id, at, n);
-        if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
 }
 
@@ -4440,10 +4420,9 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
         memmove(o->at + start + n, o->at + start, size);
         memcpy(o->at + start, n == 3 ? "an " : "a ", n);
     }
-    if (p->capital) {
-        while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
-        if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
-    }
+    if (!p->capital) return 0;
+    while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
+    if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
     return 0;
 }
 
@@ -4464,8 +4443,9 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_on(const Telling *t, const Node *p) {
     return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
            t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules or "
-                "%d bytes. Try: fewer", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
+                "rules or %d bytes. Try: an alternative that ends", t->g->name, p->line,
+                GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
@@ -4605,17 +4585,6 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's n bytes of text. A byte order mark becomes blanks, which document_next drops. */
-static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
-    const size_t good = utf8_length(t, n);
-    size_t line = 1;
-    if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
-    if (good == n) return 0;
-    for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
-                name, line, t[good]);
-}
-
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
@@ -4626,9 +4595,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                                          number_at(bytes + 8, 4) != (n - start) / 2)))
         return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
                     "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
-    const unsigned char *end = bytes + n;
-    for (const unsigned char *at = bytes + start; at < end && !e->status; at += 2) {
-        const int32_t id = (int32_t)number_at(at, 2);
+    for (size_t at = start; at < n && !e->status; at += 2) {
+        const int32_t id = (int32_t)number_at(bytes + at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
         else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
                   vocab, id, out->size - before, id + 3);
@@ -4643,7 +4611,8 @@ static const char *source_name(const Source *s) {
          : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
 }
 
-/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
+/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
+ * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
@@ -4657,8 +4626,16 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
         if (s->tokens[0]) {
             if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
                 bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
-        } else if (!text_check(file.at, file.size, name, e) &&
-                   !bytes_add(out, file.at, file.size, e))
+            continue;
+        }
+        const size_t good = utf8_length(file.at, file.size);
+        size_t line = 1;
+        for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
+        if (good < file.size)
+            fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+                 name, line, file.at[good]);
+        else if (good >= 3 && !memcmp(file.at, "\xEF\xBB\xBF", 3)) memset(file.at, ' ', 3);
+        if (!e->status && !bytes_add(out, file.at, good, e))
             bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
@@ -4693,12 +4670,11 @@ static bool document_held(const Source *s, uint64_t number) {
 /* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
  * of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
-    if (out == &d->held) ids_add(&d->starts, &start, 1, e);
-    if (s->bos) ids_add(out, &bos, 1, e);
+    if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
+    if (s->bos) ids_add(out, &d->bos, 1, e);
     if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
     else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
-    return ids_add(out, &end, 1, e);
+    return ids_add(out, &d->end, 1, e);
 }
 
 /* A text or shards: the documents, shared out between training and validation. The last is cut,
@@ -4824,7 +4800,7 @@ static void data_shuffle(Data *d, idx pass) {
     d->pass = pass;
 }
 
-/* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
+/* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     const size_t n = (size_t)T + 1;

@@ -4532,8 +4532,7 @@ static Tokenizer sample_tokenizer(Test *t, int vocab) {
     random_text(&r, 3, s, 10000);
     random_text(&r, 1, s + 10000, 8000);
     random_text(&r, 2, s + 18000, 2000);
-    fact(t, !tokenizer_train(&k, s, SIZE, vocab, fresh(t)) && k.vocab == vocab, "training: %s",
-         t->e.text);
+    fact(t, !tokenizer_train(&k, s, SIZE, vocab, fresh(t)) && k.vocab == vocab, "%s", t->e.text);
     free(s);
     return k;
 }
@@ -4645,11 +4644,9 @@ static void encode_and_back(Test *t, Encoder *c, const void *text, size_t n, con
     Bytes back = {0};
     tokenizer_encode(c, text, n, &ids, fresh(t));
     tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &t->e);
-    fact(t, !t->e.status && bytes_are(&back, text, n), "%s: %zu bytes come back as %zu %s", what, n,
-         back.size, t->e.text);
+    fact(t, !t->e.status && bytes_are(&back, text, n), "%s: other bytes %s", what, t->e.text);
     oracle_encode(c->tokenizer, text, n, &slow);
-    fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes, by the book %zu", what, ids.size, n,
-         slow.size);
+    fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes", what, ids.size, n);
     ids_free(&ids);
     ids_free(&slow);
     bytes_free(&back);
@@ -4745,8 +4742,7 @@ static void tokenizer_train__by_the_book(Test *t) {
             vocab = atoi(hint + 27);
         }
         const int same = (int)oracle_train(&k, s, n);
-        fact(t, vocab > 265 && same == vocab - 259, "text %d: %d of %d merges", trial, same,
-             vocab - 259);
+        fact(t, vocab > 265 && same == vocab - 259, "text %d: %d merges", trial, same);
         fact(t, !tokenizer_train(&again, s, n, vocab, fresh(t)) && again.hash == k.hash,
              "text %d: another one", trial);
         tokenizer_free(&k);
@@ -4784,32 +4780,9 @@ static void tokenizer_train__by_hand(Test *t) {
     tokenizer_free(&a);
 }
 
+/* A file that is cut, changed or longer; then wrong contents under a right checksum, one of each
+ * kind, and thousands at random. */
 static void tokenizer_read__damage(Test *t) {
-    Tokenizer k = sample_tokenizer(t, 290), back;
-    Error *e = fresh(t);
-    Bytes *b = bytes_of(t), *again = bytes_of(t);
-    fact(t, !tokenizer_bytes(&k, b, e) && b->size == 28 + 8 * 31 &&
-            !memcmp(b->at, "SINKTOK1\1\0\0\0\x22\1\0\0\x1f\0\0\0", 20), "%zu bytes, or their head",
-         b->size);
-    fact(t, !tokenizer_read(b->at, b->size, "x", &back, e) && back.hash == k.hash &&
-            !tokenizer_bytes(&back, again, e) && bytes_are(again, b->at, b->size) &&
-            !memcmp(back.pool.at, k.pool.at, k.start[290]), "it comes back as another %s", e->text);
-    tokenizer_free(&back);
-    for (size_t n = 0; n < b->size; n++)
-        fact(t, refused(b->at, n), "cut to %zu bytes, it is read", n);
-    for (size_t i = 0; i < b->size; i++)
-        for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
-            b->at[i] ^= (unsigned char)bit;
-            fact(t, refused(b->at, b->size), "with byte %zu changed, it is read", i);
-            b->at[i] ^= (unsigned char)bit;
-        }
-    bytes_add(b, "", 1, e);
-    fact(t, refused(b->at, b->size), "with a byte more, it is read");
-    tokenizer_free(&k);
-}
-
-/* Wrong contents under a right checksum: one of each kind, then thousands at random. */
-static void tokenizer_read__hostile(Test *t) {
     enum { TRIALS = 6000 };
     static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
         {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/hf.c -o hf"},
@@ -4822,8 +4795,22 @@ static void tokenizer_read__hostile(Test *t) {
     Rng r = {5};
     Tokenizer k = sample_tokenizer(t, 300), back;
     Bytes *b = bytes_of(t), *w = bytes_of(t);
-    tokenizer_bytes(&k, b, fresh(t));
-    bytes_add(w, b->at, b->size, &t->e);
+    fact(t, !tokenizer_bytes(&k, b, fresh(t)) && b->size == 28 + 8 * 41 &&
+            !memcmp(b->at, "SINKTOK1\1\0\0\0\x2c\1\0\0\x29\0\0\0", 20), "%zu bytes", b->size);
+    fact(t, !tokenizer_read(b->at, b->size, "x", &back, &t->e) && back.hash == k.hash &&
+            !tokenizer_bytes(&back, w, &t->e) && bytes_are(w, b->at, b->size) &&
+            !memcmp(back.pool.at, k.pool.at, k.start[300]), "another one %s", t->e.text);
+    tokenizer_free(&back);
+    for (size_t n = 0; n < b->size; n++) fact(t, refused(b->at, n), "cut to %zu bytes", n);
+    for (size_t i = 0; i < b->size; i++)
+        for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
+            w->at[i] ^= (unsigned char)bit;
+            fact(t, refused(w->at, w->size), "with byte %zu changed, it is read", i);
+            w->at[i] ^= (unsigned char)bit;
+        }
+    bytes_add(w, "", 1, &t->e);
+    fact(t, refused(w->at, w->size), "with a byte more, it is read");
+    w->size = b->size;
     EACH(i, WRONG) {
         uint64_t value = WRONG[i].size < 8 ? WRONG[i].value : number_at(b->at + 20 + 8 * 3, 8);
         memcpy(w->at, b->at, b->size);
@@ -4877,8 +4864,7 @@ static void tokenizer__special_ids(Test *t) {
             bytes_are(b, "<|bos|><|endoftext|><|fix|>x", 28), "special ids: %zu bytes", b->size);
     EACH(i, WRONG)
         fact(t, tokenizer_decode(&k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
-                strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "id %d: %s",
-             WRONG[i][1], t->e.text);
+                strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "%s", t->e.text);
     tokenizer_free(&k);
 }
 
@@ -4989,10 +4975,8 @@ static void grammar__tells(Test *t) {
     EACH(i, ROWS) {
         char *s = told(ROWS[i].text, 0), begin[200];
         snprintf(begin, sizeof begin, "g:%d: expected %s", ROWS[i].line, ROWS[i].told);
-        bool as_it_must = !strncmp(s, begin, strlen(begin)) && strstr(s, " Try: ") &&
-                          !strchr(s, '\n');
-        fact(t, ROWS[i].line ? as_it_must : !strcmp(s, ROWS[i].told), "%.60s: %.300s",
-             ROWS[i].text, s);
+        fact(t, !ROWS[i].line ? !strcmp(s, ROWS[i].told) : !strncmp(s, begin, strlen(begin)) &&
+                strstr(s, " Try: ") && !strchr(s, '\n'), "%.60s: %.300s", ROWS[i].text, s);
         free(s);
     }
 }
@@ -5007,7 +4991,7 @@ static void grammar_document__bounded(Test *t) {
                  ROWS[i], 0);
         char *s = told(text, 1);
         const size_t n = strlen(s);
-        fact(t, i ? strstr(s, "or 1048576 bytes") != NULL : n > 1000000 && n < 1 << 20,
+        fact(t, i ? strstr(s, "rules or 1048576 bytes") != NULL : n > 1000000 && n < 1 << 20,
              "%s times: %zu bytes: %.200s", ROWS[i], n, s);
         free(s);
     }
@@ -5053,8 +5037,7 @@ static void grammar_read__damage(Test *t) {
             for (uint64_t n = 0; n < 3; n++) grammar_document(&g, 0, n, out, e);
             grammar_free(&g);
         }
-        fact(t, !e->status || (!strncmp(e->text, "g:", 2) && strstr(e->text, " Try: ")), "%s",
-             e->text);
+        fact(t, !e->status || (!strncmp(e->text, "g:", 2) && strstr(e->text, " Try: ")), "%d", i);
         free(at);
     }
     fact(t, read > TRIALS / 20 && read < TRIALS * 19 / 20, "%d damaged grammars are read", read);
@@ -5177,8 +5160,7 @@ static void grammar__domains(Test *t) {
              "%s is not what its grammar tells. %s Try: make samples", path, e->text);
         for (int n = 0; n < DOCUMENTS; n++) {
             const char *s = documents[n] = document_of(t, &g, n);
-            fact(t, strlen(s) > 59 && strlen(s) < 11999, "%s: document %d has %zu bytes", path, n,
-                 strlen(s));
+            fact(t, strlen(s) > 59 && strlen(s) < 11999, "%s: %zu bytes", path, strlen(s));
             document_counts(t, path, s, found);
             if (story) story_reads(t, s, n);
         }
@@ -5256,8 +5238,8 @@ static void data_refused(Test *t, const char *flags, int T, int status, const ch
     tiny_settings(&s, flags, fresh(t));
     s.data.vocab = s.model.vocab;
     const int found = data_open(&d, &s.data, 0, T, &t->e);
-    fact(t, found == status && strstr(t->e.text, said) && strstr(t->e.text, " Try: "), "%s: %d %s",
-         flags, found, t->e.text);
+    fact(t, found == status && strstr(t->e.text, said) && strstr(t->e.text, " Try: "), "%s: %s",
+         flags, t->e.text);
 }
 
 /* Adds a document as a training must see it: its tokens and the separator. */
@@ -5277,9 +5259,8 @@ static void data_open__shares_out(Test *t) {
     tale_files(t);
     file_read(SCRATCH "/tale.txt", text, fresh(t));
     EACH(f, FLAGS) {
-        Feed *feed = feed_open(t, 0, 1, 16, FLAGS[f]);
-        Feed *other = feed_open(t, 5, 1, 16, FLAGS[f]);
-        const Data *d = &feed->d;
+        const Data *d = &feed_open(t, 0, 1, 16, FLAGS[f])->d,
+                   *other = &feed_open(t, 5, 1, 16, FLAGS[f])->d;
         Ids *one = ids_of(t);
         size_t train = 0, held = 0, n_held = 0, documents = 0;
         for (size_t at = 0; at < text->size;) {
@@ -5295,16 +5276,14 @@ static void data_open__shares_out(Test *t) {
                 held += one->size;
                 n_held++;
             } else {
-                fact(t, stands_at(&d->train, train, one), "%s: document %zu is nowhere", FLAGS[f],
-                     documents);
+                fact(t, stands_at(&d->train, train, one), "document %zu is nowhere", documents);
                 train += one->size;
             }
         }
         fact(t, documents == 150 && train == d->train.size && held == d->held.size &&
                 n_held == d->starts.size && (f < 2 ? n_held > 25 && n_held < 65 : !n_held),
-             "%s: %zu documents, %zu held, %zu of %zu and %zu of %zu tokens", FLAGS[f], documents,
-             n_held, train, d->train.size, held, d->held.size);
-        fact(t, same_data(&other->d, d), "%s: seed 5 holds others", FLAGS[f]);
+             "%s: %zu documents, %zu held", FLAGS[f], documents, n_held);
+        fact(t, same_data(other, d), "%s: seed 5 holds others", FLAGS[f]);
         if (f == 0) note(t, "%zu of %zu documents held", n_held, documents);
     }
 }
@@ -5365,11 +5344,9 @@ static bool same_batch(const Feed *a, const Feed *b) {
 static void data_batch__orders(Test *t) {
     enum { T = 16 };
     int moved[3] = {0};
-    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT);
-    Feed *same = feed_open(t, 0, 1, T, FROM_TEXT);
-    Feed *other = feed_open(t, 1, 1, T, FROM_TEXT);
-    Feed *three = feed_open(t, 0, 3, T, FROM_TEXT);
-    feed_next(t, three);                                /* a batch of 3 is three batches of 1 */
+    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT), *same = feed_open(t, 0, 1, T, FROM_TEXT),
+         *other = feed_open(t, 1, 1, T, FROM_TEXT), *three = feed_open(t, 0, 3, T, FROM_TEXT);
+    feed_next(t, three);                                 /* a batch of 3 is three batches of 1 */
     const idx blocks = f->d.blocks;
     idx *first = later(t, blocks, sizeof *first, NULL);
     fact(t, blocks == (idx)f->d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
@@ -5434,14 +5411,13 @@ static void data_batch__endless(Test *t) {
 static void data_open__limits(Test *t) {
     static const char *const SOURCES[] = {FROM_TEXT, "--grammar " SCRATCH "/tale.grammar"};
     EACH(k, SOURCES) {
-        Feed *f = feed_open(t, 0, 1, 16, "%s --data-tokens 1000", SOURCES[k]);
-        Feed *more = feed_open(t, 0, 1, 16, "%s --data-tokens 3000", SOURCES[k]);
-        Feed *none = feed_open(t, 0, 0, 0, "%s --data-tokens 1000", SOURCES[k]);
-        fact(t, f->d.train.size == 1000 && more->d.train.size == 3000 && f->d.blocks == 1000 / 17 &&
-                stands_at(&more->d.train, 0, &f->d.train) && !none->d.train.size,
-             "%s: %zu and %zu tokens", SOURCES[k], f->d.train.size, more->d.train.size);
-        fact(t, f->d.held.size == more->d.held.size && f->d.held.size > 0 && none->d.held.size,
-             "%s: %zu tokens held", SOURCES[k], f->d.held.size);
+        const Data *d = &feed_open(t, 0, 1, 16, "%s --data-tokens 1000", SOURCES[k])->d,
+                   *more = &feed_open(t, 0, 1, 16, "%s --data-tokens 3000", SOURCES[k])->d,
+                   *none = &feed_open(t, 0, 0, 0, "%s --data-tokens 1000", SOURCES[k])->d;
+        fact(t, d->train.size == 1000 && more->train.size == 3000 && d->blocks == 1000 / 17 &&
+                stands_at(&more->train, 0, &d->train) && !none->train.size &&
+                d->held.size == more->held.size && d->held.size > 0 && none->held.size,
+             "%s: %zu tokens, %zu held", SOURCES[k], d->train.size, d->held.size);
     }
 }
 
@@ -5472,9 +5448,8 @@ static void data_open__refuses(Test *t) {
         {TEXT_OF "/none_in", 16, 1, "expected files in this folder, found none"}};
     tale_files(t);
     if (system("mkdir -p " SCRATCH "/deeper " SCRATCH "/none_in")) exit(1);
-    EACH(i, FILES)
-        fact(t, !file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), fresh(t)), "%s",
-             t->e.text);
+    EACH(i, FILES) file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), &t->e);
+    fact(t, !t->e.status, "%s", t->e.text);
     EACH(i, ROWS) data_refused(t, ROWS[i].flags, ROWS[i].T, ROWS[i].status, ROWS[i].said);
 }
 
@@ -5512,11 +5487,9 @@ static void data_open__folder(Test *t) {
          "%zu bytes of names: %s %s", names->size, (const char *)names->at, t->e.text);
     for (int i = 0; i < 2; i++) {
         const char *flags = i ? "--valid 0.5 --text " SCRATCH : "--valid 0 --text " SCRATCH;
-        Feed *f = feed_open(t, 0, 1, 16, "%s/f", flags);
-        Feed *other = feed_open(t, 0, 1, 16, "%s/all", flags);
-        fact(t, same_data(&f->d, &other->d) && (f->d.held.size > 0) == (i > 0),
-             "a folder: %zu and %zu tokens, its files as one: %zu and %zu", f->d.train.size,
-             f->d.held.size, other->d.train.size, other->d.held.size);
+        const Data *d = &feed_open(t, 0, 1, 16, "%s/f", flags)->d;
+        fact(t, same_data(d, &feed_open(t, 0, 1, 16, "%s/all", flags)->d) &&
+                (d->held.size > 0) == (i > 0), "%zu and %zu tokens", d->train.size, d->held.size);
     }
 }
 
@@ -5530,8 +5503,7 @@ static void data_open__one_document(Test *t) {
     for (int k = 0; k < 6; k++) {
         const int T = k % 2 ? 16 : 0;
         const double valid = 0.25 - 0.031 * (k / 2);
-        Feed *f = feed_open(t, 0, 1, T, "--valid %g --text " SCRATCH "/one", valid);
-        const Data *d = &f->d;
+        const Data *d = &feed_open(t, 0, 1, T, "--valid %g --text " SCRATCH "/one", valid)->d;
         fact(t, d->starts.size == 1 && d->held.at[d->held.size - 1] == TOKEN_END &&
                 (T || !d->train.size), "%zu documents held", d->starts.size);
         back->size = 0;
@@ -5540,8 +5512,7 @@ static void data_open__one_document(Test *t) {
         tokenizer_decode(&d->tokenizer, d->held.at, d->held.size - 1, back, &t->e);
         const unsigned char *tail = text->at + text->size - (back->size - cut);
         fact(t, (T ? back->size == text->size : !cut) && (*tail == ' ' || *tail == '\n') &&
-                !memcmp(tail - cut, back->at, back->size), "%zu and %zu of %zu bytes", cut,
-             back->size - cut, text->size);
+                !memcmp(tail - cut, back->at, back->size), "cut at %zu of %zu", cut, text->size);
         within(t, (double)(back->size - cut) / (double)text->size, valid, 0.01, "the share held");
     }
     fact(t, !t->e.status, "%s", t->e.text);
@@ -5668,8 +5639,7 @@ static void fix_token__two_places(Test *t) {
         feed_next(t, plain);
         feed_next(t, f);
         fact(t, !fixed_wrong(f, plain, p), "p %d: other tokens", p);
-        for (int i = 0; i < B * T; i++)
-            fact(t, plain->ids[i] != TOKEN_FIX && plain->targets[i] != TOKEN_FIX, "a text has it");
+        for (int i = 0; i < 2 * B * T; i++) fact(t, plain->ids[i] != TOKEN_FIX, "a text has it");
     }
 }
 
@@ -5690,8 +5660,7 @@ static void random_tokens__by_block(Test *t) {
         for (int j = 0; j < 2; j++) {
             const int id = f->ids[2 * j];
             if (i < blocks) drawn[k][j] = id;
-            fact(t, id == drawn[k][j] && id >= 0 && id < V, "block %td: %d, or %d", k, id,
-                 drawn[k][j]);
+            fact(t, id == drawn[k][j] && id >= 0 && id < V, "block %td: %d", k, id);
             if (i >= blocks || id < 0 || id >= V) continue;
             seen[id]++;
             sum += id;
@@ -5718,8 +5687,7 @@ static int feed_probe(Feed *f, int input, int fix, int *starts) {
  * end; a fixed token changes what it must. */
 static void data_probe__natural(Test *t) {
     enum { N = 300 };
-    Feed *f = feed_open(t, 0, 0, 0, "");
-    Feed *fixed = feed_open(t, 0, 0, 0, "");
+    Feed *f = feed_open(t, 0, 0, 0, ""), *fixed = feed_open(t, 0, 0, 0, "");
     const size_t documents = f->d.starts.size;
     int T = 1000, whole = 0, starts, again;
     for (size_t k = 0; k < documents; k++) { /* T is what the shortest has: one too few for it */
@@ -5737,8 +5705,7 @@ static void data_probe__natural(Test *t) {
                  "sequence %d is not the start of document %zu", whole, k);
         whole++;
     }
-    fact(t, got == N && starts == whole && whole < (int)documents, "%d sequences, %d of %d starts",
-         got, starts, whole);
+    fact(t, got == N && starts == whole && whole < (int)documents, "%d starts", starts);
     for (int i = 0; i < N * T; i++) fact(t, f->ids[i] != TOKEN_END, "%d crosses an end", i / T);
     for (int p = 1; p <= T + 1; p++) {
         feed_probe(fixed, INPUT_NATURAL, p, &again);
@@ -5749,16 +5716,14 @@ static void data_probe__natural(Test *t) {
 /* Random ids, one id repeated; the same again. */
 static void data_probe__drawn(Test *t) {
     enum { N = 300, T = 60 };
-    Feed *f = feed_open(t, 0, 0, 0, "");
-    Feed *again = feed_open(t, 0, 0, 0, "");
+    Feed *f = feed_open(t, 0, 0, 0, ""), *again = feed_open(t, 0, 0, 0, "");
     feed_room(f, N, T);
     feed_room(again, N, T);
     for (int input = INPUT_RANDOM; input <= INPUT_REPEAT; input++) {
         int low = 1 << 30, high = 0, changes = 0, starts;
         const int got = feed_probe(f, input, 0, &starts);
         feed_probe(again, input, 0, &starts);
-        fact(t, got == N && !starts && same_batch(f, again), "input %d: %d, or others", input,
-             got);
+        fact(t, got == N && !starts && same_batch(f, again), "input %d: others", input);
         for (int i = 0; i < N * T; i++) {
             low = f->ids[i] < low ? f->ids[i] : low;
             high = f->ids[i] > high ? f->ids[i] : high;
@@ -5769,8 +5734,7 @@ static void data_probe__drawn(Test *t) {
              "input %d: ids %d to %d, %d changes", input, low, high, changes);
         feed_probe(again, input, 2, &starts);
         for (int i = 0; i < N * T; i++)
-            fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "input %d, place %d",
-                 input, i);
+            fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "place %d", i);
     }
 }
 
@@ -5788,8 +5752,7 @@ static void data_held__blocks(Test *t) {
     }
     int got = data_held(&f->d, &f->s.data, N, T, f->ids, f->targets, fresh(t));
     f->B = got;
-    fact(t, got == blocks && got > 100 && !fixed_wrong(f, plain, 3), "%d blocks %s", got,
-         t->e.text);
+    fact(t, got == blocks && got > 100 && !fixed_wrong(f, plain, 3), "%s", t->e.text);
     got = data_held(&f->d, &f->s.data, 7, T, f->ids, f->targets, &t->e);
     fact(t, got == 7, "%d blocks, not the 7 that were asked for", got);
 }
@@ -8062,7 +8025,7 @@ static const TestEntry TESTS[] = {
     RUNS(checks__every_row), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
     RUNS(tokenizer_encode__by_the_book),
     RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand),
-    RUNS(tokenizer_read__damage), RUNS(tokenizer_read__hostile), RUNS(tokenizer__special_ids),
+    RUNS(tokenizer_read__damage), RUNS(tokenizer__special_ids),
     RUNS(tokenizer__shipped), RUNS(grammar__tells),
     RUNS(grammar_document__bounded), RUNS(grammar_document__shares), RUNS(grammar_read__damage),
     RUNS(grammar__domains), RUNS(data_open__shares_out),
