@@ -29,9 +29,9 @@
  *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
  *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
- * One number a row, row_stat, is all that the backward keeps of the scores: log Z for exp, the
- * logsumexp of FlashAttention; else sum s, or Z. The scores are made again, so memory grows with T,
- * not T^2, for every variant.
+ * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
+ * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so memory
+ * grows with T, not T^2, for every variant.
  *
  * LETTERS, one meaning each:
  *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
@@ -65,7 +65,7 @@
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments   10 Training and checkpoints   11 Evaluation and dump
+ *   Part III  the experiments   10 Training (train_run, 10.3), checkpoints   11 Evaluation, dump
  *                               12 The main job
  *   Part IV   plumbing          13 Matrix multiply and vector maths
  *                               14 Attention in tiles, with a cache
@@ -80,7 +80,7 @@
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and its line in the table of a section of chapter 7; where the
- *                 table is new, CHECKS, 16.4
+ *                 table is new, CHECKS, 16.3
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.
@@ -376,7 +376,7 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
- * The signs of the scores decide. exp, sigmoid and elu + 1 are positive. The identity is not,
+ * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is not,
  * unless the elu kernel makes both sides of the product positive. k* and the logit enter raw, past
  * phi, and can be negative even then. With scores of either sign
  *
@@ -468,9 +468,8 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *
- * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
- * where only the last matrix of a SwiGLU shrinks with depth. gpt2 shrinks both matrices that write
- * into the residual stream, whose 2L terms then have the variance of one.
+ * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
+ * shrinks what writes into the residual stream, whose 2L terms then have the variance of one.
  *
  * The paper does not say which. Its authors' training on several GPUs builds the model without
  * memory, and the framework that fills it in calls PyTorch's defaults: so torch is the default.
@@ -607,7 +606,7 @@ static int tensor_extent(const Config *c, char letter) {
     }
 }
 
-/* What published models have in place of the paper's parts: data/hf.c says; in ./sink nothing. */
+/* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
@@ -625,8 +624,7 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
     return 0;
 }
 
-/* Appends those of rows, up to one without a name, that the model has; layer -1: in no block. A
- * vector [n] is kept as [n,1]. */
+/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. */
 static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     for (; rows->name && !e->status; rows++) {
         if (rows->present && !rows->present(&m->c)) continue;
@@ -658,8 +656,7 @@ static int model_list(Model *m, const Config *c, Error *e) {
     return e->status;
 }
 
-/* Sets every pointer of w to its tensor in the memory at base. So w.layer[l].wq and d.layer[l].wq
- * are the same place in two arrays. What a model lacks stays NULL, and is tested for as such. Of a
+/* Sets every pointer of w to its tensor in the memory at base. What a model lacks stays NULL. Of a
  * matrix that stays in its file (data/hf.c), at < 0, the pointer leads to the entry in the list. */
 static void model_point(Model *m, Weights *w, real *base) {
     for (int i = 0; i < m->n_tensors; i++) {
@@ -722,9 +719,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
         const Tensor *t = &m->tensor[i];
         const char *last = strrchr(t->name, '.');
         Rng rng = {hash64(seed, t->name, strlen(t->name))};
-        /* [in, out]: a matrix adds up shape[0] products; a vector is a bias of a map from C, .. */
+        /* a vector is a bias of a map from C, but for those of W_O and of the ffn's last matrix */
         int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
-        /* .. but for those of W_O and of the ffn's last matrix */
         if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
         if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
             fan_in = m->c.ffn;
@@ -813,9 +809,8 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
     return a->past ? T : config_rows(c, T);
 }
 
-/* [T7] Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1,
- * or lets the two change places. This is which p row n reads: its own, but where an edit says
- * otherwise. Tokens are counted from row `first`, behind an x*. */
+/* [T7] Does GPT2-XL's sink hang on p_1? An evaluation reads p_t for it, or swaps the two. This
+ * is which p row n reads. Tokens are counted from row `first`, behind an x*. */
 static idx position_row(const PositionEdit *edit, idx n, idx first) {
     if (edit && n == first) return first + edit->t - 1;
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
@@ -851,9 +846,8 @@ static void add_block(real *to, const real *from, idx block, idx width) {
     for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
 }
 
-/* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id
- * never meet in two threads. With a projection, a->embed [B,T,E] holds the rows that the forward
- * picked until dW_in has read them, and from then on their gradient. */
+/* dh [B,N,C] is the gradient of H^0. With a projection, a->embed [B,T,E] holds the rows that the
+ * forward picked until dW_in has read them, and from then on their gradient. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
@@ -908,8 +902,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
       const real *restrict g, const real *restrict b),
-     (c, C, y, stat, x, g, b))
-{
+     (c, C, y, stat, x, g, b)) {
     real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
     for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;       /* until r is known */
     real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
@@ -931,8 +924,7 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
 WIDE(norm_row_backward,
      (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g),
-     (c, C, dx, dy, x, stat, g))
-{
+     (c, C, dx, dy, x, stat, g)) {
     real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
     for (idx from = 0; from < C; from += CHUNK) {
         idx some = chunk(C, from);
@@ -950,8 +942,7 @@ WIDE(norm_row_backward,
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
       const real *restrict x, const real *stat),
-     (width, dg, db, dy, x, stat))
-{
+     (width, dg, db, dy, x, stat)) {
     real mu = stat[0], r = stat[1];
     for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
     if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
@@ -964,7 +955,6 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
     PARALLEL
     for (idx n = 0; n < rows; n++)
         norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
-    /* g and b meet every row: down the columns */
     PARALLEL
     for (idx block = 0; block < C; block += CHANNELS)
         for (idx n = 0; n < rows; n++)
@@ -989,7 +979,6 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
- *
  * Matrices of a published model larger than the memory stay in their file (data/hf.c).
  */
 
@@ -1014,8 +1003,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     /* db += sum_n dy_n, down the columns */
     PARALLEL
     for (idx block = 0; block < out; block += CHANNELS)
-        for (idx n = 0; n < rows; n++)
-            for (idx o = block; o < block + CHANNELS && o < out; o++) db[o] += dy[n * out + o];
+        for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1045,7 +1033,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *
  * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
  * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
- * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7), and
+ * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6), and
  * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
@@ -1116,8 +1104,7 @@ static const real *head_bias(const Acts *a, idx h) {
 WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
       const real *restrict sine, real sign),
-     (n, u, v, step, cosine, sine, sign))
-{
+     (n, u, v, step, cosine, sine, sign)) {
     for (idx p = 0; p < n; p++) {
         real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
         u[p * step] = u_p * cosine[p] - v_p * s;
@@ -1171,8 +1158,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* f(x), and its derivative unless df is NULL, of n numbers: CHUNK at most but for the last two. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
-WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
-{
+WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
     real g[CHUNK];
     vec_sigmoid(n, g, x);
     if (df) for (idx j = 0; j < n; j++) df[j] = g[j] * (1 + x[j] * (1 - g[j]));
@@ -1298,7 +1284,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
- *         = s'_k / Z [j = k] - a_j dlogz_k                          dlogz_k = Z|k / Z = (log Z)|k
+ *         = s'_k / Z 1[j = k] - a_j dlogz_k                         dlogz_k = Z|k / Z = (log Z)|k
  *   dz_k  = sum_j da_j a_j|k                                        chain rule
  *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
  *
@@ -1367,7 +1353,7 @@ static real row_normalizer(const Config *c, real row_stat) {
         return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
     switch (c->normalizer) {
     case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
-    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
+    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;     /* [T15] */
     case NORMALIZER_PNORM: return row_stat;
     default:               return 1;
     }
@@ -1440,13 +1426,13 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
     case NORMALIZER_SUM:                                     /* s'/Z */
         copy(dlogz, deriv, n);
         break;
-    case NORMALIZER_CLAMP:                                   /* s'/sum = sign(sum) s'/Z, or 0 */
+    case NORMALIZER_CLAMP:                             /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
         for (idx j = 0; j < n; j++)
             dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
-    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2): the whole power of a small a might
-     * overflow before s', as small, multiplies it. 0 at s = 0: right for p > 1; below p = 1 such an
-     * s is masked, or underflowed with its s', or the zero logit, which learns nothing */
+    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole power
+     * of a small a might overflow before s', as small, multiplies it. At s = 0 it is 0. That is right
+     * for p > 1. For p < 1 s is 0 where it is masked, where s' underflows too, or as a zero logit */
     case NORMALIZER_PNORM:
         vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
@@ -1496,7 +1482,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *
  * Others call k* a null key, PyTorch bias_k, and the pair an attention bias. Beyond the paper, z_i*
  * may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after the rotation, not
- * rotated itself, so <R_i q, k*> depends on i. Every row sees it, at no distance.
+ * rotated itself, so <R_i q, k*> depends on i. Every row sees it, and no distance bias is added.
  * Under softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their
  * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
@@ -1511,12 +1497,12 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. A K bias has da_i* = 0
- * and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0, and so is
- * all of dk*.
+ * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. With v* = 0
+ * a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even
+ * that is 0, and so is all of dk*.
  *
- * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes them again, with the
- * same bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
+ * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
+ * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
  * forward and five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c; data/pages.c has [E4] [T4] in closed form.
  */
@@ -1567,7 +1553,7 @@ static void fixed_value(const Config *c, real *v) {
 }
 
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
-/* [T4] z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+/* [T4] z_i*, from q_i [D]. k* itself is not rotated, has no phi, and no distance bias is added. */
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1684,8 +1670,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     }
 }
 
-/* Empties what a backward adds to. A slot holds what all sequences share of one head and sequence:
- * its dk*, dv*, dv+ and dlogit. So no two threads ever add to one number. */
+/* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds one
+ * sequence's part of their gradients, for one head, so no two threads ever add to one number. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
     idx Kw = c->kv_heads * c->head_dim;
     zero(a->dk, B * N * Kw);
@@ -2274,8 +2260,7 @@ typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Fact
 WIDE(adamw,
      (const Factors *f, idx n, real *restrict w, const real *restrict g, real *restrict m,
       real *restrict v),
-     (f, n, w, g, m, v))
-{
+     (f, n, w, g, m, v)) {
     real sqrt_v[CHUNK];
     const Factors c = *f;
     for (idx j = 0; j < n; j++) {
@@ -2390,7 +2375,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The
+ * Column * is seen by every row, x* by those that a window lets. They average over the T real rows. The
  * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
  * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
@@ -2459,8 +2444,8 @@ static double sink_uniform(const Config *c, int T) {
     return sum / config_attending(c) / T;
 }
 
-/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
- * for norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged
+/* [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
+ * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are averaged
  * over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
     double sum = 0;
@@ -2616,7 +2601,7 @@ static real largest(idx n, const real *x) {
     return most;
 }
 
-/* [FIG2] [FIG7] [FIG8] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
+/* [FIG2] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
  * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
  * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
@@ -3848,28 +3833,23 @@ static void encoder_free(Encoder *c) {
     *c = (Encoder){0};
 }
 
-/* The merge of symbols i and i + 1 of n, -1 when they are none. */
-static int32_t merge_at(const Pairs *merges, const int32_t *id, size_t i, size_t n) {
-    return i + 1 < n ? (int32_t)pairs_find(merges, id[i], id[i + 1]) : -1;
-}
-
 /* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    const Pairs *merges = &c->tokenizer->merges;
-    int32_t id[PIECE_MAX], merge[PIECE_MAX];
+    int32_t id[PIECE_MAX];
     for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
-    for (size_t i = 0; i < n; i++) merge[i] = merge_at(merges, id, i, n);
     for (;;) {
         size_t at = n;
-        for (size_t i = 0; i < n; i++)
-            if (merge[i] >= 0 && (at == n || merge[i] < merge[at])) at = i;
+        int64_t best = INT64_MAX;
+        for (size_t i = 0; i + 1 < n; i++) {
+            const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
+            if (rank < 0 || rank >= best) continue;
+            best = rank;
+            at = i;
+        }
         if (at == n) return ids_add(out, id, n, e);
-        id[at] = TOKEN_MERGE + merge[at];
+        id[at] = TOKEN_MERGE + (int32_t)best;
         n--;
         memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
-        memmove(merge + at + 1, merge + at + 2, (n - at - 1) * sizeof *merge);
-        merge[at] = merge_at(merges, id, at, n);
-        if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
 }
 
@@ -4440,10 +4420,9 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
         memmove(o->at + start + n, o->at + start, size);
         memcpy(o->at + start, n == 3 ? "an " : "a ", n);
     }
-    if (p->capital) {
-        while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
-        if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
-    }
+    if (!p->capital) return 0;
+    while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
+    if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
     return 0;
 }
 
@@ -4464,8 +4443,9 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_on(const Telling *t, const Node *p) {
     return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
            t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules or "
-                "%d bytes. Try: fewer", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
+                "rules or %d bytes. Try: an alternative that ends", t->g->name, p->line,
+                GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
@@ -4605,17 +4585,6 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's n bytes of text. A byte order mark becomes blanks, which document_next drops. */
-static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
-    const size_t good = utf8_length(t, n);
-    size_t line = 1;
-    if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
-    if (good == n) return 0;
-    for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
-                name, line, t[good]);
-}
-
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
@@ -4626,9 +4595,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                                          number_at(bytes + 8, 4) != (n - start) / 2)))
         return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
                     "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
-    const unsigned char *end = bytes + n;
-    for (const unsigned char *at = bytes + start; at < end && !e->status; at += 2) {
-        const int32_t id = (int32_t)number_at(at, 2);
+    for (size_t at = start; at < n && !e->status; at += 2) {
+        const int32_t id = (int32_t)number_at(bytes + at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
         else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
                   vocab, id, out->size - before, id + 3);
@@ -4643,7 +4611,8 @@ static const char *source_name(const Source *s) {
          : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
 }
 
-/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
+/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
+ * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
@@ -4657,8 +4626,16 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
         if (s->tokens[0]) {
             if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
                 bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
-        } else if (!text_check(file.at, file.size, name, e) &&
-                   !bytes_add(out, file.at, file.size, e))
+            continue;
+        }
+        const size_t good = utf8_length(file.at, file.size);
+        size_t line = 1;
+        for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
+        if (good < file.size)
+            fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+                 name, line, file.at[good]);
+        else if (good >= 3 && !memcmp(file.at, "\xEF\xBB\xBF", 3)) memset(file.at, ' ', 3);
+        if (!e->status && !bytes_add(out, file.at, good, e))
             bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
@@ -4693,12 +4670,11 @@ static bool document_held(const Source *s, uint64_t number) {
 /* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
  * of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
-    if (out == &d->held) ids_add(&d->starts, &start, 1, e);
-    if (s->bos) ids_add(out, &bos, 1, e);
+    if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
+    if (s->bos) ids_add(out, &d->bos, 1, e);
     if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
     else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
-    return ids_add(out, &end, 1, e);
+    return ids_add(out, &d->end, 1, e);
 }
 
 /* A text or shards: the documents, shared out between training and validation. The last is cut,
@@ -4824,7 +4800,7 @@ static void data_shuffle(Data *d, idx pass) {
     d->pass = pass;
 }
 
-/* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
+/* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
  * at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     const size_t n = (size_t)T + 1;
@@ -7521,8 +7497,7 @@ const Option OPTIONS[] = {
 };
 
 enum { VALUE_ROOM = 96 };
-/* The name of the option's value, or the words of a choice separated by |: "exp|elu" is made of
- * "SIM_EXP, SIM_ELU". What follows the axis is in small letters, a - where the constant has a _. */
+/* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
     char *to = text;
     if (o->kind != 'c') return o->value;
@@ -7726,8 +7701,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     const int shown = c->place == PLACE_POST ? 10 : 9;
     const double even = sink_uniform(c, s->T);
     const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
-            "x even");
+    fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
     for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
         const double alpha = sinks_alpha(s, j);
         char name[16];
@@ -7874,8 +7848,7 @@ static void toy_free(Toy *y) {
     *y = (Toy){0};
 }
 
-/* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
- * A stream a tensor: toys share what they have in common. */
+/* Normal numbers, a stream a tensor. Matrices about keep a vector's length, gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
@@ -7891,7 +7864,7 @@ static void toy_fill(Model *m, uint64_t seed) {
     }
 }
 
-/* Activations and maps for T tokens of y->m; on failure the toy is freed. */
+/* Activations and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
     const Config *c = &y->m.c;
     idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
@@ -7942,9 +7915,9 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *sche
 
 /* Of the schemes of a line with a * the least favourable counts. */
 static void page_measure(Page *p, const Line *l) {
-    double worst = NAN;
-    bool each = *l->flags == '*';
+    const bool each = *l->flags == '*';
     const char *flags = l->flags + each, *bar = strchr(flags, '|');
+    double worst = NAN;
     for (int x = 0; x < (each ? INSIDE : 1); x++) {
         Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
         if (y && bar) y->other = line_toy(p, l, bar + 1, "");
@@ -7953,9 +7926,6 @@ static void page_measure(Page *p, const Line *l) {
     }
     page_line(p, l, worst);
 }
-
-/* -------------------------------------------------------------------------------------------------
- * 16.4  The table of checks */
 
 static const Line STATES_OF[] = {
     {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
@@ -7993,13 +7963,12 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
     set_workers(threads);
-    if (e->status) return e->status;
-    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
-    return page_total(&p);
+    if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+    return e->status ? e->status : page_total(&p);
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Verbs */
+ * 16.4  Verbs */
 
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
@@ -8173,24 +8142,21 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/, each with the first line that it says of itself. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-    static const char ENDING[] = ".grammar";
     Work w = {0};
     int found = 0;
     (void)s; (void)words; (void)n;
     printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
     for (const Variant *v = VARIANTS; v->name; v++)
         printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
-    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training "
-           "failed there; blank: no number.\n");
+    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
     files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
     for (size_t at = 0, size; at < w.in.size; at += size + 1) {
-        const char *name = (const char *)w.in.at + at;
+        const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
         size = strlen(name);
-        if (size < sizeof ENDING || strcmp(name + size + 1 - sizeof ENDING, ENDING)) continue;
+        if (!ending || strcmp(ending, ".grammar")) continue;
         w.out.size = 0;
         if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
-        if (!found++)
-            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
+        if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
         const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
         line += strcspn(line, ":\n");
         line += strspn(line, ": ");
@@ -8214,8 +8180,6 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
     return e->status;
 }
 
-enum { GRAMMAR_SHARE = 8000000 };      /* bytes of a grammar that a tokenizer is trained on */
-
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
@@ -8230,7 +8194,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (train) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
-        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &w.in, e);
+        if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
         const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
             && !tokenizer_save(s->out, t, e))
@@ -8253,7 +8217,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
 }
 
-/* The next token after ids[0..n), of which a's cache holds the first `from`: the likeliest at
+/* The next token after ids[0..n), of which the cache holds the first `from`: the likeliest at
  * temperature 0, else drawn from softmax(y / temperature). */
 static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
                        Rng *rng, real *y) {
@@ -8270,9 +8234,8 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
     return best;
 }
 
-/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, and fills the
- * KV cache. A token after it is one row. In a full context the first token stays and the oldest
- * others go, so keys move, the cache serves no more, and a token is a forward of all. */
+/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
+ * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
     const Tokenizer *known = &w->t.data.tokenizer;
     const int C = s->model.context;
@@ -8349,23 +8312,20 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run", "", "mtdeoprujl", "three short trainings: a sink emerges, moves, stays away", verb_run,
-     true},
+    {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
     {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
     {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
     {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
     {"list", "", "", "the paper's variants by name", verb_list, false},
-    {"tokenize", "train|encode|decode [FILE]", "mdou", "a tokenizer; ids; text", verb_tokenize,
-     false},
+    {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
     {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
     {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
     {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
-/* The program's own verbs come first. */
 static const Verb *verb_find(const Program *program, const char *name) {
-    const Verb *const tables[] = {program->verbs, VERBS};
+    const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
     for (int i = 0; i < 2; i++)
         for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
     return NULL;
