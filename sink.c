@@ -4998,12 +4998,11 @@ static void pass_bytes(Passage *c, void *at, size_t n) {
     if (c->out) {
         c->hash = hash_add(c->hash, at, n);
         writing_add(&c->w, at, n);
-    } else if (n > c->left) damaged(c->name, c->e);
-    else {
+    } else if (n <= c->left) {
         memcpy(at, c->at, n);
         c->at += n;
         c->left -= n;
-    }
+    } else damaged(c->name, c->e);
 }
 
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
@@ -5192,12 +5191,10 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
     int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
-        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
-             t->s.model.vocab, known);
+        fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
-        || trainer_room(t, e) || moments_create(t, e))
-        trainer_free(t);
+        || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
     else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
     return e->status;
 }
@@ -5252,9 +5249,7 @@ static int resume_data(Trainer *t, Error *e) {
     if (was.source && was.source != t->data.source)
         return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
                     "--text, --grammar or --tokens as before", t->s.out, source_name(d));
-    t->data.sample = was.sample;
-    t->data.document = was.document;
-    t->data.offset = was.offset;
+    t->data.sample = was.sample; t->data.document = was.document; t->data.offset = was.offset;
     return 0;
 }
 
@@ -5269,8 +5264,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
     Settings now;
     Trainer from = {0};
     if (checkpoint_load(s->out, t, true, e)) return e->status;
-    if (!t->m1)
-        fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
+    if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
     else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
                              "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
         fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
@@ -5308,7 +5302,6 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
     Settings now;
     if (!strcmp(s->start, s->out))
@@ -5381,15 +5374,14 @@ static int trainer_finish(Trainer *t, Error *e) {
 /* One step: forward, backward (several times when accumulating), clip, update. */
 static int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
-    int B = p->batch, T = t->s.model.context;
-    int *targets = t->ids + (idx)B * T;
+    int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
     model_zero_grads(&t->m);
     t->loss = 0;
     for (int i = 0; i < p->accumulate; i++) {
         if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
         model_forward(&t->m, &t->a, t->ids, B, T);
-        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate) /
-                   p->accumulate;
+        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate)
+                 / p->accumulate;
         if (!isfinite(t->loss)) return diverged(t, NULL, e);
         model_backward(&t->m, &t->a, t->ids, B, T);
     }
@@ -5467,9 +5459,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         bytes_free(&log);
         return e->status;
     }
-    p->start = seconds();
+    double logged = p->start = seconds();
     p->from = t->step;
-    double logged = p->start;
     while (t->step < r->steps && !e->status && !interrupted) {
         if (trainer_step(t, e)) break;
         bool save = r->save_every && t->step % r->save_every == 0;
@@ -5485,8 +5476,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         }
     }
     progress_end(p);
-    Error second = {0};                          /* the log of a run that diverged is kept */
-    if (e->status) run_save(t, &log, false, &second);
+    if (e->status) run_save(t, &log, false, &(Error){0});     /* the log of a diverged run */
     else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
     if (t->step < r->steps)
@@ -5501,8 +5491,7 @@ static int trained_loss(double *loss, Trainer *t, Error *e) {
     *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
     if (e->status || isfinite(*loss)) return e->status;
     t->loss = *loss;
-    return fail(e, 1, "the loss on held documents is not finite: this variant diverges here. "
-                      "Try: a smaller --lr");
+    return fail(e, 1, "held loss not finite: this variant diverges here. Try: a smaller --lr");
 }
 
 /* LOOK_N sequences as `sink eval` would see them. */
@@ -5546,8 +5535,7 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
 }
 
 static void result_free(Result *r) {
-    free(r->list);
-    free(r->value);
+    free(r->list); free(r->value);
     *r = (Result){0};
 }
 
@@ -5633,8 +5621,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
 
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
-    o->name = name;
-    o->source = source;
+    o->name = name; o->source = source;
     o->c = t->m.c;
     o->even = sink_uniform(&o->c, T);
     o->star = config_column_star(&o->c) >= 0;
@@ -5705,7 +5692,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
     return text;
 }
 
-/* What is written of one measurement: its numbers, and in a table of several what they are of. */
+/* One measurement's numbers, and in a table of several what they are of. */
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
@@ -5981,16 +5968,14 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         npy_end(&d);
         a->probe = NULL;
     }
-    free(ids);
-    free(maps);
-    free(probe);
+    free(ids); free(maps); free(probe);
     return e->status;
 }
 
 /* =================================================================================================
  * 12  The main job                                                   Tables 4, 10 and 15 in small
  *
- * `sink run` trains one small model three times from the same seed, on the same tokens:
+ * `sink run` trains one small model three times from one seed on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
@@ -6111,7 +6096,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     if (files.status) fail(e, files.status, "%s", files.text);
 }
 
-/* Has the training diverged? That is a result: its error becomes why it ended. */
+/* Has the training diverged? That is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
     if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
     snprintf(why, 640, "%s", e->text);
