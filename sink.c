@@ -1432,7 +1432,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
         break;
     /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole
      * power of a small a might overflow before s', as small, multiplies it. It is 0 at s = 0:
-     * right for p > 1. For p < 1 such an s is masked, or s' underflows too, or it is a zero logit */
+     * right for p > 1. For p < 1 such an s is masked, or s' underflows, or it is a zero logit */
     case NORMALIZER_PNORM:
         vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
