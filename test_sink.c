@@ -5806,7 +5806,7 @@ static void trainer_step__accumulates(Test *t) {
         within(t, two.norm / one.norm, 1, 100 * REAL_EPS, "norm of step %d", step);
     }
     within(t, distance(one.m.count, one.m.params, two.m.params) *
-                  biggest(one.m.count, one.m.params), 0, 30 * REAL_EPS, "parameters after 3 steps");
+              biggest(one.m.count, one.m.params), 0, 30 * REAL_EPS, "parameters after 3 steps");
     trainer_free(&one);
     trainer_free(&two);
 }
@@ -5815,10 +5815,8 @@ static void trainer_step__accumulates(Test *t) {
  * the clip's norm, decay on all tensors or on matrices, and the rate of the schedule. */
 static void trainer_step__by_hand(Test *t) {
     static const struct { const char *flags; double clip, wd, lr, least; int warmup; } ROWS[] = {
-        {"--clip 0 --wd 0", 0, 0, 0.5, 0.5, 0},
-        {"--clip 1e-2 --wd 0", 1e-2, 0, 0.5, 0.5, 0},
-        {"--clip 1e6 --wd 0", 0, 0, 0.5, 0.5, 0},
-        {"--clip 0 --wd 0.3", 0, 0.3, 0.5, 0.5, 0},
+        {"--clip 0 --wd 0", 0, 0, 0.5, 0.5, 0}, {"--clip 1e-2 --wd 0", 1e-2, 0, 0.5, 0.5, 0},
+        {"--clip 1e6 --wd 0", 0, 0, 0.5, 0.5, 0}, {"--clip 0 --wd 0.3", 0, 0.3, 0.5, 0.5, 0},
         {"--clip 0 --wd 0.3 --decay matrices", 0, 0.3, 0.5, 0.5, 0},
         {"--clip 0 --wd 0 --lr 0.1 --warmup 4", 0, 0, 0.1, 0.1, 4},
         {"--clip 0 --wd 0 --lr 0.1 --warmup 4 --min-lr 2e-2 --schedule cosine", 0, 0, .1, .02, 4}};
@@ -6050,8 +6048,7 @@ static bool replaced(Bytes *b, const char *was, const char *by) {
 }
 
 /* Wrong contents under a right checksum: in the head, where a number of so many bytes is, its new
- * value, and what is said; in the text, a line, and what it becomes, also what the command line
- * would refuse. */
+ * value, and what is said; in the text, a line, and what it becomes. */
 static void checkpoint_read__hostile(Test *t) {
     enum { SHORTER = -12, LONGER = -1 };                     /* the file, by 12 bytes and by 8 */
     static const struct { int at, bytes; uint64_t value; const char *said; } NUMBERS[] = {
@@ -6160,9 +6157,8 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
     return fine;
 }
 
-/* A run that stops anywhere and goes on has the bits of one that does not, from a text in its
- * second pass, from a grammar in the middle of a document and from a shard; the same run gives the
- * same file. Another shard is refused by its name. */
+/* A run that stops anywhere and goes on has the bits of one that does not: in a text's second pass,
+ * in the middle of a grammar's document, in a shard. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
     static const char *const FLAGS[] = {
         FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "",
@@ -6214,7 +6210,7 @@ static void checkpoint__continues(Test *t) {
 /* --resume and --start: every flag may be repeated, and but for three none be changed by --resume,
  * none of the model by --start. Other data, files and parameters are told apart. */
 static void trainer_begin__refuses(Test *t) {
-    static const char ON[] = "/on.ckpt", BASE_RUN[] = "/base.ckpt", TUNED[] = "/tuned.ckpt",
+    static const char ON[] = "/on.ckpt", OLD[] = "/base.ckpt", TUNED[] = "/tuned.ckpt",
                       NEW[] = "/new";
     const struct {
         const char *flag, *value, *start, *out;
@@ -6240,24 +6236,23 @@ static void trainer_begin__refuses(Test *t) {
         {"--out", SCRATCH "/bare.ckpt", "", ON, 1, 0, 1, "parameters alone"},
         {"--out", SCRATCH "/tale.tok", "", ON, 1, 0, 1, "expected a checkpoint"},
         {"--out", SCRATCH "/none", "", ON, 1, 0, 0, ""},
-        {"--heads", "2", BASE_RUN, NEW, 0, 0, 0, ""}, {"--lr", "0.5", BASE_RUN, NEW, 0, 0, 0, ""},
-        {"--seed", "8", BASE_RUN, NEW, 1, 0, 0, ""},
-        {"--heads", "4", BASE_RUN, NEW, 0, 0, 2, "--heads 4: "},
-        {"--kv-heads", "2", BASE_RUN, NEW, 0, 0, 0, ""},
-        {"--kv-heads", "1", BASE_RUN, NEW, 0, 0, 2, "has 2, and --start keeps"},
-        {"--pos", "learned", BASE_RUN, NEW, 0, 0, 2, "--pos learned: "},
-        {"--variant", "alibi", BASE_RUN, NEW, 0, 0, 2, "--pos alibi: "},
-        {"--context", "32", BASE_RUN, NEW, 0, 0, 2, "--context 32: "},
-        {"--nobody", "1", BASE_RUN, NEW, 0, 0, 2, "--nobody"},
+        {"--heads", "2", OLD, NEW, 0, 0, 0, ""}, {"--lr", "0.5", OLD, NEW, 0, 0, 0, ""},
+        {"--seed", "8", OLD, NEW, 1, 0, 0, ""}, {"--heads", "4", OLD, NEW, 0, 0, 2, "--heads 4: "},
+        {"--kv-heads", "2", OLD, NEW, 0, 0, 0, ""},
+        {"--kv-heads", "1", OLD, NEW, 0, 0, 2, "has 2, and --start keeps"},
+        {"--pos", "learned", OLD, NEW, 0, 0, 2, "--pos learned: "},
+        {"--variant", "alibi", OLD, NEW, 0, 0, 2, "--pos alibi: "},
+        {"--context", "32", OLD, NEW, 0, 0, 2, "--context 32: "},
+        {"--nobody", "1", OLD, NEW, 0, 0, 2, "--nobody"},
         {"--seed", "8", "/none.ckpt", NEW, 0, 0, 1, "none.ckpt"},
         {"--seed", "8", "/tale.tok", NEW, 0, 0, 1, "expected a checkpoint"},
-        {"--seed", "8", BASE_RUN, BASE_RUN, 0, 0, 2, "--start's own file"},
-        {"--tokenizer", SCRATCH "/other.tok", BASE_RUN, NEW, 0, 0, 1, "expected the tokenizer"},
-        {"--seed", "3", BASE_RUN, TUNED, 1, 2, 0, ""},
+        {"--seed", "8", OLD, OLD, 0, 0, 2, "--start's own file"},
+        {"--tokenizer", SCRATCH "/other.tok", OLD, NEW, 0, 0, 1, "expected the tokenizer"},
+        {"--seed", "3", OLD, TUNED, 1, 2, 0, ""},
         {"--seed", "3", TUNED, TUNED, 1, 0, 2, "begun from other parameters"},
         {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"},
-        {"--seed", "3", BASE_RUN, ON, 1, 0, 2, "begun from none"},
-        {"--seed", "4", BASE_RUN, TUNED, 1, 0, 2, "has 3"},
+        {"--seed", "3", OLD, ON, 1, 0, 2, "begun from none"},
+        {"--seed", "4", OLD, TUNED, 1, 0, 2, "has 3"},
     };
     Settings s;
     Trainer base, on, run;
@@ -6438,8 +6433,7 @@ static void checkpoint_write__no_room(Test *t) {
     trainer_free(&r);
 }
 
-/* A whole run: a line of the log every --log-every steps and at the end, the checkpoint of the last
- * step. */
+/* A run: a line of the log every --log-every steps and at the end, the last step's checkpoint. */
 static void train_run__leaves(Test *t) {
     Settings s;
     Trainer r, back, by_hand;
@@ -6486,9 +6480,8 @@ static void train_run__leaves(Test *t) {
 /* =================================================================================================
  * 11  Evaluation */
 
-/* [FIG4] evaluate() against the maps of one forward by hand: alpha_k as the mean of column k's
- * weights over the rows i >= k, Sink as the share of heads and sequences above eps, and the loss of
- * the same tokens. */
+/* [FIG4] evaluate() against the maps of one forward: alpha_k as the mean of column k's weights over
+ * the rows i >= k, Sink as the share of heads and sequences above eps, and the loss. */
 static void evaluate__against_maps(Test *t) {
     enum { T = 10, N = 21, H = 2, L = 2 };
     static const char *const FLAGS[] = {
@@ -6543,8 +6536,7 @@ static void evaluate__against_maps(Test *t) {
     }
 }
 
-/* Table 7's flags: everything that an evaluation measures is that of a model so written, whose own
- * parameters do not change. */
+/* Table 7's flags measure a model so written; the model's own parameters do not change. */
 static void evaluate__edits_positions(Test *t) {
     enum { T = 12, AT_FOLDER = 5 };
     static const char *const FLAGS[] = {"--pos learned",
@@ -6758,8 +6750,7 @@ static char *sinks_page(const Sinks *s, const Config *c, int rows, const HeatMap
     return text;
 }
 
-/* Blocks without attention: no rows in the map of alpha, dashes in the table, and no part in a mean
- * or in what even rows would give, H_T/T. */
+/* Blocks without attention: no rows in alpha's map, dashes in the table, no part in a mean. */
 static void sinks_print__blocks_that_attend(Test *t) {
     Config c = config_of(t, "--layers 4 --dim 8 --attention-period 2 --attention-offset 1");
     Sinks s = sinks_empty(t, &c);
@@ -7050,8 +7041,7 @@ static void vec_map__places(Test *t) {
     }
 }
 
-/* The sums and the maximum of every length from 0, so that every tail of a vector loop is met,
- * wherever the numbers lie. */
+/* Sums and maximum of every length from 0, so that every tail of a vector loop is met. */
 static void vec__lengths(Test *t) {
     real x[300], y[301], z[300];
     Rng r = {4};
@@ -7193,8 +7183,7 @@ static void file__round_trip(Test *t) {
     bytes_free(&b);
 }
 
-/* The first error stays; a text too long is cut; memory that is not to be had is an error, not a
- * crash. */
+/* The first error stays; a text too long is cut; memory that is not to be had is an error. */
 static void fail__keeps_the_first(Test *t) {
     const idx counts[] = {-1, PTRDIFF_MAX, PTRDIFF_MAX / 8};
     Error *e = fresh(t);
@@ -7212,8 +7201,7 @@ static void fail__keeps_the_first(Test *t) {
     free(p);
 }
 
-/* Threads: 1 is always to be had, more only where OpenMP is, and 0 brings back all there are. The
- * clock does not go back. */
+/* One thread is always to be had, more only where OpenMP is; 0 is all. Clocks do not go back. */
 static void set_workers__says_so(Test *t) {
     const int before = workers();
     double now = seconds();
@@ -7393,8 +7381,7 @@ static void option_text__round_trip(Test *t) {
     }
 }
 
-/* Words, flags and the groups that say which flags a verb takes; a value that is missing; too long
- * a path. */
+/* Words, flags and the groups of flags that a verb takes; a missing value; too long a path. */
 static void settings_parse__words(Test *t) {
     static const struct { const char *groups, *words[8]; int status, n_words; } ROWS[] = {
         {"m", {"model.bin", "--layers", "3", "other"}, 0, 2}, {"m", {"--steps", "3"}, 2, 0},
@@ -7422,8 +7409,7 @@ static void settings_parse__words(Test *t) {
     }
 }
 
-/* Later flags win, a variant stands for its flags where it stands, min-lr is a tenth of lr unless
- * given; and the paper's defaults. */
+/* Later flags win, a variant is its flags where it stands, min-lr is lr/10; the paper's defaults. */
 static void settings_parse__order(Test *t) {
     static const struct { const char *flags; int sim; double scale; } ROWS[] = {
         {"--sim elu --sim sigmoid", SIM_SIGMOID, 1},
@@ -7664,8 +7650,7 @@ typedef struct Npy {
     double *at;
 } Npy;
 
-/* Reads NAME.npy as NumPy does: magic, version 1.0, a padded header in one line, nothing after the
- * data. */
+/* Reads NAME.npy as NumPy does: magic, version 1.0, a padded header in one line, the data. */
 static bool npy_read(Test *t, const char *name, Npy *a) {
     char path[200], header[200] = "", shape[100] = "";
     Bytes b = {0};
@@ -7727,8 +7712,7 @@ static void npy_parameter(Test *t, const Model *m, const Tensor *x) {
     npy_is(t, name, m->grads + x->at, x->count, 1e-3, x->rank, shape);
 }
 
-/* Draws ids [B,T], then targets [B,T], below V; the text is lines of T+1, apart by spaces and
- * commas. */
+/* Draws ids [B,T], then targets [B,T], below V; the text is lines of T+1 of them. */
 static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T, int V) {
     Rng rng = {8};
     for (int i = 0; i < B * (T + 1); i++) {
@@ -7824,8 +7808,7 @@ static Sinks evaluated(Test *t, Settings *s) {
     SCRATCH "/tale.tok"
 
 /* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
- * numbers of evaluate() in the JSON, and the same text from the same seed, drawn and the likeliest.
- */
+ * numbers of evaluate() in the JSON, and the same text from the same seed. */
 static void sink__train_and_eval(Test *t) {
     Settings s;
     Bytes json = {0};
@@ -7873,8 +7856,7 @@ static void sink__train_and_eval(Test *t) {
     }
 }
 
-/* --plain from the command line: a training, an evaluation, a text and a dump by 3.7's loops print
- * what the tiles print, on any number of threads. */
+/* By 3.7's loops a training, an evaluation and a text are what the tiles make, on any threads. */
 static void sink__plain(Test *t) {
     static const char *const WORDS[] = {
         "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt" SMALL_RUN, EVAL,
@@ -7940,9 +7922,8 @@ static void sink__edits_and_starts(Test *t) {
     sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
 }
 
-/* `sink generate` at temperature 0 against whole forwards made here, over the end of the context:
- * the likeliest token each time, and when the context is full the first token stays while the
- * oldest others go. */
+/* `sink generate` at temperature 0 against whole forwards made here: the likeliest token each time;
+ * when the context is full the first token stays while the oldest others go. */
 static void sink__generate(Test *t) {
     enum { CONTEXT = 16, TOKENS_OF_TEST = 30 };                      /* the first of SMALL_RUN */
     static const char PROMPT[] = "Ann told Bob a story";
@@ -8023,31 +8004,27 @@ static const TestEntry TESTS[] = {
     RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__diverged), RUNS(sinks__in_parts),
     RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
     RUNS(checks__every_row), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
-    RUNS(tokenizer_encode__by_the_book),
-    RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand),
-    RUNS(tokenizer_read__damage), RUNS(tokenizer__special_ids),
-    RUNS(tokenizer__shipped), RUNS(grammar__tells),
-    RUNS(grammar_document__bounded), RUNS(grammar_document__shares), RUNS(grammar_read__damage),
-    RUNS(grammar__domains), RUNS(data_open__shares_out),
-    RUNS(data_open__grammar_held), RUNS(data_open__limits), RUNS(utf8_length__rows),
-    RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(data_open__refuses),
-    RUNS(shard_read__forms), RUNS(data_open__shards), RUNS(data_batch__orders),
-    RUNS(data_batch__evenly), RUNS(data_batch__endless), RUNS(fix_token__two_places),
-    RUNS(random_tokens__by_block), RUNS(data_probe__natural), RUNS(data_probe__drawn),
-    RUNS(data_held__blocks), RUNS(positions_parse__refuses), RUNS(trainer_step__learns),
-    RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
-    RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
-    RUNS(checkpoint__continues), RUNS(checkpoint_write__no_room), RUNS(trainer_begin__refuses),
-    RUNS(trainer_restart__from_parameters),
-    RUNS(checkpoint_read__damage), RUNS(checkpoint_read__hostile),
-    RUNS(checkpoint_read__other_precision), RUNS(train_run__leaves),
+    RUNS(tokenizer_encode__by_the_book), RUNS(tokenizer_train__by_the_book),
+    RUNS(tokenizer_train__by_hand), RUNS(tokenizer_read__damage), RUNS(tokenizer__special_ids),
+    RUNS(tokenizer__shipped), RUNS(grammar__tells), RUNS(grammar_document__bounded),
+    RUNS(grammar_document__shares), RUNS(grammar_read__damage), RUNS(grammar__domains),
+    RUNS(data_open__shares_out), RUNS(data_open__grammar_held), RUNS(data_open__limits),
+    RUNS(utf8_length__rows), RUNS(data_open__folder), RUNS(data_open__one_document),
+    RUNS(data_open__refuses), RUNS(shard_read__forms), RUNS(data_open__shards),
+    RUNS(data_batch__orders), RUNS(data_batch__evenly), RUNS(data_batch__endless),
+    RUNS(fix_token__two_places), RUNS(random_tokens__by_block), RUNS(data_probe__natural),
+    RUNS(data_probe__drawn), RUNS(data_held__blocks), RUNS(positions_parse__refuses),
+    RUNS(trainer_step__learns), RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
+    RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip), RUNS(checkpoint__continues),
+    RUNS(checkpoint_write__no_room), RUNS(trainer_begin__refuses),
+    RUNS(trainer_restart__from_parameters), RUNS(checkpoint_read__damage),
+    RUNS(checkpoint_read__hostile), RUNS(checkpoint_read__other_precision), RUNS(train_run__leaves),
     RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps),
-    RUNS(evaluate__edits_positions), RUNS(evaluate__refuses),
-    RUNS(held_loss__blocks), RUNS(demo_run__verdict), RUNS(demo_run__diverged),
-    RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha), RUNS(matmul__sizes),
-    RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy),
-    RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths), RUNS(rng__outputs),
-    RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
+    RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(held_loss__blocks),
+    RUNS(demo_run__verdict), RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend),
+    RUNS(heat_maps__print_alpha), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
+    RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
+    RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
     RUNS(fail__keeps_the_first), RUNS(set_workers__says_so), RUNS(option__choices),
     RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
     RUNS(settings_parse__order), RUNS(sink__pages), RUNS(sink__wrong_usage),
