@@ -29,9 +29,9 @@
  *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
  *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
- * One number a row, row_stat, is all that the backward keeps of the scores: log Z for exp, the
- * logsumexp of FlashAttention; else sum s, or Z. The scores are made again, so memory grows with T,
- * not T^2, for every variant.
+ * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
+ * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so
+ * memory grows with T, not T^2, for every variant.
  *
  * LETTERS, one meaning each:
  *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
@@ -65,7 +65,7 @@
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments   10 Training and checkpoints   11 Evaluation and dump
+ *   Part III  the experiments   10 Training (train_run, 10.3), checkpoints   11 Evaluation, dump
  *                               12 The main job
  *   Part IV   plumbing          13 Matrix multiply and vector maths
  *                               14 Attention in tiles, with a cache
@@ -376,7 +376,7 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
- * The signs of the scores decide. exp, sigmoid and elu + 1 are positive. The identity is not,
+ * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is not,
  * unless the elu kernel makes both sides of the product positive. k* and the logit enter raw, past
  * phi, and can be negative even then. With scores of either sign
  *
@@ -1033,8 +1033,8 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *
  * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
  * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
- * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7), and
- * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
+ * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6),
+ * and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
  * learns from it, drel[bucket(n),h] += db_h(n).
@@ -1284,7 +1284,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
- *         = s'_k / Z [j = k] - a_j dlogz_k                          dlogz_k = Z|k / Z = (log Z)|k
+ *         = s'_k / Z 1[j = k] - a_j dlogz_k                         dlogz_k = Z|k / Z = (log Z)|k
  *   dz_k  = sum_j da_j a_j|k                                        chain rule
  *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
  *
@@ -1353,7 +1353,7 @@ static real row_normalizer(const Config *c, real row_stat) {
         return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
     switch (c->normalizer) {
     case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
-    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
+    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;     /* [T15] */
     case NORMALIZER_PNORM: return row_stat;
     default:               return 1;
     }
@@ -1426,13 +1426,13 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
     case NORMALIZER_SUM:                                     /* s'/Z */
         copy(dlogz, deriv, n);
         break;
-    case NORMALIZER_CLAMP:                                   /* s'/sum = sign(sum) s'/Z, or 0 */
+    case NORMALIZER_CLAMP:                             /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
         for (idx j = 0; j < n; j++)
             dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
-    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2): the whole power of a small a might
-     * overflow before s', as small, multiplies it. 0 at s = 0: right for p > 1; below p = 1 such an
-     * s is masked, or underflowed with its s', or the zero logit, which learns nothing */
+    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole
+     * power of a small a might overflow before s', as small, multiplies it. It is 0 at s = 0:
+     * right for p > 1. For p < 1 such an s is masked, or s' underflows, or it is a zero logit */
     case NORMALIZER_PNORM:
         vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
@@ -1482,7 +1482,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *
  * Others call k* a null key, PyTorch bias_k, and the pair an attention bias. Beyond the paper, z_i*
  * may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after the rotation, not
- * rotated itself, so <R_i q, k*> depends on i. Every row sees it, at no distance.
+ * rotated itself, so <R_i q, k*> depends on i. Every row sees it, and no distance bias is added.
  * Under softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their
  * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
@@ -1497,12 +1497,12 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. A K bias has da_i* = 0
- * and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0, and so is
- * all of dk*.
+ * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. With v* = 0
+ * a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even
+ * that is 0, and so is all of dk*.
  *
- * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes them again, with the
- * same bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
+ * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
+ * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
  * forward and five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c; data/pages.c has [E4] [T4] in closed form.
  */
@@ -1553,7 +1553,7 @@ static void fixed_value(const Config *c, real *v) {
 }
 
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
-/* [T4] z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+/* [T4] z_i*, from q_i [D]. k* itself is not rotated, has no phi, and no distance bias is added. */
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1670,8 +1670,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     }
 }
 
-/* Empties what a backward adds to. A slot holds what all sequences share of one head and sequence:
- * its dk*, dv*, dv+ and dlogit. So no two threads ever add to one number. */
+/* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds
+ * one sequence's part of their gradients for one head: no two threads ever add to one number. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
     idx Kw = c->kv_heads * c->head_dim;
     zero(a->dk, B * N * Kw);
@@ -2375,9 +2375,9 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The
- * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
- * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
+ * Column * is seen by every row, x* by those that a window lets. They average over the T real rows.
+ * The authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_*
+ * = (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
  * The definitions come first: sink_alpha, sinks_sink, norm_ratio. Then sinks_measure and what it
@@ -2444,9 +2444,9 @@ static double sink_uniform(const Config *c, int T) {
     return sum / config_attending(c) / T;
 }
 
-/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
- * for norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged
- * over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
+/* [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
+ * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are
+ * averaged over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
@@ -2601,7 +2601,7 @@ static real largest(idx n, const real *x) {
     return most;
 }
 
-/* [FIG2] [FIG7] [FIG8] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
+/* [FIG2] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
  * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
  * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
@@ -4791,8 +4791,8 @@ static void data_shuffle(Data *d, idx pass) {
     d->pass = pass;
 }
 
-/* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
- * at every pass, as in the authors' code. */
+/* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same
+ * ones at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     const size_t n = (size_t)T + 1;
     *number = d->sample++;
@@ -4989,12 +4989,11 @@ static void pass_bytes(Passage *c, void *at, size_t n) {
     if (c->out) {
         c->hash = hash_add(c->hash, at, n);
         writing_add(&c->w, at, n);
-    } else if (n > c->left) damaged(c->name, c->e);
-    else {
+    } else if (n <= c->left) {
         memcpy(at, c->at, n);
         c->at += n;
         c->left -= n;
-    }
+    } else damaged(c->name, c->e);
 }
 
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
@@ -5183,12 +5182,10 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
     int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
-        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
-             t->s.model.vocab, known);
+        fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
-        || trainer_room(t, e) || moments_create(t, e))
-        trainer_free(t);
+        || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
     else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
     return e->status;
 }
@@ -5243,9 +5240,7 @@ static int resume_data(Trainer *t, Error *e) {
     if (was.source && was.source != t->data.source)
         return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
                     "--text, --grammar or --tokens as before", t->s.out, source_name(d));
-    t->data.sample = was.sample;
-    t->data.document = was.document;
-    t->data.offset = was.offset;
+    t->data.sample = was.sample; t->data.document = was.document; t->data.offset = was.offset;
     return 0;
 }
 
@@ -5260,8 +5255,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
     Settings now;
     Trainer from = {0};
     if (checkpoint_load(s->out, t, true, e)) return e->status;
-    if (!t->m1)
-        fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
+    if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
     else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
                              "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
         fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
@@ -5299,7 +5293,6 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
     Settings now;
     if (!strcmp(s->start, s->out))
@@ -5372,15 +5365,14 @@ static int trainer_finish(Trainer *t, Error *e) {
 /* One step: forward, backward (several times when accumulating), clip, update. */
 static int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
-    int B = p->batch, T = t->s.model.context;
-    int *targets = t->ids + (idx)B * T;
+    int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
     model_zero_grads(&t->m);
     t->loss = 0;
     for (int i = 0; i < p->accumulate; i++) {
         if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
         model_forward(&t->m, &t->a, t->ids, B, T);
-        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate) /
-                   p->accumulate;
+        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate)
+                 / p->accumulate;
         if (!isfinite(t->loss)) return diverged(t, NULL, e);
         model_backward(&t->m, &t->a, t->ids, B, T);
     }
@@ -5458,9 +5450,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         bytes_free(&log);
         return e->status;
     }
-    p->start = seconds();
+    double logged = p->start = seconds();
     p->from = t->step;
-    double logged = p->start;
     while (t->step < r->steps && !e->status && !interrupted) {
         if (trainer_step(t, e)) break;
         bool save = r->save_every && t->step % r->save_every == 0;
@@ -5476,8 +5467,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         }
     }
     progress_end(p);
-    Error second = {0};                          /* the log of a run that diverged is kept */
-    if (e->status) run_save(t, &log, false, &second);
+    if (e->status) run_save(t, &log, false, &(Error){0});     /* the log of a diverged run */
     else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
     if (t->step < r->steps)
@@ -5492,8 +5482,7 @@ static int trained_loss(double *loss, Trainer *t, Error *e) {
     *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
     if (e->status || isfinite(*loss)) return e->status;
     t->loss = *loss;
-    return fail(e, 1, "the loss on held documents is not finite: this variant diverges here. "
-                      "Try: a smaller --lr");
+    return fail(e, 1, "held loss not finite: this variant diverges here. Try: a smaller --lr");
 }
 
 /* LOOK_N sequences as `sink eval` would see them. */
@@ -5537,8 +5526,7 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
 }
 
 static void result_free(Result *r) {
-    free(r->list);
-    free(r->value);
+    free(r->list); free(r->value);
     *r = (Result){0};
 }
 
@@ -5624,8 +5612,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
 
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
-    o->name = name;
-    o->source = source;
+    o->name = name; o->source = source;
     o->c = t->m.c;
     o->even = sink_uniform(&o->c, T);
     o->star = config_column_star(&o->c) >= 0;
@@ -5696,7 +5683,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
     return text;
 }
 
-/* What is written of one measurement: its numbers, and in a table of several what they are of. */
+/* One measurement's numbers, and in a table of several what they are of. */
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
@@ -5972,16 +5959,14 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         npy_end(&d);
         a->probe = NULL;
     }
-    free(ids);
-    free(maps);
-    free(probe);
+    free(ids); free(maps); free(probe);
     return e->status;
 }
 
 /* =================================================================================================
  * 12  The main job                                                   Tables 4, 10 and 15 in small
  *
- * `sink run` trains one small model three times from the same seed, on the same tokens:
+ * `sink run` trains one small model three times from one seed on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
@@ -6102,7 +6087,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     if (files.status) fail(e, files.status, "%s", files.text);
 }
 
-/* Has the training diverged? That is a result: its error becomes why it ended. */
+/* Has the training diverged? That is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
     if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
     snprintf(why, 640, "%s", e->text);
