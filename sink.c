@@ -29,9 +29,9 @@
  *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
  *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
- * One number a row, row_stat, is all that the backward keeps of the scores: log Z for exp, the
- * logsumexp of FlashAttention; else sum s, or Z. The scores are made again, so memory grows with T,
- * not T^2, for every variant.
+ * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
+ * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so
+ * memory grows with T, not T^2, for every variant.
  *
  * LETTERS, one meaning each:
  *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
@@ -65,7 +65,7 @@
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments   10 Training and checkpoints   11 Evaluation and dump
+ *   Part III  the experiments   10 Training (train_run, 10.3), checkpoints   11 Evaluation, dump
  *                               12 The main job
  *   Part IV   plumbing          13 Matrix multiply and vector maths
  *                               14 Attention in tiles, with a cache
@@ -80,7 +80,7 @@
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and its line in the table of a section of chapter 7; where the
- *                 table is new, CHECKS, 16.4
+ *                 table is new, CHECKS, 16.3
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.
@@ -376,7 +376,7 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
- * The signs of the scores decide. exp, sigmoid and elu + 1 are positive. The identity is not,
+ * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is not,
  * unless the elu kernel makes both sides of the product positive. k* and the logit enter raw, past
  * phi, and can be negative even then. With scores of either sign
  *
@@ -468,9 +468,8 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *
- * torch is PyTorch's default for Embedding and Linear. authors is the custom start of their code,
- * where only the last matrix of a SwiGLU shrinks with depth. gpt2 shrinks both matrices that write
- * into the residual stream, whose 2L terms then have the variance of one.
+ * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
+ * shrinks what writes into the residual stream, whose 2L terms then have the variance of one.
  *
  * The paper does not say which. Its authors' training on several GPUs builds the model without
  * memory, and the framework that fills it in calls PyTorch's defaults: so torch is the default.
@@ -607,7 +606,7 @@ static int tensor_extent(const Config *c, char letter) {
     }
 }
 
-/* What published models have in place of the paper's parts: data/hf.c says; in ./sink nothing. */
+/* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
@@ -625,8 +624,7 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
     return 0;
 }
 
-/* Appends those of rows, up to one without a name, that the model has; layer -1: in no block. A
- * vector [n] is kept as [n,1]. */
+/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. */
 static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
     for (; rows->name && !e->status; rows++) {
         if (rows->present && !rows->present(&m->c)) continue;
@@ -658,8 +656,7 @@ static int model_list(Model *m, const Config *c, Error *e) {
     return e->status;
 }
 
-/* Sets every pointer of w to its tensor in the memory at base. So w.layer[l].wq and d.layer[l].wq
- * are the same place in two arrays. What a model lacks stays NULL, and is tested for as such. Of a
+/* Sets every pointer of w to its tensor in the memory at base. What a model lacks stays NULL. Of a
  * matrix that stays in its file (data/hf.c), at < 0, the pointer leads to the entry in the list. */
 static void model_point(Model *m, Weights *w, real *base) {
     for (int i = 0; i < m->n_tensors; i++) {
@@ -722,9 +719,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
         const Tensor *t = &m->tensor[i];
         const char *last = strrchr(t->name, '.');
         Rng rng = {hash64(seed, t->name, strlen(t->name))};
-        /* [in, out]: a matrix adds up shape[0] products; a vector is a bias of a map from C, .. */
+        /* a vector is a bias of a map from C, but for those of W_O and of the ffn's last matrix */
         int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
-        /* .. but for those of W_O and of the ffn's last matrix */
         if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
         if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
             fan_in = m->c.ffn;
@@ -813,9 +809,8 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
     return a->past ? T : config_rows(c, T);
 }
 
-/* [T7] Table 7 asks whether GPT2-XL's sink hangs on p_1: an evaluation reads p_t in place of p_1,
- * or lets the two change places. This is which p row n reads: its own, but where an edit says
- * otherwise. Tokens are counted from row `first`, behind an x*. */
+/* [T7] Does GPT2-XL's sink hang on p_1? An evaluation reads p_t for it, or swaps the two. This
+ * is which p row n reads. Tokens are counted from row `first`, behind an x*. */
 static idx position_row(const PositionEdit *edit, idx n, idx first) {
     if (edit && n == first) return first + edit->t - 1;
     return edit && edit->swap && n == first + edit->t - 1 ? first : n;
@@ -851,9 +846,8 @@ static void add_block(real *to, const real *from, idx block, idx width) {
     for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
 }
 
-/* dh [B,N,C] is the gradient of H^0. Columns are shared out, so that two rows with the same id
- * never meet in two threads. With a projection, a->embed [B,T,E] holds the rows that the forward
- * picked until dW_in has read them, and from then on their gradient. */
+/* dh [B,N,C] is the gradient of H^0. With a projection, a->embed [B,T,E] holds the rows that the
+ * forward picked until dW_in has read them, and from then on their gradient. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
     const Config *c = &m->c;
     idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
@@ -908,8 +902,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
       const real *restrict g, const real *restrict b),
-     (c, C, y, stat, x, g, b))
-{
+     (c, C, y, stat, x, g, b)) {
     real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
     for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;       /* until r is known */
     real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
@@ -931,8 +924,7 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
 WIDE(norm_row_backward,
      (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g),
-     (c, C, dx, dy, x, stat, g))
-{
+     (c, C, dx, dy, x, stat, g)) {
     real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
     for (idx from = 0; from < C; from += CHUNK) {
         idx some = chunk(C, from);
@@ -950,8 +942,7 @@ WIDE(norm_row_backward,
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
       const real *restrict x, const real *stat),
-     (width, dg, db, dy, x, stat))
-{
+     (width, dg, db, dy, x, stat)) {
     real mu = stat[0], r = stat[1];
     for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
     if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
@@ -964,7 +955,6 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
     PARALLEL
     for (idx n = 0; n < rows; n++)
         norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
-    /* g and b meet every row: down the columns */
     PARALLEL
     for (idx block = 0; block < C; block += CHANNELS)
         for (idx n = 0; n < rows; n++)
@@ -989,7 +979,6 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
- *
  * Matrices of a published model larger than the memory stay in their file (data/hf.c).
  */
 
@@ -1014,8 +1003,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     /* db += sum_n dy_n, down the columns */
     PARALLEL
     for (idx block = 0; block < out; block += CHANNELS)
-        for (idx n = 0; n < rows; n++)
-            for (idx o = block; o < block + CHANNELS && o < out; o++) db[o] += dy[n * out + o];
+        for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1045,8 +1033,8 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *
  * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
  * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
- * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7), and
- * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
+ * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6),
+ * and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
  * learns from it, drel[bucket(n),h] += db_h(n).
@@ -1116,8 +1104,7 @@ static const real *head_bias(const Acts *a, idx h) {
 WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
       const real *restrict sine, real sign),
-     (n, u, v, step, cosine, sine, sign))
-{
+     (n, u, v, step, cosine, sine, sign)) {
     for (idx p = 0; p < n; p++) {
         real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
         u[p * step] = u_p * cosine[p] - v_p * s;
@@ -1171,8 +1158,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* f(x), and its derivative unless df is NULL, of n numbers: CHUNK at most but for the last two. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
-WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df))
-{
+WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
     real g[CHUNK];
     vec_sigmoid(n, g, x);
     if (df) for (idx j = 0; j < n; j++) df[j] = g[j] * (1 + x[j] * (1 - g[j]));
@@ -1298,7 +1284,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
- *         = s'_k / Z [j = k] - a_j dlogz_k                          dlogz_k = Z|k / Z = (log Z)|k
+ *         = s'_k / Z 1[j = k] - a_j dlogz_k                         dlogz_k = Z|k / Z = (log Z)|k
  *   dz_k  = sum_j da_j a_j|k                                        chain rule
  *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
  *
@@ -1367,7 +1353,7 @@ static real row_normalizer(const Config *c, real row_stat) {
         return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
     switch (c->normalizer) {
     case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
-    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
+    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;     /* [T15] */
     case NORMALIZER_PNORM: return row_stat;
     default:               return 1;
     }
@@ -1440,13 +1426,13 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
     case NORMALIZER_SUM:                                     /* s'/Z */
         copy(dlogz, deriv, n);
         break;
-    case NORMALIZER_CLAMP:                                   /* s'/sum = sign(sum) s'/Z, or 0 */
+    case NORMALIZER_CLAMP:                             /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
         for (idx j = 0; j < n; j++)
             dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
-    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2): the whole power of a small a might
-     * overflow before s', as small, multiplies it. 0 at s = 0: right for p > 1; below p = 1 such an
-     * s is masked, or underflowed with its s', or the zero logit, which learns nothing */
+    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole
+     * power of a small a might overflow before s', as small, multiplies it. It is 0 at s = 0:
+     * right for p > 1. For p < 1 such an s is masked, or s' underflows, or it is a zero logit */
     case NORMALIZER_PNORM:
         vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
@@ -1496,7 +1482,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *
  * Others call k* a null key, PyTorch bias_k, and the pair an attention bias. Beyond the paper, z_i*
  * may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after the rotation, not
- * rotated itself, so <R_i q, k*> depends on i. Every row sees it, at no distance.
+ * rotated itself, so <R_i q, k*> depends on i. Every row sees it, and no distance bias is added.
  * Under softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their
  * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
@@ -1511,12 +1497,12 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. A K bias has da_i* = 0
- * and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even that is 0, and so is
- * all of dk*.
+ * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. With v* = 0
+ * a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even
+ * that is 0, and so is all of dk*.
  *
- * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes them again, with the
- * same bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
+ * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
+ * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
  * forward and five times backward (scores again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c; data/pages.c has [E4] [T4] in closed form.
  */
@@ -1567,7 +1553,7 @@ static void fixed_value(const Config *c, real *v) {
 }
 
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
-/* [T4] z_i*, from q_i [D]: k* meets q_i without rotation, phi and bias of its own. */
+/* [T4] z_i*, from q_i [D]. k* itself is not rotated, has no phi, and no distance bias is added. */
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
     const Config *c = &m->c;
     const Layer *w = &m->w.layer[l];
@@ -1684,8 +1670,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     }
 }
 
-/* Empties what a backward adds to. A slot holds what all sequences share of one head and sequence:
- * its dk*, dv*, dv+ and dlogit. So no two threads ever add to one number. */
+/* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds
+ * one sequence's part of their gradients for one head: no two threads ever add to one number. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
     idx Kw = c->kv_heads * c->head_dim;
     zero(a->dk, B * N * Kw);
@@ -2274,8 +2260,7 @@ typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Fact
 WIDE(adamw,
      (const Factors *f, idx n, real *restrict w, const real *restrict g, real *restrict m,
       real *restrict v),
-     (f, n, w, g, m, v))
-{
+     (f, n, w, g, m, v)) {
     real sqrt_v[CHUNK];
     const Factors c = *f;
     for (idx j = 0; j < n; j++) {
@@ -2390,9 +2375,9 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Column * (or x*) is seen by every row and averages over the T rows of the real tokens. The
- * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
- * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
+ * Column * is seen by every row, x* by those that a window lets. They average over the T real rows.
+ * The authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_*
+ * = (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
  * The definitions come first: sink_alpha, sinks_sink, norm_ratio. Then sinks_measure and what it
@@ -2459,9 +2444,9 @@ static double sink_uniform(const Config *c, int T) {
     return sum / config_attending(c) / T;
 }
 
-/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
- * for norms [N]. Their captions say t != 0 for the others and mean t != 1. The norms are averaged
- * over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
+/* [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
+ * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are
+ * averaged over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
@@ -2616,7 +2601,7 @@ static real largest(idx n, const real *x) {
     return most;
 }
 
-/* [FIG2] [FIG7] [FIG8] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
+/* [FIG2] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
  * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
  * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
@@ -3726,8 +3711,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank. Its length has a limit, or a hostile file's tokens would double
- * with every merge. */
+/* Adds the merge of the next rank. A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
     const uint64_t id = (uint64_t)t->vocab;
@@ -3766,8 +3750,7 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
                 size, n, HINT);
 }
 
-/* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
- * is checked. On failure *t is empty. */
+/* A tokenizer from a file's n bytes; `name` names the file in errors. On failure *t is empty. */
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
     *t = (Tokenizer){0};
@@ -3781,13 +3764,11 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
         t->kind = &PUBLISHED_TOKENIZERS;
         PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
     } else if (version == TOKENIZER_PUBLISHED)
-        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
-             "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
+        fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
     else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
              merges != vocab - TOKEN_MERGE)
-        fail(e, 1, "%s: expected version 1, %d to %d tokens and %d fewer merges, found version %u, "
-             "%u and %u. %s", name, TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, version, vocab,
-             merges, HINT);
+        fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
+             "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
     else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
                                e)) {
         const unsigned char *p = bytes + TOKENIZER_HEAD;
@@ -3848,28 +3829,23 @@ static void encoder_free(Encoder *c) {
     *c = (Encoder){0};
 }
 
-/* The merge of symbols i and i + 1 of n, -1 when they are none. */
-static int32_t merge_at(const Pairs *merges, const int32_t *id, size_t i, size_t n) {
-    return i + 1 < n ? (int32_t)pairs_find(merges, id[i], id[i + 1]) : -1;
-}
-
 /* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    const Pairs *merges = &c->tokenizer->merges;
-    int32_t id[PIECE_MAX], merge[PIECE_MAX];
+    int32_t id[PIECE_MAX];
     for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
-    for (size_t i = 0; i < n; i++) merge[i] = merge_at(merges, id, i, n);
     for (;;) {
         size_t at = n;
-        for (size_t i = 0; i < n; i++)
-            if (merge[i] >= 0 && (at == n || merge[i] < merge[at])) at = i;
+        int64_t best = INT64_MAX;
+        for (size_t i = 0; i + 1 < n; i++) {
+            const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
+            if (rank < 0 || rank >= best) continue;
+            best = rank;
+            at = i;
+        }
         if (at == n) return ids_add(out, id, n, e);
-        id[at] = TOKEN_MERGE + merge[at];
+        id[at] = TOKEN_MERGE + (int32_t)best;
         n--;
         memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
-        memmove(merge + at + 1, merge + at + 2, (n - at - 1) * sizeof *merge);
-        merge[at] = merge_at(merges, id, at, n);
-        if (at) merge[at - 1] = merge_at(merges, id, at - 1, n);
     }
 }
 
@@ -3960,8 +3936,7 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root, and counts
- * their pairs. */
+/* Lists the words of two bytes or more, from the tree's leaves to its root; counts their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -4440,15 +4415,13 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
         memmove(o->at + start + n, o->at + start, size);
         memcpy(o->at + start, n == 3 ? "an " : "a ", n);
     }
-    if (p->capital) {
-        while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
-        if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
-    }
+    if (!p->capital) return 0;
+    while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
+    if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
     return 0;
 }
 
-/* Takes a reference's value, [$x] as it is, [$x+1] counted, [x:name] told; remembers it; and tells
- * it in the form wanted or the first. */
+/* Takes, remembers and tells a value: [$x] as it is, [$x+1] counted, [x:name] told. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
     size_t at = t->memory.size;
     if (p->operator ? tell_operation(t, p)
@@ -4464,8 +4437,9 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_on(const Telling *t, const Node *p) {
     return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
            t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found more than %d rules or "
-                "%d bytes. Try: fewer", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
+         : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
+                "rules or %d bytes. Try: an alternative that ends", t->g->name, p->line,
+                GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
@@ -4605,17 +4579,6 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
     return n;
 }
 
-/* Checks a file's n bytes of text. A byte order mark becomes blanks, which document_next drops. */
-static int text_check(unsigned char *t, size_t n, const char *name, Error *e) {
-    const size_t good = utf8_length(t, n);
-    size_t line = 1;
-    if (n >= 3 && !memcmp(t, "\xEF\xBB\xBF", 3)) memset(t, ' ', 3);
-    if (good == n) return 0;
-    for (size_t i = 0; i < good; i++) line += t[i] == '\n';
-    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
-                name, line, t[good]);
-}
-
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
@@ -4626,9 +4589,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                                          number_at(bytes + 8, 4) != (n - start) / 2)))
         return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
                     "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
-    const unsigned char *end = bytes + n;
-    for (const unsigned char *at = bytes + start; at < end && !e->status; at += 2) {
-        const int32_t id = (int32_t)number_at(at, 2);
+    for (size_t at = start; at < n && !e->status; at += 2) {
+        const int32_t id = (int32_t)number_at(bytes + at, 2);
         if (id < vocab) ids_add(out, &id, 1, e);
         else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
                   vocab, id, out->size - before, id + 3);
@@ -4643,7 +4605,8 @@ static const char *source_name(const Source *s) {
          : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
 }
 
-/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
+/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
+ * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
     Bytes names = {0}, file = {0};
@@ -4657,8 +4620,16 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
         if (s->tokens[0]) {
             if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
                 bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
-        } else if (!text_check(file.at, file.size, name, e) &&
-                   !bytes_add(out, file.at, file.size, e))
+            continue;
+        }
+        const size_t good = utf8_length(file.at, file.size);
+        size_t line = 1;
+        for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
+        if (good < file.size)
+            fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+                 name, line, file.at[good]);
+        else if (good >= 3 && !memcmp(file.at, "\xEF\xBB\xBF", 3)) memset(file.at, ' ', 3);
+        if (!e->status && !bytes_add(out, file.at, good, e))
             bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
     }
     bytes_free(&names);
@@ -4690,19 +4661,16 @@ static bool document_held(const Source *s, uint64_t number) {
     return rng_uniform(&draw) < s->valid;
 }
 
-/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
- * of d->held begins. */
+/* Appends the tokens of a document of n bytes; d->starts notes where one of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
-    const int32_t bos = d->bos, end = d->end, start = (int32_t)out->size;
-    if (out == &d->held) ids_add(&d->starts, &start, 1, e);
-    if (s->bos) ids_add(out, &bos, 1, e);
+    if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
+    if (s->bos) ids_add(out, &d->bos, 1, e);
     if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
     else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
-    return ids_add(out, &end, 1, e);
+    return ids_add(out, &d->end, 1, e);
 }
 
-/* A text or shards: the documents, shared out between training and validation. The last is cut,
- * where it must be, at white space, so that no word and no character is. */
+/* A text's or shards' documents are shared out. The last, if it must be cut, is at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     const size_t unit = s->tokens[0] ? ID_BYTES : 1;
     Bytes all = {0};
@@ -4763,8 +4731,8 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         d->fix = d->vocab - 1;
         const int below = s->bos || s->fix_token ? d->bos : d->vocab;
         return d->end < below ? 0
-             : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
-                    "Try: --vocab %d", d->end, below, d->end + 3);
+             : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
+                    below, d->end + 3);
     }
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
@@ -4777,8 +4745,7 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
                 "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
-/* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
- * the context, or 0 when only the held documents are wanted. */
+/* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
                 .pass = -1};
@@ -4824,8 +4791,8 @@ static void data_shuffle(Data *d, idx pass) {
     d->pass = pass;
 }
 
-/* The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
- * at every pass, as in the authors' code. */
+/* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same
+ * ones at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     const size_t n = (size_t)T + 1;
     *number = d->sample++;
@@ -4973,8 +4940,8 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * 10  Training and checkpoints                                                       section 4
  */
 
-/* The flag of Ctrl-C, the one mutable global: a training ends after the step in hand, and saves. A
- * second Ctrl-C ends the program at once: files are whole at any moment (chapter 15). */
+/* The one mutable global: at Ctrl-C a training ends after the step in hand, and saves. A second one
+ * ends the program at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number) {
     interrupted = 1;
@@ -4985,42 +4952,36 @@ static void on_interrupt(int signal_number) {
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
- *   8   length of the text  .. the text: lines "flag value", every flag of the model, training and
- *                              data that names no file, and those of the looks at the sink
+ *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 moments and the run, 7 these and the
- *       start
- *   8   count of parameters
- *   .. parameters in the order of the table of tensors; then, with moments, m and v
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start
+ *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
- *   8   the start, of a run that began from a trained model (--start): hash64 of its parameters
+ *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
  * No clock, path or thread count: the same run gives the same bytes. No generator's state: every
  * draw comes from --seed and from where it is made (a tensor's name, the number of a document).
  */
-enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52, CHECKPOINT_RUN = 32,
-       CHECKPOINT_START = 8 };
+enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from memory. Each pass_ function writes what it is given or
- * fills in what stands there, so that one walk (checkpoint_pass) serves both ways. */
+/* A checkpoint on its way to a file, or from memory: each pass_ function writes what it is given or
+ * fills in what stands there. */
 typedef struct Passage {
     bool out;
     Writing w; uint64_t hash;                    /* out */
     const unsigned char *at; size_t left;        /* in: what is left of the bytes */
-    const char *name;
-    Error *e;
+    const char *name; Error *e;
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
 
 static int damaged(const char *name, Error *e) {
-    return fail(e, 1, "%s: expected the checksum at its end, found another: it is damaged or cut "
-                "short. Try: an older copy", name);
+    return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
 }
 
 static void pass_bytes(Passage *c, void *at, size_t n) {
@@ -5028,12 +4989,11 @@ static void pass_bytes(Passage *c, void *at, size_t n) {
     if (c->out) {
         c->hash = hash_add(c->hash, at, n);
         writing_add(&c->w, at, n);
-    } else if (n > c->left) damaged(c->name, c->e);
-    else {
+    } else if (n <= c->left) {
         memcpy(at, c->at, n);
         c->at += n;
         c->left -= n;
-    }
+    } else damaged(c->name, c->e);
 }
 
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
@@ -5049,9 +5009,7 @@ INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return b
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
 INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
-static double pass_double(Passage *c, double x) {
-    return double_of(pass(c, bits_of_double(x), 8));
-}
+static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_of_double(x), 8)); }
 
 /* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
@@ -5069,8 +5027,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
     }
 }
 
-/* Does a checkpoint keep this flag? None that names a file; of what is measured, all that a look at
- * the sink depends on. */
+/* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
     if (!strchr(groups, o->group)) return false;
     if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
@@ -5088,34 +5045,25 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
     return e->status;
 }
 
-/* One line "flag value" of the text, applied to s. */
-static int checkpoint_line(Settings *s, const char *name, const char *groups, char *line,
-                           Error *e) {
-    char *value = strchr(line, ' ');
-    if (value) *value++ = 0;
-    const Option *o = value ? option_find(line, groups) : NULL;
-    if (!o || !option_kept(o, groups))
-        return fail(e, 1, "%s: expected a flag and its value, found %.40s. Try: the version of "
-                    "sink that wrote it", name, line);
-    /* A default may lie outside the bounds: 0 often stands for another field's value. */
-    Error wrong = {0};
-    if (option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong))
-        return fail(e, 1, "%s: expected settings that this sink knows, found %s", name, wrong.text);
-    return 0;
-}
-
 /* s from the text, and whether its model can be. */
 static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
     char *text = grab((idx)length + 1, 1, c->e);
+    Error wrong = {0};
     if (!text) return c->e->status;
     settings_default(s);
     pass_bytes(c, text, (size_t)length);
-    for (char *line = strtok(text, "\n"); line && !c->e->status; line = strtok(NULL, "\n"))
-        checkpoint_line(s, c->name, groups, line, c->e);
+    for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
+        char *value = strchr(line, ' ');
+        if (value) *value++ = 0;
+        const Option *o = value ? option_find(line, groups) : NULL;
+        /* A default may lie outside the bounds: 0 often stands for another field's value. */
+        if (o && option_kept(o, groups))
+            option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
+        else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+    }
     free(text);
-    Error wrong = {0};
-    if (!c->e->status && config_resolve(&s->model, &wrong))
-        fail(c->e, 1, "%s: expected a model that can be, found %s", c->name, wrong.text);
+    if (wrong.status || config_resolve(&s->model, &wrong))
+        fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
     return c->e->status;
 }
 
@@ -5125,8 +5073,7 @@ static int moments_create(Trainer *t, Error *e) {
     return e->status;
 }
 
-/* Room for `count` parameters, if the `body` behind the places is as long as they say. A part
- * stands with those before it alone: parts are 0, 1, 3 or 7. */
+/* Room for `count` parameters, if the `body` is as long as they say. Parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
     Error *e = c->e;
@@ -5134,18 +5081,16 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
     if (model_list(&list, &t->s.model, e)) return e->status;
     uint64_t expected = (uint64_t)list.count;
     model_free(&list);
-    uint64_t more = (parts & PARTS_RUN ? CHECKPOINT_RUN : 0u)
-                  + (parts & PARTS_START ? CHECKPOINT_START : 0u);
+    uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
     if (count != expected || parts > 7 || (parts & (parts + 1))
         || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
-        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: the version "
-                    "of sink that wrote it", c->name, (unsigned long long)expected);
+        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
+                    c->name, (unsigned long long)expected);
     if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
     return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
-/* All of a checkpoint but its checksum, to a file or from `size` bytes: t->s, t->m and, when they
- * are there and asked for, the moments and the run. */
+/* All of a checkpoint but its checksum, to a file or from `size` bytes; the moments on demand. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
     const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
     char magic[] = CHECKPOINT_MAGIC;
@@ -5199,16 +5144,11 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
                            bool with_moments, Error *e) {
     Passage c = {.at = p, .left = n, .name = name, .e = e};
     *t = (Trainer){0};
-    if (n >= 8 && !memcmp(p, "SINKMOD1", 8))
-        return fail(e, 1, "%s: expected a checkpoint of sink, found a published model. Try: "
-                    "make hf, and ./hf instead of ./sink", name);
-    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8))
-        return fail(e, 1, "%s: expected a checkpoint of sink, found something else. Try: sink "
-                    "train --out FILE makes one", name);
-    uint64_t version = number_at(p + 8, 4);
-    if (version != CHECKPOINT_VERSION)
-        return fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that "
-                    "wrote it", name, CHECKPOINT_VERSION, (unsigned long long)version);
+    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8)
+        || number_at(p + 8, 4) != CHECKPOINT_VERSION)
+        return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
+                    "Try: ./sink train --out FILE; ./hf for a published model", name,
+                    CHECKPOINT_VERSION);
     if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
     if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
     return e->status;
@@ -5219,8 +5159,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
     *t = (Trainer){0};
     if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
         return e->status;
-    if (!file_read(path, &held, e))
-        checkpoint_read(held.at, held.size, path, t, with_moments, e);
+    if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
     bytes_free(&held);
     return e->status;
 }
@@ -5229,7 +5168,6 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
  * 10.2  A run                                                                     section 4
  */
 
-/* Room for a step. */
 static int trainer_room(Trainer *t, Error *e) {
     int B = t->s.train.batch, T = t->s.model.context;
     t->ids = grab(2 * (idx)B * T, sizeof(int), e);
@@ -5244,24 +5182,21 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
     int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
-        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
-             t->s.model.vocab, known);
+        fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
-        || trainer_room(t, e) || moments_create(t, e))
-        trainer_free(t);
+        || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
     else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
     return e->status;
 }
 
 /* What --resume may change: it moves no bit of a step that is done. */
 static bool option_free(const Option *o) {
-    return !strcmp(o->flag, "steps") || !strcmp(o->flag, "save-every") ||
-           !strcmp(o->flag, "log-every");
+    return !strcmp(o->flag, "steps") || strstr(o->flag, "-every");
 }
 
-/* The settings to go on with: of `groups` what a checkpoint keeps from `was`, the settings of
- * `file`; all else from s. The command line must not contradict what was kept, as `rule` says. */
+/* The settings to go on with: what a checkpoint keeps of `groups` from `was`, the settings of
+ * `file`; all else from s. The command line must not contradict what was kept: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
     const char *words[WORDS_MOST];
@@ -5291,12 +5226,11 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
 }
 
 static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
-    return t->tokenizer_hash == t->data.tokenizer.hash ? 0
-         : fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. "
-                "Try: --tokenizer FILE", path, d->tokenizer);
+    if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
+    return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: another than %s", path,
+                d->tokenizer);
 }
 
-/* Opens the data again and goes to where the run was in it. */
 static int resume_data(Trainer *t, Error *e) {
     Data was = t->data;
     Source *d = &t->s.data;
@@ -5304,12 +5238,9 @@ static int resume_data(Trainer *t, Error *e) {
     if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
         || tokenizer_same(t, t->s.out, d, e)) return e->status;
     if (was.source && was.source != t->data.source)
-        return fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
-                    "Try: the same --text, --grammar or --tokens as before", t->s.out,
-                    source_name(d));
-    t->data.sample = was.sample;
-    t->data.document = was.document;
-    t->data.offset = was.offset;
+        return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
+                    "--text, --grammar or --tokens as before", t->s.out, source_name(d));
+    t->data.sample = was.sample; t->data.document = was.document; t->data.offset = was.offset;
     return 0;
 }
 
@@ -5319,41 +5250,29 @@ static uint64_t parameters_hash(const Model *m) {
     return hash ? hash : 1;
 }
 
-/* --start beside --resume: it must name what the run began from. */
-static int resume_start(const Trainer *t, const Settings *s, Error *e) {
-    Trainer from;
-    if (!s->start[0] || checkpoint_load(s->start, &from, false, e)) return e->status;
-    if (t->start != parameters_hash(&from.m))
+/* The run that s->out holds, ready to go on; 2 where s->argv or `flags` contradict it. */
+static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
+    Settings now;
+    Trainer from = {0};
+    if (checkpoint_load(s->out, t, true, e)) return e->status;
+    if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
+    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
+                             "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
+        fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
+    if (!e->status) t->s = now;
+    if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
+        && t->start != parameters_hash(&from.m))
         fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
              t->start ? "other parameters" : "none");
     trainer_free(&from);
-    return e->status;
-}
-
-/* The run that s->out holds, ready to go on. 1 for a file that is damaged, another's or without
- * moments, or data that are not its own; 2 where the flags in s->argv or `flags` contradict it. */
-static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    Settings now;
-    if (checkpoint_load(s->out, t, true, e)) return e->status;
-    if (!t->m1)
-        fail(e, 1, "%s: expected a training's checkpoint, found parameters alone. Try: without "
-             "--resume", s->out);
-    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes only "
-                             "--steps, --save-every and --log-every", e)
-             && now.train.steps < t->step)
-        fail(e, 2, "--steps %d: %s has done %ld. Try: --steps %ld or more", now.train.steps,
-             s->out, t->step, t->step);
-    if (!e->status) t->s = now;
-    if (e->status || resume_start(t, s, e) || resume_data(t, e) || trainer_room(t, e))
-        trainer_free(t);
+    if (e->status || resume_data(t, e) || trainer_room(t, e)) trainer_free(t);
     else if (!s->quiet)
         fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
     return e->status;
 }
 
-/* Fine-tuning ([FIG30], appendix D): the model of t with its parameters, and everything else from s
- * as trainer_create has it. The tokenizer, unless ids come alone, must be t's own, or for a model
- * that had none, one of as many ids. Nothing is held on failure. */
+/* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
+ * be t's own (unless ids come alone), or for a model that had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     Trainer was = *t;                            /* put aside: t is made anew in its place */
     Settings now = *s;
@@ -5364,8 +5283,8 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
         bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
                                        : was.m.c.vocab == t->data.vocab;
         if (!same && !now.data.tokens[0])
-            fail(e, 1, "%s: expected the tokenizer that the model was trained with, found another. "
-                 "Try: --tokenizer FILE", now.data.tokenizer);
+            fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
+                 now.data.tokenizer);
         copy(t->m.params, was.m.params, was.m.count);
         t->start = parameters_hash(&was.m);
         if (e->status) trainer_free(t);
@@ -5374,19 +5293,16 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start: the model that is there, trained further. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
     Settings now;
     if (!strcmp(s->start, s->out))
         return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
     if (checkpoint_load(s->start, t, false, e)) return e->status;
-    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps a model as it is", e)) {
+    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps the model", e)) {
         trainer_free(t);
         return e->status;
     }
-    if (!s->quiet)
-        fprintf(stderr, "sink: the run begins from %s, which has done %ld steps\n", s->start,
-                t->step);
+    if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
     return trainer_restart(t, &now, e);
 }
 
@@ -5394,8 +5310,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
     if (s->resume && !s->out[0])
         return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
     if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
-    if (s->resume && !s->quiet)
-        fprintf(stderr, "sink: %s is not there yet: the run begins at step 0\n", s->out);
+    if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
     if (s->start[0]) return trainer_start(t, s, flags, e);
     Settings now = *s;
     return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
@@ -5421,9 +5336,6 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
                 where);
 }
 
-/* Did the last step fail for its numbers, and not for a file? */
-static bool trainer_diverged(const Trainer *t) { return !isfinite(t->loss) || !isfinite(t->norm); }
-
 /* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
     const Train *p = &t->s.train;
@@ -5438,7 +5350,6 @@ static void trainer_update(Trainer *t, double shrink) {
     }
 }
 
-/* The update from loss and gradients that are there. */
 static int trainer_finish(Trainer *t, Error *e) {
     double clip = t->s.train.clip;
     const Tensor *bad;
@@ -5454,15 +5365,14 @@ static int trainer_finish(Trainer *t, Error *e) {
 /* One step: forward, backward (several times when accumulating), clip, update. */
 static int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
-    int B = p->batch, T = t->s.model.context;
-    int *targets = t->ids + (idx)B * T;
+    int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
     model_zero_grads(&t->m);
     t->loss = 0;
     for (int i = 0; i < p->accumulate; i++) {
         if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
         model_forward(&t->m, &t->a, t->ids, B, T);
-        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate) /
-                   p->accumulate;
+        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate)
+                 / p->accumulate;
         if (!isfinite(t->loss)) return diverged(t, NULL, e);
         model_backward(&t->m, &t->a, t->ids, B, T);
     }
@@ -5475,8 +5385,7 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };                            /* sequences of a look */
 
-/* The log's columns; sink_1 is at --eps. The looks are read from its lines, so that a run that goes
- * on shows what one without a break shows. */
+/* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5492,8 +5401,7 @@ static long look_keep(Progress *p, const char *line) {
     return now.step;
 }
 
-/* The log so far: its head, or where a run goes on, the lines of the file up to its step. They must
- * end with the last look; what came after it is written again. */
+/* The log so far: its head, and of a run that goes on its lines up to the last look. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     const char *path = t->s.log;
     const long looked = t->step - t->loss_steps;
@@ -5503,15 +5411,13 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
     const char *text = (const char *)log->at, *end;
     if (strncmp(text, LOG_HEAD, at))
-        return fail(e, 1, "%s: expected the log of this run, found something else. Try: another "
-                    "--log", path);
+        return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
     for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
          at = (size_t)(end + 1 - text))
         last = look_keep(p, text + at);
     log->size = at;
     if (last != looked)
-        fail(e, 1, "%s: expected its lines up to step %ld, found them up to %ld. Try: another "
-             "--log", path, looked, last);
+        fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log", path, last, looked);
     return e->status;
 }
 
@@ -5535,7 +5441,6 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
     return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
 }
 
-/* A training to its end: looks at the sink every log_every steps, logs, saves. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
     static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
     const Train *r = &t->s.train;
@@ -5545,16 +5450,14 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         bytes_free(&log);
         return e->status;
     }
-    p->start = seconds();
+    double logged = p->start = seconds();
     p->from = t->step;
-    double logged = p->start;
     while (t->step < r->steps && !e->status && !interrupted) {
         if (trainer_step(t, e)) break;
         bool save = r->save_every && t->step % r->save_every == 0;
         if (t->step % r->log_every == 0 || t->step == r->steps) {
             if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
-            if (p->holds)
-                p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
+            if (p->holds) p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
         }
         progress_show(t, p);
         if (save || seconds() - logged > FOLLOW) {
@@ -5564,8 +5467,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         }
     }
     progress_end(p);
-    Error second = {0};                          /* the log of a run that diverged is kept */
-    if (e->status) run_save(t, &log, false, &second);
+    if (e->status) run_save(t, &log, false, &(Error){0});     /* the log of a diverged run */
     else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
     if (t->step < r->steps)
@@ -5575,17 +5477,15 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     return e->status;
 }
 
-/* The loss of what a training leaves, on held documents: no later step tells of a last update that
- * was the one too many. */
+/* The loss on held documents of what a training leaves: it tells of a last update too many. */
 static int trained_loss(double *loss, Trainer *t, Error *e) {
     *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
     if (e->status || isfinite(*loss)) return e->status;
     t->loss = *loss;
-    return fail(e, 1, "step %ld: the loss on held documents is not finite: this variant diverges "
-                      "here. Try: a smaller --lr", t->step);
+    return fail(e, 1, "held loss not finite: this variant diverges here. Try: a smaller --lr");
 }
 
-/* A quick look while training: LOOK_N sequences, as `sink eval` would see them. */
+/* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
     const Settings *s = &t->s;
     Sinks seen;
@@ -5612,8 +5512,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
     if (list) r->list = list;
     double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
     if (value) r->value = value;
-    if (!list || !value)
-        return fail(e, 1, "memory: no room for %d numbers. Try: again", r->values + n);
+    if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
     list += r->lists++;
     *list = (Numbers){.at = r->values, .n = n};
     snprintf(list->name, sizeof list->name, "%s", name);
@@ -5627,8 +5526,7 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
 }
 
 static void result_free(Result *r) {
-    free(r->list);
-    free(r->value);
+    free(r->list); free(r->value);
     *r = (Result){0};
 }
 
@@ -5637,38 +5535,31 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
     char name[sizeof r->list->name];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(name, sizeof name, format, args);
+    bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
     va_end(args);
-    if (length >= (int)sizeof name)
-        return fail(e, 1, "%s..: expected a name of at most %d letters. Try: a shorter one", name,
-                    (int)sizeof name - 1);
-    return result_add(r, name, x, n, e);
+    return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
+               : result_add(r, name, x, n, e);
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position and --swap-position (3.1): what an evaluation of T tokens reads in place of
- * p_1; x->t 0 for nothing. */
+/* --replace-position, --swap-position (3.1): what is read in place of p_1; x->t 0 for nothing. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
     const char *flag = s->swap_position ? "swap-position" : "replace-position";
     *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
                         s->swap_position != 0};
     if (T > c->context && c->pos == POS_LEARNED)
-        return fail(e, 2, "--T %d: the model has %d learned positions. Try: --T %d", T, c->context,
-                    c->context);
+        return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
     if (s->replace_position && s->swap_position)
         return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
     if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
-        return fail(e, 2, "--%s %d: expected a model whose positions are added to its input, found "
-                    "another. Try: one trained with --pos learned or absolute", flag, x->t);
-    if (x->t > T)
-        return fail(e, 2, "--%s %d: expected a token of the %d that are fed. Try: a larger --T",
-                    flag, x->t, T);
+        return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
+                    "--pos learned or absolute", flag, x->t);
+    if (x->t > T) return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, x->t, T);
     return 0;
 }
 
-/* How many sequences go through a block together: 16, so that their activations are small. Of a
- * model that is still in its file all n, since each batch reads the file once more. Fewer where
- * these have no room: two maps of H T^2 numbers each are there at a time. */
+/* Sequences that go through a block together: 16; of a model that is still in its file all n, since
+ * each batch reads the file. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
     const Config *c = &m->c;
     const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
@@ -5682,12 +5573,10 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 }
 
 static int none_held(int T, Error *e) {
-    return fail(e, 1, "the held documents: expected one of %d tokens or more, found none. "
-                "Try: a smaller --T, or a larger --valid", T + 1);
+    return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid", T + 1);
 }
 
-/* Measures n sequences of T tokens, with Sink at n_eps thresholds; *starts of them begin a
- * document. Natural input has a loss. */
+/* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
     const bool scored = s->input == INPUT_NATURAL;
@@ -5714,7 +5603,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
     return e->status;
 }
 
-/* The same with the thresholds that are printed: --eps, and 0.2 and 0.4 as in Figure 9. */
+/* Sink at --eps, and at 0.2 and 0.4 as in Figure 9. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
     const double eps[3] = {s->eps, 0.2, 0.4};
@@ -5723,8 +5612,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
 
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
-    o->name = name;
-    o->source = source;
+    o->name = name; o->source = source;
     o->c = t->m.c;
     o->even = sink_uniform(&o->c, T);
     o->star = config_column_star(&o->c) >= 0;
@@ -5789,21 +5677,17 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
     row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-static void outcome_row(const Outcome *o, double row[ROW]) {
-    sinks_row(&o->s, &o->c, o->loss, row);
-}
-
-/* A number as a table shows it, or - where it is not there. */
+/* A number as a table shows it, or -. */
 static const char *cell_text(char text[32], const Column *c, double x) {
     snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
     return text;
 }
 
-/* What is written of one measurement: its numbers, and in a table of several what they are of. */
+/* One measurement's numbers, and in a table of several what they are of. */
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
-/* A text in CSV or JSON: quoted, and what must not stand there escaped. */
+/* A text in CSV or JSON. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
     bytes_add(out, "\"", 1, e);
     for (; *text; text++)
@@ -5815,8 +5699,8 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
     bytes_add(out, "\"", 1, e);
 }
 
-/* n rows as --csv and --json, with all digits; a number that is not there is left empty, or null.
- * `labels` ends with NULL; without one, the JSON is an object and no list. */
+/* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
+ * NULL; without one, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
     for (int json = 0; json < 2; json++) {
@@ -5849,20 +5733,16 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
     return e->status;
 }
 
-/* The numbers of one measurement; at their end, where there are any, Table 7's second column and
- * what the program measures besides. */
+/* The numbers of one measurement, Table 7's second column, and what the program adds. */
 static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
                         Error *e) {
     int edited = s->replace_position + s->swap_position;
     int there = config_column_first(&s->model) + edited - 1;
     double row[ROW];
     sinks_row(r, &s->model, r->loss, row);
-    put(all, e, s->eps, "eps");
-    put(all, e, r->T, "T");
-    put(all, e, r->n, "n");
+    put(all, e, s->eps, "eps"); put(all, e, r->T, "T"); put(all, e, r->n, "n");
     for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
-    put(all, e, r->massive, "massive");
-    put(all, e, r->median, "median");
+    put(all, e, r->massive, "massive"); put(all, e, r->median, "median");
     if (edited) {
         put(all, e, sinks_sink(r, there, 0), "sink_t");
         put(all, e, sinks_alpha(r, there), "alpha_t");
@@ -5876,18 +5756,18 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* A dump in the making, and the file in hand. N rows of a sequence, the first of them its x*, where
- * it has one; S columns of a map. */
+/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
-    const char *folder;
-    const Config *c;
+    const char *folder; const Config *c;
     idx B, T, N, S;
-    char path[PATH_ROOM + 64];
-    Passage file;
+    Passage file; char path[PATH_ROOM + 64];
     Error *e;
 } Dump;
 
-/* NumPy's format 1.0: magic, a header in Python's syntax padded to a multiple of 64, numbers. */
+static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
+
+/* Ends the file in hand and begins another. NumPy's format 1.0: magic, a header in Python's syntax
+ * padded to a multiple of 64, numbers. */
 static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
     char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
     for (int i = 0, to = 0; i < rank; i++)
@@ -5896,6 +5776,7 @@ static void npy_begin(Dump *d, const char *name, const char *type, int rank, con
     int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
                      "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
     snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+    npy_end(d);
     snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
     d->file = (Passage){.out = true, .e = d->e};
     if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
@@ -5913,8 +5794,6 @@ static void npy_add(Dump *d, const real *x, idx n) {
     pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
-
 /* config.json: the resolved model under the flags' names. */
 static void dump_config(Dump *d, const Settings *s) {
     char value[PATH_ROOM];
@@ -5923,9 +5802,8 @@ static void dump_config(Dump *d, const Settings *s) {
         if (o->group != 'm') continue;
         option_text(o, s, value, sizeof value);
         const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
-        const char *quote = o->kind == 'c' ? "\"" : "";
-        bytes_print(&out, d->e, "%s  \"%s\": %s%s%s", out.size ? ",\n" : "{\n", o->flag, quote,
-                    shown, quote);
+        bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
+                    out.size ? ",\n" : "{\n", o->flag, shown);
     }
     bytes_add(&out, "\n}\n", 3, d->e);
     snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
@@ -5933,8 +5811,7 @@ static void dump_config(Dump *d, const Settings *s) {
     bytes_free(&out);
 }
 
-/* Lines of ids, where even is set T+1 each; 1 with the line that differs, or holds an id out of
- * range. starts, or NULL, receives where each line begins in out. */
+/* Lines of ids, where even is set T+1 each. starts, if any, receives where each begins in out. */
 static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
                      Ids *starts, int *B, int *T, Error *e) {
     int line = 1, columns = -1, here = 0;
@@ -5943,8 +5820,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
         int c = i < text->size ? text->at[i] : '\n';
         if (c == '\n') {
             if (even && here && columns >= 0 && here != columns)
-                return fail(e, 1, "%s:%d: expected %d ids as on the lines before, found %d. Try: "
-                            "lines of one length", name, line, columns, here);
+                return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
+                            name, line, columns);
             int32_t start = (int32_t)out->size - here;
             if (here && starts) ids_add(starts, &start, 1, e);
             if (here) { columns = here; ++*B; }
@@ -5954,18 +5831,17 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
             for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
                 id = 10 * id + (text->at[i + 1] - '0');
             if (id >= vocab)
-                return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, found %lld. Try: "
-                            "--vocab", name, line, vocab, (long long)id);
+                return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d. Try: --vocab",
+                            name, line, vocab);
             ids_add(out, &(int32_t){(int32_t)id}, 1, e);
             here++;
         } else if (!isspace(c) && c != ',')
-            return fail(e, 1, "%s:%d: expected token ids, found '%c'. Try: numbers separated by "
-                        "blanks", name, line, isprint(c) ? c : '?');
+            return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
+                        line);
     }
     *T = columns - 1;
     if (even && !e->status && *T < 1)
-        return fail(e, 1, "%s: expected lines of at least 2 ids, found none. Try: a line like "
-                    "1 2 3", name);
+        return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
     return e->status;
 }
 
@@ -5989,7 +5865,6 @@ static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
         for (idx bh = 1; bh <= d->B * H; bh++)
             npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
     }
-    npy_end(d);
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
@@ -6001,7 +5876,6 @@ static void dump_alpha(Dump *d, const Acts *a) {
                    alpha);
         for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
     }
-    npy_end(d);
     free(alpha);
 }
 
@@ -6011,12 +5885,9 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
     const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
     npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
     for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
-    npy_end(d);
-    if (all && c->place == PLACE_POST) {
-        npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
-        for (idx l = 0; l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-        npy_end(d);
-    }
+    const bool prenorm = all && c->place == PLACE_POST;
+    if (prenorm) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+    for (idx l = 0; prenorm && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
     for (int key = 0; all && key < 2; key++) {
         const idx own = key ? c->kv_heads : H, group = H / own;
         npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
@@ -6025,7 +5896,6 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
             const LayerActs *x = &a->layer[i / N / H / B];
             npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
         }
-        npy_end(d);
     }
 }
 
@@ -6039,7 +5909,6 @@ static void dump_logits(Dump *d, const Model *m, Acts *a) {
             model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
             npy_add(d, y, some * V);
         }
-    npy_end(d);
     free(y);
 }
 
@@ -6050,12 +5919,10 @@ static void dump_tensors(Dump *d, const Model *m) {
         snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
         npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
         npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
-        npy_end(d);
     }
 }
 
-/* One forward and backward over the lines of T + 1 ids in file [B,T+1], and everything about it
- * into folder. */
+/* One forward and backward over file, B lines of T + 1 ids, and everything about it into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
     const Config *c = &m->c;
@@ -6066,9 +5933,8 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
     real *maps = grab(3 * L * map, sizeof(real), e);
     Probe *probe = grab(L, sizeof(Probe), e);
     if (!e->status) {
-        for (idx l = 0; l < L; l++)
-            probe[l] = (Probe){maps + 3 * l * map, maps + (3 * l + 1) * map,
-                               maps + (3 * l + 2) * map};
+        for (idx l = 0; l < 3 * L; l += 3)
+            probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
         for (idx i = 0; i < (idx)B * T; i++) {
             ids[i] = file->at[i + i / T];
             targets[i] = file->at[i + i / T + 1];
@@ -6077,33 +5943,30 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         model_zero_grads(m);
         model_forward(m, a, ids, B, T);
         real loss = (real)model_loss(m, a, targets, B, T, true, 1);
+        dump_config(&d, s);
         dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
         model_backward(m, a, ids, B, T);
-        dump_config(&d, s);
         npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
         for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
-        npy_end(&d);
         npy_begin_real(&d, "loss", 0, NULL);
         npy_add(&d, &loss, 1);
-        npy_end(&d);
         dump_tensors(&d, m);
         dump_states(&d, a, s->all);
         dump_maps(&d, "attn", a, offsetof(Probe, weight));
         dump_maps(&d, "metric", a, offsetof(Probe, metric));
         if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
         dump_alpha(&d, a);
+        npy_end(&d);
         a->probe = NULL;
     }
-    free(ids);
-    free(maps);
-    free(probe);
+    free(ids); free(maps); free(probe);
     return e->status;
 }
 
 /* =================================================================================================
  * 12  The main job                                                   Tables 4, 10 and 15 in small
  *
- * `sink run` trains one small model three times from the same seed, on the same tokens:
+ * `sink run` trains one small model three times from one seed on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
@@ -6124,21 +5987,18 @@ static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
     "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
-static double times_even(const Outcome *o, double alpha) { return alpha / o->even; }
-
-/* The table, and --csv and --json. */
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
     static const char *const LABEL[] = {"arm", NULL};
     Measured rows[ARMS] = {0};
     fprintf(out, "\n%-8s %-9s", "arm", "paper");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
-    fprintf(out, " %8s\n%-8s %-9s", "sink", "", "");
+    fprintf(out, " %8s\n%18s", "sink", "");
     for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
     fprintf(out, " %8s\n", "on 1?");
     for (int i = 0; i < ARMS; i++) {
         double row[ROW];
         char text[32];
-        outcome_row(&o[i], row);
+        sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
         snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
         fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
         for (int k = 0; k < ROW; k++) {
@@ -6166,7 +6026,7 @@ static void run_history(const Outcome *o, FILE *out) {
         fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
         for (int k = 1; k <= shown; k++) {
             const Look *look = &o[i].p.look[n * k / shown - 1];
-            fprintf(out, " %6.2f", times_even(&o[i], o[i].star ? look->alpha_star : look->alpha1));
+            fprintf(out, " %6.2f", (o[i].star ? look->alpha_star : look->alpha1) / o[i].even);
         }
     }
     fprintf(out, "\n");
@@ -6174,9 +6034,9 @@ static void run_history(const Outcome *o, FILE *out) {
 
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
     double row[ARMS][ROW];
-    for (int i = 0; i < ARMS; i++) outcome_row(&o[i], row[i]);
-    double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN];
-    double star = times_even(&o[1], row[1][ALPHA_STAR]);
+    for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
+    double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
+           star = row[1][ALPHA_STAR] / o[1].even;
     bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
                 "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
                 "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
@@ -6188,15 +6048,14 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
                 "absent below %g.\n", SHOWS, ABSENT);
 }
 
-/* A model that has learnt less may have less of a sink for that reason alone. So: where did softmax
- * stand when its training loss was what sigmoid's is at the end? */
+/* Less sink may come of less learning: what had softmax when its loss was sigmoid's last one? */
 static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
     const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
     if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
     int k = 0;
     while (k + 1 < softmax->looks && softmax->look[k].loss > sigmoid->look[sigmoid->looks - 1].loss)
         k++;
-    double times = times_even(&o[0], softmax->look[k].alpha1);
+    double times = softmax->look[k].alpha1 / o[0].even;
     bytes_print(out, e, "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax "
                 "had its training\nloss by step %ld, with alpha_1 at %.1f times even: %s.\n",
                 o[2].loss, o[0].loss, softmax->look[k].step, times,
@@ -6204,7 +6063,7 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
                                : "this budget does not tell less sink from less learning");
 }
 
-/* The table, and what needs all three arms; where one diverged, its reason stands instead. */
+/* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
     HeatMap maps[2 * ARMS];
     Error files = {0};                           /* must not cost the verdict */
@@ -6228,44 +6087,39 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     if (files.status) fail(e, files.status, "%s", files.text);
 }
 
-/* Has the training diverged? That is a result: its error becomes why it ended. */
+/* Has the training diverged? That is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
-    if (!e->status || interrupted || !trainer_diverged(t)) return false;
+    if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
     snprintf(why, 640, "%s", e->text);
     *e = (Error){0};
     return true;
 }
 
-/* One arm, from the seed or its checkpoint in `folder` to its numbers; its log lies there too. One
- * that diverges is a result: o->ended says where. The first arm's settings become *base. */
-static void run_arm(Outcome *o, const Arm *which, Settings *base, const char *folder, Error *e) {
-    Settings arm = *base;
+/* One arm, from the seed or its checkpoint in `folder`, to its numbers or why it o->ended; the
+ * first one's settings become *base. */
+static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
+    Settings s = *base;
     Trainer t;
     int starts;
-    o->name = which->name;
-    o->source = which->source;
-    if (folder[0] && (snprintf(arm.out, PATH_ROOM, "%s/%s.ckpt", folder, o->name) >= PATH_ROOM ||
-                      snprintf(arm.log, PATH_ROOM, "%s/%s.csv", folder, o->name) >= PATH_ROOM))
-        fail(e, 2, "--out %.40s..: this path is too long. Try: a shorter one", folder);
-    else if (folder[0]) file_ready(arm.out, e);
-    if (e->status || trainer_begin(&t, &arm, which->flags, e)) return;
-    if (which == RUN_ARMS) *base = t.s;
-    outcome_begin(o, which->name, which->source, &t, t.s.eval_T);
-    progress_start(&o->p, which->name, base->quiet);
+    if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
+                      snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
+        fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
+    else if (folder[0]) file_ready(s.out, e);
+    if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
+    if (arm == RUN_ARMS) *base = t.s;
+    outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
+    progress_start(&o->p, arm->name, base->quiet);
     if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
         outcome_measure(o, &t, &t.s, &starts, e);
     has_ended(o->ended, &t, e);
     trainer_free(&t);
 }
 
-/* The main job. With --out each arm's training is kept, and --resume goes on with them: an arm that
- * is done is measured again, and one that is not there yet has the first one's settings. */
+/* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
+ * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-    if (s->log[0])
-        return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
-    if (s->data.toy)
-        return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger, or ./paper "
-                          "toy-backcopy");
+    if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
+    if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
     Outcome *o = grab(ARMS, sizeof *o, e);
     Settings base = *s;
     Bytes verdict = {0};
@@ -7634,8 +7488,7 @@ const Option OPTIONS[] = {
 };
 
 enum { VALUE_ROOM = 96 };
-/* The name of the option's value, or the words of a choice separated by |: "exp|elu" is made of
- * "SIM_EXP, SIM_ELU". What follows the axis is in small letters, a - where the constant has a _. */
+/* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
     char *to = text;
     if (o->kind != 'c') return o->value;
@@ -7839,8 +7692,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     const int shown = c->place == PLACE_POST ? 10 : 9;
     const double even = sink_uniform(c, s->T);
     const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "%-8s %9s %9s %9s %9s %9s\n", "column", "Sink 0.2", "Sink", "Sink 0.4", "alpha",
-            "x even");
+    fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
     for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
         const double alpha = sinks_alpha(s, j);
         char name[16];
@@ -7987,8 +7839,7 @@ static void toy_free(Toy *y) {
     *y = (Toy){0};
 }
 
-/* Normal numbers: matrices that about keep a vector's length, gains near 1, the rest of spread 1.
- * A stream a tensor: toys share what they have in common. */
+/* Normal numbers, a stream a tensor. Matrices about keep a vector's length, gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
     for (int i = 0; i < m->n_tensors; i++) {
         const Tensor *t = &m->tensor[i];
@@ -8004,7 +7855,7 @@ static void toy_fill(Model *m, uint64_t seed) {
     }
 }
 
-/* Activations and maps for T tokens of y->m; on failure the toy is freed. */
+/* Activations and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
     const Config *c = &y->m.c;
     idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
@@ -8055,9 +7906,9 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *sche
 
 /* Of the schemes of a line with a * the least favourable counts. */
 static void page_measure(Page *p, const Line *l) {
-    double worst = NAN;
-    bool each = *l->flags == '*';
+    const bool each = *l->flags == '*';
     const char *flags = l->flags + each, *bar = strchr(flags, '|');
+    double worst = NAN;
     for (int x = 0; x < (each ? INSIDE : 1); x++) {
         Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
         if (y && bar) y->other = line_toy(p, l, bar + 1, "");
@@ -8066,9 +7917,6 @@ static void page_measure(Page *p, const Line *l) {
     }
     page_line(p, l, worst);
 }
-
-/* -------------------------------------------------------------------------------------------------
- * 16.4  The table of checks */
 
 static const Line STATES_OF[] = {
     {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
@@ -8106,13 +7954,12 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
     }
     for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
     set_workers(threads);
-    if (e->status) return e->status;
-    if (!ran) return fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
-    return page_total(&p);
+    if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+    return e->status ? e->status : page_total(&p);
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 16.5  Verbs */
+ * 16.4  Verbs */
 
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
@@ -8286,24 +8133,21 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/, each with the first line that it says of itself. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-    static const char ENDING[] = ".grammar";
     Work w = {0};
     int found = 0;
     (void)s; (void)words; (void)n;
     printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
     for (const Variant *v = VARIANTS; v->name; v++)
         printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
-    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: training "
-           "failed there; blank: no number.\n");
+    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
     files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
     for (size_t at = 0, size; at < w.in.size; at += size + 1) {
-        const char *name = (const char *)w.in.at + at;
+        const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
         size = strlen(name);
-        if (size < sizeof ENDING || strcmp(name + size + 1 - sizeof ENDING, ENDING)) continue;
+        if (!ending || strcmp(ending, ".grammar")) continue;
         w.out.size = 0;
         if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
-        if (!found++)
-            printf("\n--grammar FILE, to train on; sink generate --grammar FILE prints it:\n");
+        if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
         const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
         line += strcspn(line, ":\n");
         line += strspn(line, ": ");
@@ -8327,8 +8171,6 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
     return e->status;
 }
 
-enum { GRAMMAR_SHARE = 8000000 };      /* bytes of a grammar that a tokenizer is trained on */
-
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     Work w = {0};
@@ -8343,7 +8185,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (train) {
         for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
             bytes_print(&w.in, e, DOCUMENT_END);
-        if (s->data.grammar[0]) tell_some(s, 1, GRAMMAR_SHARE, &w.in, e);
+        if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
         const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
         if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
             && !tokenizer_save(s->out, t, e))
@@ -8366,7 +8208,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
 }
 
-/* The next token after ids[0..n), of which a's cache holds the first `from`: the likeliest at
+/* The next token after ids[0..n), of which the cache holds the first `from`: the likeliest at
  * temperature 0, else drawn from softmax(y / temperature). */
 static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
                        Rng *rng, real *y) {
@@ -8383,9 +8225,8 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
     return best;
 }
 
-/* Up to `most` tokens after w->ids, printed as they come. The prompt is one forward, and fills the
- * KV cache. A token after it is one row. In a full context the first token stays and the oldest
- * others go, so keys move, the cache serves no more, and a token is a forward of all. */
+/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
+ * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
     const Tokenizer *known = &w->t.data.tokenizer;
     const int C = s->model.context;
@@ -8462,23 +8303,20 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run", "", "mtdeoprujl", "three short trainings: a sink emerges, moves, stays away", verb_run,
-     true},
+    {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
     {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
     {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
     {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
     {"list", "", "", "the paper's variants by name", verb_list, false},
-    {"tokenize", "train|encode|decode [FILE]", "mdou", "a tokenizer; ids; text", verb_tokenize,
-     false},
+    {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
     {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
     {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
     {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
     {NULL, NULL, NULL, NULL, NULL, false}
 };
 
-/* The program's own verbs come first. */
 static const Verb *verb_find(const Program *program, const char *name) {
-    const Verb *const tables[] = {program->verbs, VERBS};
+    const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
     for (int i = 0; i < 2; i++)
         for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
     return NULL;

@@ -4439,18 +4439,19 @@ static bool same_ids(const Ids *a, const Ids *b) {
     return a->size == b->size && stands_at(a, 0, b);
 }
 
+static void release_tokenizer(void *room) { tokenizer_free(room); }
+static void release_encoder(void *room) { encoder_free(room); }
+
 /* A tokenizer trained on a mixture of all of that. */
-static Tokenizer sample_tokenizer(Test *t, int vocab) {
+static Tokenizer *sample_tokenizer(Test *t, int vocab) {
     enum { SIZE = 20000 };
     Rng r = {9};
-    Tokenizer k = {0};
-    unsigned char *s = zeroed(SIZE, 1);
+    Tokenizer *k = later(t, 1, sizeof *k, release_tokenizer);
+    unsigned char s[SIZE];
     random_text(&r, 3, s, 10000);
     random_text(&r, 1, s + 10000, 8000);
     random_text(&r, 2, s + 18000, 2000);
-    fact(t, !tokenizer_train(&k, s, SIZE, vocab, fresh(t)) && k.vocab == vocab, "training: %s",
-         t->e.text);
-    free(s);
+    fact(t, !tokenizer_train(k, s, SIZE, vocab, fresh(t)) && k->vocab == vocab, "%s", t->e.text);
     return k;
 }
 
@@ -4530,29 +4531,24 @@ static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t
 }
 
 /* A tokenizer from merges in order of rank, through the file's format; t->e has what is wrong. */
-static bool tokenizer_of(Test *t, Tokenizer *k, int32_t (*merges)[2], int n) {
+static Tokenizer *tokenizer_of(Test *t, int32_t (*merges)[2], int n) {
+    Tokenizer *k = later(t, 1, sizeof *k, release_tokenizer);
     Error *e = fresh(t);
-    Bytes b = {0};
-    bytes_add(&b, "SINKTOK1\1\0\0\0", 12, e);
-    bytes_number(&b, (uint64_t)(259 + n), 4, e);
-    bytes_number(&b, (uint64_t)n, 4, e);
-    for (int i = 0; i < 2 * n; i++) bytes_number(&b, (uint64_t)merges[i / 2][i % 2], 4, e);
-    bytes_number(&b, 0, 8, e);
-    seal(&b);
-    tokenizer_read(b.at, b.size, "x", k, e);
-    bytes_free(&b);
-    return !e->status;
+    Bytes *b = bytes_of(t);
+    bytes_add(b, "SINKTOK1\1\0\0\0", 12, e);
+    bytes_number(b, (uint64_t)(259 + n), 4, e);
+    bytes_number(b, (uint64_t)n, 4, e);
+    for (int i = 0; i < 2 * n; i++) bytes_number(b, (uint64_t)merges[i / 2][i % 2], 4, e);
+    bytes_number(b, 0, 8, e);
+    seal(b);
+    tokenizer_read(b->at, b->size, "x", k, e);
+    return k;
 }
 
-static Encoder encoder_of(const Tokenizer *k) {
-    Encoder c;
-    if (!k->vocab || encoder_make(&c, k, &(Error){0})) exit(1);
+static Encoder *encoder_of(Test *t, const Tokenizer *k) {
+    Encoder *c = later(t, 1, sizeof *c, release_encoder);
+    if (!k->vocab || encoder_make(c, k, &(Error){0})) exit(1);
     return c;
-}
-
-static void coder_free(Encoder *c, Tokenizer *k) {
-    encoder_free(c);
-    tokenizer_free(k);
 }
 
 /* Encoding as the oracle does, which knows no special id, and decoding back to the same bytes. */
@@ -4561,11 +4557,9 @@ static void encode_and_back(Test *t, Encoder *c, const void *text, size_t n, con
     Bytes back = {0};
     tokenizer_encode(c, text, n, &ids, fresh(t));
     tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &t->e);
-    fact(t, !t->e.status && bytes_are(&back, text, n), "%s: %zu bytes come back as %zu %s", what, n,
-         back.size, t->e.text);
+    fact(t, !t->e.status && bytes_are(&back, text, n), "%s: other bytes %s", what, t->e.text);
     oracle_encode(c->tokenizer, text, n, &slow);
-    fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes, by the book %zu", what, ids.size, n,
-         slow.size);
+    fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes", what, ids.size, n);
     ids_free(&ids);
     ids_free(&slow);
     bytes_free(&back);
@@ -4587,61 +4581,53 @@ static void pieces__as_the_oracle_cuts(Test *t) {
     fact(t, !strcmp(cut, CUT), "the oracle cuts %s", cut);
     int32_t merges[64][2];
     Rng r = {1};
-    Tokenizer k = {0};
     for (int i = 0; i < 64; i++) {           /* all pairs, in an order drawn at random */
         const int j = (int)rng_below(&r, (uint64_t)i + 1);
         memcpy(merges[i], merges[j], sizeof merges[i]);
         merges[j][0] = TOKEN_BYTE + KINDS[i / 8];
         merges[j][1] = TOKEN_BYTE + KINDS[i % 8];
     }
-    fact(t, tokenizer_of(t, &k, merges, 64), "%s", t->e.text);
-    Encoder c = encoder_of(&k);
+    Encoder *c = encoder_of(t, tokenizer_of(t, merges, 64));
     unsigned char s[400];
     for (int trial = 0; trial < 4000; trial++) {
         const size_t n = 1 + (size_t)rng_below(&r, trial % 8 ? 12 : sizeof s);
         for (size_t i = 0; i < n; i++)                   /* every other text has long runs */
             s[i] = i && trial % 2 && rng_below(&r, 60) ? s[i - 1] : KINDS[rng_below(&r, 8)];
-        encode_and_back(t, &c, s, n, "kinds");
+        encode_and_back(t, c, s, n, "kinds");
     }
-    coder_free(&c, &k);
     for (int i = 0; i < 7; i++) merges[i][0] = merges[i][1] = i ? 258 + i : TOKEN_BYTE + 'x';
-    fact(t, tokenizer_of(t, &k, merges, 7), "%s", t->e.text);
-    c = encoder_of(&k);
+    c = encoder_of(t, tokenizer_of(t, merges, 7));
     for (int blank = 0; blank < 2; blank++) {
         memset(s, 'x', sizeof s);
         if (blank) s[0] = ' ';
         fact(t, oracle_piece(s, sizeof s) == 128, "a piece that begins with %c", s[0]);
-        for (size_t n = 100; n < 400; n++) encode_and_back(t, &c, s, n, "a long piece");
+        for (size_t n = 100; n < 400; n++) encode_and_back(t, c, s, n, "a long piece");
     }
-    coder_free(&c, &k);
 }
 
 /* Texts of every kind; and twice more distinct words than the cache has room for. */
 static void tokenizer_encode__by_the_book(Test *t) {
     enum { SIZE = 1500, WORDS = 120000 };
     Rng r = {2};
-    unsigned char s[SIZE] = {0}, *words = zeroed(WORDS, 1);
+    unsigned char s[SIZE] = {0}, words[WORDS];
     for (size_t i = 0; i < WORDS; i++) words[i] = (unsigned char)"abcdethe "[rng_below(&r, 9)];
     for (int vocab = 259; vocab <= 399; vocab += 70) {
-        Tokenizer k = sample_tokenizer(t, vocab);
-        Encoder c = encoder_of(&k);
-        encode_and_back(t, &c, s, 0, "nothing");
+        Encoder *c = encoder_of(t, sample_tokenizer(t, vocab));
+        encode_and_back(t, c, s, 0, "nothing");
         for (int b = 0; b < 256; b++) {
             memset(s, b, 300);
-            encode_and_back(t, &c, s, 1, "one byte");
-            encode_and_back(t, &c, s, 300, "300 equal bytes");
+            encode_and_back(t, c, s, 1, "one byte");
+            encode_and_back(t, c, s, 300, "300 equal bytes");
         }
         for (int trial = 0; trial < 120; trial++) {
             const size_t n = (size_t)rng_below(&r, SIZE);
             random_text(&r, trial % 4, s, n);
-            encode_and_back(t, &c, s, n, "random");
+            encode_and_back(t, c, s, n, "random");
         }
-        encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "SAMPLE");
-        encode_and_back(t, &c, "<|endoftext|><|bos|><|fix|>", 27, "special names");
-        for (int i = 0; i < 2; i++) encode_and_back(t, &c, words, WORDS, "many words");
-        coder_free(&c, &k);
+        encode_and_back(t, c, SAMPLE, strlen(SAMPLE), "SAMPLE");
+        encode_and_back(t, c, "<|endoftext|><|bos|><|fix|>", 27, "special names");
+        for (int i = 0; i < 2; i++) encode_and_back(t, c, words, WORDS, "many words");
     }
-    free(words);
 }
 
 static void tokenizer_train__by_the_book(Test *t) {
@@ -4661,8 +4647,7 @@ static void tokenizer_train__by_the_book(Test *t) {
             vocab = atoi(hint + 27);
         }
         const int same = (int)oracle_train(&k, s, n);
-        fact(t, vocab > 265 && same == vocab - 259, "text %d: %d of %d merges", trial, same,
-             vocab - 259);
+        fact(t, vocab > 265 && same == vocab - 259, "text %d: %d merges", trial, same);
         fact(t, !tokenizer_train(&again, s, n, vocab, fresh(t)) && again.hash == k.hash,
              "text %d: another one", trial);
         tokenizer_free(&k);
@@ -4700,32 +4685,9 @@ static void tokenizer_train__by_hand(Test *t) {
     tokenizer_free(&a);
 }
 
+/* A file that is cut, changed or longer; then wrong contents under a right checksum, one of each
+ * kind, and thousands at random. */
 static void tokenizer_read__damage(Test *t) {
-    Tokenizer k = sample_tokenizer(t, 290), back;
-    Error *e = fresh(t);
-    Bytes *b = bytes_of(t), *again = bytes_of(t);
-    fact(t, !tokenizer_bytes(&k, b, e) && b->size == 28 + 8 * 31 &&
-            !memcmp(b->at, "SINKTOK1\1\0\0\0\x22\1\0\0\x1f\0\0\0", 20), "%zu bytes, or their head",
-         b->size);
-    fact(t, !tokenizer_read(b->at, b->size, "x", &back, e) && back.hash == k.hash &&
-            !tokenizer_bytes(&back, again, e) && bytes_are(again, b->at, b->size) &&
-            !memcmp(back.pool.at, k.pool.at, k.start[290]), "it comes back as another %s", e->text);
-    tokenizer_free(&back);
-    for (size_t n = 0; n < b->size; n++)
-        fact(t, refused(b->at, n), "cut to %zu bytes, it is read", n);
-    for (size_t i = 0; i < b->size; i++)
-        for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
-            b->at[i] ^= (unsigned char)bit;
-            fact(t, refused(b->at, b->size), "with byte %zu changed, it is read", i);
-            b->at[i] ^= (unsigned char)bit;
-        }
-    bytes_add(b, "", 1, e);
-    fact(t, refused(b->at, b->size), "with a byte more, it is read");
-    tokenizer_free(&k);
-}
-
-/* Wrong contents under a right checksum: one of each kind, then thousands at random. */
-static void tokenizer_read__hostile(Test *t) {
     enum { TRIALS = 6000 };
     static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
         {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/hf.c -o hf"},
@@ -4736,10 +4698,24 @@ static void tokenizer_read__hostile(Test *t) {
         {24, 4, 259, "merge 0 of ids 3 to 258, new"},
         {20 + 8 * 7, 8, 0, "merge 7 of ids 3 to 265, new"}};    /* a pair merged twice */
     Rng r = {5};
-    Tokenizer k = sample_tokenizer(t, 300), back;
+    Tokenizer *k = sample_tokenizer(t, 300), back;
     Bytes *b = bytes_of(t), *w = bytes_of(t);
-    tokenizer_bytes(&k, b, fresh(t));
-    bytes_add(w, b->at, b->size, &t->e);
+    fact(t, !tokenizer_bytes(k, b, fresh(t)) && b->size == 28 + 8 * 41 &&
+            !memcmp(b->at, "SINKTOK1\1\0\0\0\x2c\1\0\0\x29\0\0\0", 20), "%zu bytes", b->size);
+    fact(t, !tokenizer_read(b->at, b->size, "x", &back, &t->e) && back.hash == k->hash &&
+            !tokenizer_bytes(&back, w, &t->e) && bytes_are(w, b->at, b->size) &&
+            !memcmp(back.pool.at, k->pool.at, k->start[300]), "another one %s", t->e.text);
+    tokenizer_free(&back);
+    for (size_t n = 0; n < b->size; n++) fact(t, refused(b->at, n), "cut to %zu bytes", n);
+    for (size_t i = 0; i < b->size; i++)
+        for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
+            w->at[i] ^= (unsigned char)bit;
+            fact(t, refused(w->at, w->size), "with byte %zu changed, it is read", i);
+            w->at[i] ^= (unsigned char)bit;
+        }
+    bytes_add(w, "", 1, &t->e);
+    fact(t, refused(w->at, w->size), "with a byte more, it is read");
+    w->size = b->size;
     EACH(i, WRONG) {
         uint64_t value = WRONG[i].size < 8 ? WRONG[i].value : number_at(b->at + 20 + 8 * 3, 8);
         memcpy(w->at, b->at, b->size);
@@ -4752,8 +4728,8 @@ static void tokenizer_read__hostile(Test *t) {
     int32_t merges[8][2];                    /* each twice the one before; the eighth: 129 bytes */
     for (int i = 0; i < 8; i++) merges[i][0] = merges[i][1] = i ? 258 + i : 100;
     merges[7][1] = 100;
-    fact(t, !tokenizer_of(t, &back, merges, 8) &&
-            strstr(t->e.text, "merge 7 of ids 3 to 265, new, of at most 128"), "%s", t->e.text);
+    tokenizer_of(t, merges, 8);
+    fact(t, strstr(t->e.text, "merge 7 of ids 3 to 265, new, of at most 128"), "%s", t->e.text);
     int accepted = 0;
     for (int trial = 0; trial < TRIALS; trial++) {
         w->size = b->size;
@@ -4766,14 +4742,11 @@ static void tokenizer_read__hostile(Test *t) {
         if (trial % 8 == 7) w->size = (size_t)rng_below(&r, b->size);
         if (w->size >= 8) seal(w);
         if (!tokenizer_read(w->at, w->size, "x", &back, fresh(t)) && ++accepted % 50 == 0) {
-            Encoder c = encoder_of(&back);
-            encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "a tampered file");
-            encoder_free(&c);
+            encode_and_back(t, encoder_of(t, &back), SAMPLE, strlen(SAMPLE), "a tampered file");
         }
         tokenizer_free(&back);
     }
     fact(t, accepted > 100 && accepted < TRIALS - 100, "%d tampered files are read", accepted);
-    tokenizer_free(&k);
 }
 
 static void tokenizer__special_ids(Test *t) {
@@ -4787,32 +4760,29 @@ static void tokenizer__special_ids(Test *t) {
         const size_t n = document_length((const unsigned char *)text, strlen(text));
         fact(t, n == TEXTS[i].length, "%s: a document of %zu bytes", text, n);
     }
-    Tokenizer k = sample_tokenizer(t, 300);
+    Tokenizer *k = sample_tokenizer(t, 300);
     Bytes *b = bytes_of(t);
-    fact(t, !tokenizer_decode(&k, SPECIAL, 4, b, fresh(t)) &&
+    fact(t, !tokenizer_decode(k, SPECIAL, 4, b, fresh(t)) &&
             bytes_are(b, "<|bos|><|endoftext|><|fix|>x", 28), "special ids: %zu bytes", b->size);
     EACH(i, WRONG)
-        fact(t, tokenizer_decode(&k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
-                strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "id %d: %s",
-             WRONG[i][1], t->e.text);
-    tokenizer_free(&k);
+        fact(t, tokenizer_decode(k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
+                strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "%s", t->e.text);
 }
 
 /* The shipped vocabulary on the sample of the shipped grammar. */
 static void tokenizer__shipped(Test *t) {
-    Tokenizer k = {0};
+    Tokenizer *k = later(t, 1, sizeof *k, release_tokenizer);
     Bytes *text = bytes_of(t);
     Ids *ids = ids_of(t);
-    fact(t, !tokenizer_load("tokenizer.bin", &k, fresh(t)) && k.vocab == 2048 &&
-            !file_read("data/story.txt", text, &t->e), "%d tokens %s", k.vocab, t->e.text);
-    Encoder c = encoder_of(&k);
-    tokenizer_encode(&c, text->at, text->size, ids, &t->e);
+    fact(t, !tokenizer_load("tokenizer.bin", k, fresh(t)) && k->vocab == 2048 &&
+            !file_read("data/story.txt", text, &t->e), "%d tokens %s", k->vocab, t->e.text);
+    Encoder *c = encoder_of(t, k);
+    tokenizer_encode(c, text->at, text->size, ids, &t->e);
     const double ratio = (double)text->size / (double)ids->size;
     fact(t, ratio > 2.5, "%.3f bytes a token", ratio);
     note(t, "%.2f bytes a token", ratio);
-    encode_and_back(t, &c, text->at, text->size, "stories");
-    encode_and_back(t, &c, SAMPLE, strlen(SAMPLE), "SAMPLE");
-    coder_free(&c, &k);
+    encode_and_back(t, c, text->at, text->size, "stories");
+    encode_and_back(t, c, SAMPLE, strlen(SAMPLE), "SAMPLE");
 }
 
 /* =================================================================================================
@@ -4820,18 +4790,17 @@ static void tokenizer__shipped(Test *t) {
  *
  * 9.1  Grammars */
 
-/* Document number of a grammar given as text, or the error; the caller frees. */
-static char *told(const char *text, uint64_t number) {
+/* Document number of a grammar given as text, or the error. */
+static char *told(Test *t, const char *text, uint64_t number) {
     Grammar g = {0};
-    Error e = {0};
-    Bytes b = {0};
-    if (!grammar_read(&g, (const unsigned char *)text, strlen(text), "g", &e))
-        grammar_document(&g, 1, number, &b, &e);
+    Error *e = fresh(t);
+    Bytes *b = bytes_of(t);
+    if (!grammar_read(&g, (const unsigned char *)text, strlen(text), "g", e))
+        grammar_document(&g, 1, number, b, e);
     grammar_free(&g);
-    if (e.status) bytes_add(&b, e.text, strlen(e.text), &(Error){0});
-    bytes_add(&b, "", 1, &(Error){0});
-    if (!b.at) exit(1);
-    return (char *)b.at;
+    if (e->status) bytes_add(b, e->text, strlen(e->text), &(Error){0});
+    bytes_add(b, "", 1, &(Error){0});
+    return (char *)b->at;
 }
 
 /* What each grammar tells; where a line is named, what it lacks there. */
@@ -4903,13 +4872,10 @@ static void grammar__tells(Test *t) {
         {"s = [t+1]\nt = 1", 1, "] after a reference, found +"},
     };
     EACH(i, ROWS) {
-        char *s = told(ROWS[i].text, 0), begin[200];
+        char *s = told(t, ROWS[i].text, 0), begin[200];
         snprintf(begin, sizeof begin, "g:%d: expected %s", ROWS[i].line, ROWS[i].told);
-        bool as_it_must = !strncmp(s, begin, strlen(begin)) && strstr(s, " Try: ") &&
-                          !strchr(s, '\n');
-        fact(t, ROWS[i].line ? as_it_must : !strcmp(s, ROWS[i].told), "%.60s: %.300s",
-             ROWS[i].text, s);
-        free(s);
+        fact(t, !ROWS[i].line ? !strcmp(s, ROWS[i].told) : !strncmp(s, begin, strlen(begin)) &&
+                strstr(s, " Try: ") && !strchr(s, '\n'), "%.60s: %.300s", ROWS[i].text, s);
     }
 }
 
@@ -4919,13 +4885,12 @@ static void grammar_document__bounded(Test *t) {
     static const char *const ROWS[] = {"9", "5000", "9999"};
     EACH(i, ROWS) {
         char text[300];
-        snprintf(text, sizeof text, "s = [x:a][%s $x]\na = [10 b]\nb = [10 c]\nc = [10 d]\nd = %0100d",
-                 ROWS[i], 0);
-        char *s = told(text, 1);
+        snprintf(text, sizeof text,
+                 "s = [x:a][%s $x]\na = [10 b]\nb = [10 c]\nc = [10 d]\nd = %0100d", ROWS[i], 0);
+        char *s = told(t, text, 1);
         const size_t n = strlen(s);
-        fact(t, i ? strstr(s, "or 1048576 bytes") != NULL : n > 1000000 && n < 1 << 20,
+        fact(t, i ? strstr(s, "rules or 1048576 bytes") != NULL : n > 1000000 && n < 1 << 20,
              "%s times: %zu bytes: %.200s", ROWS[i], n, s);
-        free(s);
     }
 }
 
@@ -4934,11 +4899,10 @@ static void grammar_document__bounded(Test *t) {
 static void grammar_document__shares(Test *t) {
     int distinct = 0, a = 0;
     for (uint64_t n = 0; n < 2000; n++) {
-        char *two = told("s = [x=w] [y=w] [$x] [$y]\nw = a|b", n), *s = told("s ~= a|b|c", n);
+        char *two = told(t, "s = [x=w] [y=w] [$x] [$y]\nw = a|b", n),
+             *s = told(t, "s ~= a|b|c", n);
         distinct += two[0] != two[2];
         a += *s == 'a';
-        free(two);
-        free(s);
     }
     fact(t, distinct >= 1950, "two variables hold the same in %d of 2000", 2000 - distinct);
     within(t, a / 2000.0, 20.0 / 47, 0.05, "share of the first of 1/3, 1/4, 1/5");
@@ -4969,8 +4933,7 @@ static void grammar_read__damage(Test *t) {
             for (uint64_t n = 0; n < 3; n++) grammar_document(&g, 0, n, out, e);
             grammar_free(&g);
         }
-        fact(t, !e->status || (!strncmp(e->text, "g:", 2) && strstr(e->text, " Try: ")), "%s",
-             e->text);
+        fact(t, !e->status || (!strncmp(e->text, "g:", 2) && strstr(e->text, " Try: ")), "%d", i);
         free(at);
     }
     fact(t, read > TRIALS / 20 && read < TRIALS * 19 / 20, "%d damaged grammars are read", read);
@@ -4988,14 +4951,14 @@ static int distinct_of(char **s, int n) {
     return found;
 }
 
-/* Document n of seed 1, the caller's to free. */
+/* Document n of seed 1. */
 static char *document_of(Test *t, const Grammar *g, int n) {
-    Bytes b = {0};
-    grammar_document(g, 1, (uint64_t)n, &b, fresh(t));
-    bytes_add(&b, "", 1, &t->e);
-    fact(t, !t->e.status && strlen((char *)b.at) == b.size - 1 &&
-            utf8_length(b.at, b.size) == b.size, "%s: document %d: %s", g->name, n, t->e.text);
-    return (char *)b.at;
+    Bytes *b = bytes_of(t);
+    grammar_document(g, 1, (uint64_t)n, b, fresh(t));
+    bytes_add(b, "", 1, &t->e);
+    fact(t, !t->e.status && strlen((char *)b->at) == b->size - 1 &&
+            utf8_length(b->at, b->size) == b->size, "%s: document %d: %s", g->name, n, t->e.text);
+    return (char *)b->at;
 }
 
 /* A story is written as English is. */
@@ -5012,7 +4975,7 @@ static void story_reads(Test *t, const char *s, int n) {
 static void stories_words(Test *t, char **documents, int n) {
     enum { MOST = 400000 };
     static const char BREAKS[] = " \n.,;:!?\"()-";
-    char **words = zeroed(MOST, sizeof *words);
+    char **words = later(t, MOST, sizeof *words, NULL);
     int n_words = 0;
     for (int i = 0; i < n; i++)
         for (char *w = strtok(documents[i], BREAKS); w && n_words < MOST; w = strtok(NULL, BREAKS))
@@ -5020,7 +4983,6 @@ static void stories_words(Test *t, char **documents, int n) {
     const int kinds = distinct_of(words, n_words);
     fact(t, kinds > 2500, "%d distinct words", kinds);
     note(t, "stories: %d words, %d distinct; ", n_words, kinds);
-    free(words);
 }
 
 /* Whether an equation of plain numbers at the start of a line is right: "12 + 7 = 19" and "p / q =
@@ -5093,14 +5055,12 @@ static void grammar__domains(Test *t) {
              "%s is not what its grammar tells. %s Try: make samples", path, e->text);
         for (int n = 0; n < DOCUMENTS; n++) {
             const char *s = documents[n] = document_of(t, &g, n);
-            fact(t, strlen(s) > 59 && strlen(s) < 11999, "%s: document %d has %zu bytes", path, n,
-                 strlen(s));
+            fact(t, strlen(s) > 59 && strlen(s) < 11999, "%s: %zu bytes", path, strlen(s));
             document_counts(t, path, s, found);
             if (story) story_reads(t, s, n);
         }
         fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "%s: some are the same", path);
         if (story) stories_words(t, documents, DOCUMENTS);
-        for (int n = 0; n < DOCUMENTS; n++) free(documents[n]);
         grammar_free(&g);
         domains++;
     }
@@ -5172,8 +5132,8 @@ static void data_refused(Test *t, const char *flags, int T, int status, const ch
     tiny_settings(&s, flags, fresh(t));
     s.data.vocab = s.model.vocab;
     const int found = data_open(&d, &s.data, 0, T, &t->e);
-    fact(t, found == status && strstr(t->e.text, said) && strstr(t->e.text, " Try: "), "%s: %d %s",
-         flags, found, t->e.text);
+    fact(t, found == status && strstr(t->e.text, said) && strstr(t->e.text, " Try: "), "%s: %s",
+         flags, t->e.text);
 }
 
 /* Adds a document as a training must see it: its tokens and the separator. */
@@ -5193,9 +5153,8 @@ static void data_open__shares_out(Test *t) {
     tale_files(t);
     file_read(SCRATCH "/tale.txt", text, fresh(t));
     EACH(f, FLAGS) {
-        Feed *feed = feed_open(t, 0, 1, 16, FLAGS[f]);
-        Feed *other = feed_open(t, 5, 1, 16, FLAGS[f]);
-        const Data *d = &feed->d;
+        const Data *d = &feed_open(t, 0, 1, 16, FLAGS[f])->d,
+                   *other = &feed_open(t, 5, 1, 16, FLAGS[f])->d;
         Ids *one = ids_of(t);
         size_t train = 0, held = 0, n_held = 0, documents = 0;
         for (size_t at = 0; at < text->size;) {
@@ -5211,16 +5170,14 @@ static void data_open__shares_out(Test *t) {
                 held += one->size;
                 n_held++;
             } else {
-                fact(t, stands_at(&d->train, train, one), "%s: document %zu is nowhere", FLAGS[f],
-                     documents);
+                fact(t, stands_at(&d->train, train, one), "document %zu is nowhere", documents);
                 train += one->size;
             }
         }
         fact(t, documents == 150 && train == d->train.size && held == d->held.size &&
                 n_held == d->starts.size && (f < 2 ? n_held > 25 && n_held < 65 : !n_held),
-             "%s: %zu documents, %zu held, %zu of %zu and %zu of %zu tokens", FLAGS[f], documents,
-             n_held, train, d->train.size, held, d->held.size);
-        fact(t, same_data(&other->d, d), "%s: seed 5 holds others", FLAGS[f]);
+             "%s: %zu documents, %zu held", FLAGS[f], documents, n_held);
+        fact(t, same_data(other, d), "%s: seed 5 holds others", FLAGS[f]);
         if (f == 0) note(t, "%zu of %zu documents held", n_held, documents);
     }
 }
@@ -5281,11 +5238,9 @@ static bool same_batch(const Feed *a, const Feed *b) {
 static void data_batch__orders(Test *t) {
     enum { T = 16 };
     int moved[3] = {0};
-    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT);
-    Feed *same = feed_open(t, 0, 1, T, FROM_TEXT);
-    Feed *other = feed_open(t, 1, 1, T, FROM_TEXT);
-    Feed *three = feed_open(t, 0, 3, T, FROM_TEXT);
-    feed_next(t, three);                                /* a batch of 3 is three batches of 1 */
+    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT), *same = feed_open(t, 0, 1, T, FROM_TEXT),
+         *other = feed_open(t, 1, 1, T, FROM_TEXT), *three = feed_open(t, 0, 3, T, FROM_TEXT);
+    feed_next(t, three);                                 /* a batch of 3 is three batches of 1 */
     const idx blocks = f->d.blocks;
     idx *first = later(t, blocks, sizeof *first, NULL);
     fact(t, blocks == (idx)f->d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
@@ -5350,14 +5305,13 @@ static void data_batch__endless(Test *t) {
 static void data_open__limits(Test *t) {
     static const char *const SOURCES[] = {FROM_TEXT, "--grammar " SCRATCH "/tale.grammar"};
     EACH(k, SOURCES) {
-        Feed *f = feed_open(t, 0, 1, 16, "%s --data-tokens 1000", SOURCES[k]);
-        Feed *more = feed_open(t, 0, 1, 16, "%s --data-tokens 3000", SOURCES[k]);
-        Feed *none = feed_open(t, 0, 0, 0, "%s --data-tokens 1000", SOURCES[k]);
-        fact(t, f->d.train.size == 1000 && more->d.train.size == 3000 && f->d.blocks == 1000 / 17 &&
-                stands_at(&more->d.train, 0, &f->d.train) && !none->d.train.size,
-             "%s: %zu and %zu tokens", SOURCES[k], f->d.train.size, more->d.train.size);
-        fact(t, f->d.held.size == more->d.held.size && f->d.held.size > 0 && none->d.held.size,
-             "%s: %zu tokens held", SOURCES[k], f->d.held.size);
+        const Data *d = &feed_open(t, 0, 1, 16, "%s --data-tokens 1000", SOURCES[k])->d,
+                   *more = &feed_open(t, 0, 1, 16, "%s --data-tokens 3000", SOURCES[k])->d,
+                   *none = &feed_open(t, 0, 0, 0, "%s --data-tokens 1000", SOURCES[k])->d;
+        fact(t, d->train.size == 1000 && more->train.size == 3000 && d->blocks == 1000 / 17 &&
+                stands_at(&more->train, 0, &d->train) && !none->train.size &&
+                d->held.size == more->held.size && d->held.size > 0 && none->held.size,
+             "%s: %zu tokens, %zu held", SOURCES[k], d->train.size, d->held.size);
     }
 }
 
@@ -5388,9 +5342,8 @@ static void data_open__refuses(Test *t) {
         {TEXT_OF "/none_in", 16, 1, "expected files in this folder, found none"}};
     tale_files(t);
     if (system("mkdir -p " SCRATCH "/deeper " SCRATCH "/none_in")) exit(1);
-    EACH(i, FILES)
-        fact(t, !file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), fresh(t)), "%s",
-             t->e.text);
+    EACH(i, FILES) file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), &t->e);
+    fact(t, !t->e.status, "%s", t->e.text);
     EACH(i, ROWS) data_refused(t, ROWS[i].flags, ROWS[i].T, ROWS[i].status, ROWS[i].said);
 }
 
@@ -5428,11 +5381,9 @@ static void data_open__folder(Test *t) {
          "%zu bytes of names: %s %s", names->size, (const char *)names->at, t->e.text);
     for (int i = 0; i < 2; i++) {
         const char *flags = i ? "--valid 0.5 --text " SCRATCH : "--valid 0 --text " SCRATCH;
-        Feed *f = feed_open(t, 0, 1, 16, "%s/f", flags);
-        Feed *other = feed_open(t, 0, 1, 16, "%s/all", flags);
-        fact(t, same_data(&f->d, &other->d) && (f->d.held.size > 0) == (i > 0),
-             "a folder: %zu and %zu tokens, its files as one: %zu and %zu", f->d.train.size,
-             f->d.held.size, other->d.train.size, other->d.held.size);
+        const Data *d = &feed_open(t, 0, 1, 16, "%s/f", flags)->d;
+        fact(t, same_data(d, &feed_open(t, 0, 1, 16, "%s/all", flags)->d) &&
+                (d->held.size > 0) == (i > 0), "%zu and %zu tokens", d->train.size, d->held.size);
     }
 }
 
@@ -5446,8 +5397,7 @@ static void data_open__one_document(Test *t) {
     for (int k = 0; k < 6; k++) {
         const int T = k % 2 ? 16 : 0;
         const double valid = 0.25 - 0.031 * (k / 2);
-        Feed *f = feed_open(t, 0, 1, T, "--valid %g --text " SCRATCH "/one", valid);
-        const Data *d = &f->d;
+        const Data *d = &feed_open(t, 0, 1, T, "--valid %g --text " SCRATCH "/one", valid)->d;
         fact(t, d->starts.size == 1 && d->held.at[d->held.size - 1] == TOKEN_END &&
                 (T || !d->train.size), "%zu documents held", d->starts.size);
         back->size = 0;
@@ -5456,8 +5406,7 @@ static void data_open__one_document(Test *t) {
         tokenizer_decode(&d->tokenizer, d->held.at, d->held.size - 1, back, &t->e);
         const unsigned char *tail = text->at + text->size - (back->size - cut);
         fact(t, (T ? back->size == text->size : !cut) && (*tail == ' ' || *tail == '\n') &&
-                !memcmp(tail - cut, back->at, back->size), "%zu and %zu of %zu bytes", cut,
-             back->size - cut, text->size);
+                !memcmp(tail - cut, back->at, back->size), "cut at %zu of %zu", cut, text->size);
         within(t, (double)(back->size - cut) / (double)text->size, valid, 0.01, "the share held");
     }
     fact(t, !t->e.status, "%s", t->e.text);
@@ -5527,7 +5476,7 @@ static void data_open__shards(Test *t) {
         {"--end-token 0" SHARDS "300", 1, "shards/a.bin: expected ids below 300, found "},
         {SHARDS "500", 2, "--end-token 50256: expected an id below 500"},
         {"--end-token 499 --fix-token 1" SHARDS "500", 2,
-         "id below 498, free of --bos and --fix-token"},
+         "an id below 498"},
         {"--end-token 0 --fix-token 1" SHARDS "320", 1, "expected ids below 318, found 31"},
         {"--end-token 0 --bos" SHARDS "321", 1, "expected ids below 319, found 319 at place "}};
     Bytes *b = bytes_of(t);
@@ -5584,8 +5533,7 @@ static void fix_token__two_places(Test *t) {
         feed_next(t, plain);
         feed_next(t, f);
         fact(t, !fixed_wrong(f, plain, p), "p %d: other tokens", p);
-        for (int i = 0; i < B * T; i++)
-            fact(t, plain->ids[i] != TOKEN_FIX && plain->targets[i] != TOKEN_FIX, "a text has it");
+        for (int i = 0; i < 2 * B * T; i++) fact(t, plain->ids[i] != TOKEN_FIX, "a text has it");
     }
 }
 
@@ -5606,8 +5554,7 @@ static void random_tokens__by_block(Test *t) {
         for (int j = 0; j < 2; j++) {
             const int id = f->ids[2 * j];
             if (i < blocks) drawn[k][j] = id;
-            fact(t, id == drawn[k][j] && id >= 0 && id < V, "block %td: %d, or %d", k, id,
-                 drawn[k][j]);
+            fact(t, id == drawn[k][j] && id >= 0 && id < V, "block %td: %d", k, id);
             if (i >= blocks || id < 0 || id >= V) continue;
             seen[id]++;
             sum += id;
@@ -5634,8 +5581,7 @@ static int feed_probe(Feed *f, int input, int fix, int *starts) {
  * end; a fixed token changes what it must. */
 static void data_probe__natural(Test *t) {
     enum { N = 300 };
-    Feed *f = feed_open(t, 0, 0, 0, "");
-    Feed *fixed = feed_open(t, 0, 0, 0, "");
+    Feed *f = feed_open(t, 0, 0, 0, ""), *fixed = feed_open(t, 0, 0, 0, "");
     const size_t documents = f->d.starts.size;
     int T = 1000, whole = 0, starts, again;
     for (size_t k = 0; k < documents; k++) { /* T is what the shortest has: one too few for it */
@@ -5653,8 +5599,7 @@ static void data_probe__natural(Test *t) {
                  "sequence %d is not the start of document %zu", whole, k);
         whole++;
     }
-    fact(t, got == N && starts == whole && whole < (int)documents, "%d sequences, %d of %d starts",
-         got, starts, whole);
+    fact(t, got == N && starts == whole && whole < (int)documents, "%d starts", starts);
     for (int i = 0; i < N * T; i++) fact(t, f->ids[i] != TOKEN_END, "%d crosses an end", i / T);
     for (int p = 1; p <= T + 1; p++) {
         feed_probe(fixed, INPUT_NATURAL, p, &again);
@@ -5665,16 +5610,14 @@ static void data_probe__natural(Test *t) {
 /* Random ids, one id repeated; the same again. */
 static void data_probe__drawn(Test *t) {
     enum { N = 300, T = 60 };
-    Feed *f = feed_open(t, 0, 0, 0, "");
-    Feed *again = feed_open(t, 0, 0, 0, "");
+    Feed *f = feed_open(t, 0, 0, 0, ""), *again = feed_open(t, 0, 0, 0, "");
     feed_room(f, N, T);
     feed_room(again, N, T);
     for (int input = INPUT_RANDOM; input <= INPUT_REPEAT; input++) {
         int low = 1 << 30, high = 0, changes = 0, starts;
         const int got = feed_probe(f, input, 0, &starts);
         feed_probe(again, input, 0, &starts);
-        fact(t, got == N && !starts && same_batch(f, again), "input %d: %d, or others", input,
-             got);
+        fact(t, got == N && !starts && same_batch(f, again), "input %d: others", input);
         for (int i = 0; i < N * T; i++) {
             low = f->ids[i] < low ? f->ids[i] : low;
             high = f->ids[i] > high ? f->ids[i] : high;
@@ -5685,8 +5628,7 @@ static void data_probe__drawn(Test *t) {
              "input %d: ids %d to %d, %d changes", input, low, high, changes);
         feed_probe(again, input, 2, &starts);
         for (int i = 0; i < N * T; i++)
-            fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "input %d, place %d",
-                 input, i);
+            fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "place %d", i);
     }
 }
 
@@ -5704,8 +5646,7 @@ static void data_held__blocks(Test *t) {
     }
     int got = data_held(&f->d, &f->s.data, N, T, f->ids, f->targets, fresh(t));
     f->B = got;
-    fact(t, got == blocks && got > 100 && !fixed_wrong(f, plain, 3), "%d blocks %s", got,
-         t->e.text);
+    fact(t, got == blocks && got > 100 && !fixed_wrong(f, plain, 3), "%s", t->e.text);
     got = data_held(&f->d, &f->s.data, 7, T, f->ids, f->targets, &t->e);
     fact(t, got == 7, "%d blocks, not the 7 that were asked for", got);
 }
@@ -5986,86 +5927,71 @@ static void checkpoint_read__damage(Test *t) {
 
 /* Replaces the first `was` in b by `by`, of any length, and puts the length of the text right. */
 static bool replaced(Bytes *b, const char *was, const char *by) {
-    size_t n = strlen(was), m = strlen(by), at = 0, text = (size_t)number_at(b->at + 16, 8);
+    const size_t n = strlen(was), m = strlen(by), text = (size_t)number_at(b->at + 16, 8);
+    size_t at = 0;
     Error e = {0};
     Bytes out = {0};
     while (at + n <= b->size && memcmp(b->at + at, was, n)) at++;
     if (at + n > b->size) return false;
-    bytes_add(&out, b->at, at, &e);
+    bytes_add(&out, b->at, 16, &e);
+    bytes_number(&out, text + m - n, 8, &e);
+    bytes_add(&out, b->at + 24, at - 24, &e);
     bytes_add(&out, by, m, &e);
     bytes_add(&out, b->at + at + n, b->size - at - n, &e);
-    for (size_t i = 0; i < 8; i++)
-        out.at[16 + i] = (unsigned char)((uint64_t)(text + m - n) >> 8 * i);
     bytes_free(b);
     *b = out;
     return true;
 }
 
-/* In the head: where a number of so many bytes is, its new value, and what is said. At -12 the file
- * is cut by 12 bytes, at -1 it is 8 bytes longer. */
-static const struct {
-    int at, bytes;
-    uint64_t value;
-    const char *said;
-} HOSTILE_NUMBERS[] = {
-    {0, 1, 'X', "expected a checkpoint"}, {8, 4, 2, "version"}, {8, 4, UINT32_MAX, "version"},
-    {12, 4, 2, ""}, {12, 4, 12, ""}, {16, 8, 0, ""}, {16, 8, 1, ""}, {16, 8, UINT64_MAX, ""},
-    {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""}, {-12, 4, 0, ""},
-    {-1, 8, 0, ""},
-};
-
-/* In the text: a line, and what it becomes. */
-static const char *const HOSTILE_TEXTS[][2] = {
-    {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers -1\n"}, {"heads 1\n", "heads 0\n"},
-    {"heads 1\n", "heads -1\n"}, {"dim 2\n", "dim 0\n"}, {"dim 2\n", "dim -2\n"},
-    {"ffn 1\n", "ffn -1\n"}, {"ffn 1\n", "ffn 0\n"}, {"vocab 4\n", "vocab 0\n"},
-    {"vocab 4\n", "vocab -4\n"}, {"context 4\n", "context -4\n"}, {"vocab 4\n", "vocab 5\n"},
-    {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
-    {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
-    {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
-    {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"}, {"kv-heads 1\n", "kv-heads -1\n"},
-    {"pos rotary\n", "pos nowhere\n"}, {"sim exp\n", "sim identity\n"},
-    {"window 0\n", "window -5\n"}, {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"},
-    {"norm-eps", "norm-EPS"}, {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
-    {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
-    {"random-tokens 1,2\n",
-     "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
-     "17,18,19,20,21,22,23,24,25,26,27\n"},
-};
-
-/* Wrong contents under a right checksum. A flag may have any value there, also one that the command
- * line would refuse and that a model cannot have. */
+/* Wrong contents under a right checksum: in the head, where a number of so many bytes is, its new
+ * value, and what is said; in the text, a line, and what it becomes, also what the command line
+ * would refuse. */
 static void checkpoint_read__hostile(Test *t) {
+    enum { SHORTER = -12, LONGER = -1 };                     /* the file, by 12 bytes and by 8 */
+    static const struct { int at, bytes; uint64_t value; const char *said; } NUMBERS[] = {
+        {0, 1, 'X', "expected a checkpoint"}, {8, 4, 2, "version"}, {8, 4, UINT32_MAX, "version"},
+        {12, 4, 2, ""}, {12, 4, 12, ""}, {16, 8, 0, ""}, {16, 8, 1, ""}, {16, 8, UINT64_MAX, ""},
+        {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""},
+        {SHORTER, 0, 0, ""}, {LONGER, 0, 0, ""},
+    };
+    static const char *const TEXTS[][2] = {
+        {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers -1\n"}, {"heads 1\n", "heads 0\n"},
+        {"heads 1\n", "heads -1\n"}, {"dim 2\n", "dim 0\n"}, {"dim 2\n", "dim -2\n"},
+        {"ffn 1\n", "ffn -1\n"}, {"ffn 1\n", "ffn 0\n"}, {"vocab 4\n", "vocab 0\n"},
+        {"vocab 4\n", "vocab -4\n"}, {"context 4\n", "context -4\n"}, {"vocab 4\n", "vocab 5\n"},
+        {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
+        {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
+        {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
+        {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"},
+        {"kv-heads 1\n", "kv-heads -1\n"}, {"pos rotary\n", "pos nowhere\n"},
+        {"sim exp\n", "sim identity\n"}, {"window 0\n", "window -5\n"},
+        {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"}, {"norm-eps", "norm-EPS"},
+        {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
+        {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
+        {"random-tokens 1,2\n", "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
+         "17,18,19,20,21,22,23,24,25,26,27\n"},
+    };
+    enum { N = sizeof NUMBERS / sizeof *NUMBERS, M = sizeof TEXTS / sizeof *TEXTS };
     Trainer r;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
     Bytes b = checkpoint_of(t, &r, false);
-    int text = (int)number_at(b.at + 16, 8),
-        n_numbers = (int)(sizeof HOSTILE_NUMBERS / sizeof HOSTILE_NUMBERS[0]);
-    for (int i = 0; i < n_numbers + 8; i++) { /* then the 8 bytes that count the parameters */
+    const int count = 24 + (int)number_at(b.at + 16, 8) + 44;
+    for (int i = 0; i < N + M + 8; i++) {
         Bytes w = {0};
-        Error e = {0};
-        const int at = i < n_numbers ? HOSTILE_NUMBERS[i].at : 0;
-        bytes_add(&w, b.at, b.size, &e);
-        if (i >= n_numbers) w.at[24 + text + 44 + i - n_numbers] ^= 1;
-        else
-            for (int k = 0; k < HOSTILE_NUMBERS[i].bytes && at >= 0; k++)
-                w.at[at + k] = (unsigned char)(HOSTILE_NUMBERS[i].value >> 8 * k);
-        if (at == -12) w.size -= 12;
-        if (at == -1) bytes_number(&w, 0, 8, &e);
+        bytes_add(&w, b.at, b.size, fresh(t));
+        if (i < N) {
+            for (int k = 0; k < NUMBERS[i].bytes; k++)
+                w.at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
+            if (NUMBERS[i].at == SHORTER) w.size -= 12;
+            if (NUMBERS[i].at == LONGER) bytes_number(&w, 0, 8, &t->e);
+        }
+        else if (i < N + M) fact(t, replaced(&w, TEXTS[i - N][0], TEXTS[i - N][1]), "no %s",
+                                 TEXTS[i - N][0]);
+        else w.at[count + i - N - M] ^= 1;                   /* of the number of parameters */
         seal(&w);
-        fact(t, checkpoint_refused(w.at, w.size, i < n_numbers ? HOSTILE_NUMBERS[i].said : ""),
-             "number %d is read", i);
-        bytes_free(&w);
-    }
-    for (int i = 0; i < (int)(sizeof HOSTILE_TEXTS / sizeof HOSTILE_TEXTS[0]); i++) {
-        Bytes w = {0};
-        Error e = {0};
-        bytes_add(&w, b.at, b.size, &e);
-        fact(t, replaced(&w, HOSTILE_TEXTS[i][0], HOSTILE_TEXTS[i][1]), "no line %s",
-             HOSTILE_TEXTS[i][0]);
-        seal(&w);
-        fact(t, checkpoint_refused(w.at, w.size, ""), "%.60s is read", HOSTILE_TEXTS[i][1]);
+        fact(t, checkpoint_refused(w.at, w.size, i < N ? NUMBERS[i].said : ""), "%d is read: %s",
+             i, i >= N && i < N + M ? TEXTS[i - N][1] : "a number");
         bytes_free(&w);
     }
     bytes_free(&b);
@@ -6189,25 +6115,18 @@ static void trainer_begin__refuses(Test *t) {
         int resume, step, status;
         const char *said;
     } ROWS[] = {
-        {"--lr", "0.01", "", ON, 1, 4, 0, ""},
-        {"--lr", "0.02", "", ON, 1, 0, 2, "--lr 0.02: "},
-        {"--heads", "2", "", ON, 1, 4, 0, ""},
-        {"--heads", "3", "", ON, 1, 0, 2, "--heads 3: "},
+        {"--lr", "0.01", "", ON, 1, 4, 0, ""}, {"--lr", "0.02", "", ON, 1, 0, 2, "--lr 0.02: "},
+        {"--heads", "2", "", ON, 1, 4, 0, ""}, {"--heads", "3", "", ON, 1, 0, 2, "--heads 3: "},
         {"--kv-heads", "2", "", ON, 1, 4, 0, ""},
         {"--kv-heads", "1", "", ON, 1, 0, 2, "--kv-heads 1: "},
-        {"--seed", "4", "", ON, 1, 0, 2, "has 3"},
-        {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "},
+        {"--seed", "4", "", ON, 1, 0, 2, "has 3"}, {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "},
         {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"},
         {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "},
         {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"},
-        {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "},
-        {"--steps", "40", "", ON, 1, 4, 0, ""},
-        {"--steps", "4", "", ON, 1, 4, 0, ""},
-        {"--steps", "3", "", ON, 1, 0, 2, "has done 4"},
-        {"--save-every", "2", "", ON, 1, 4, 0, ""},
-        {"--log-every", "2", "", ON, 1, 4, 0, ""},
-        {"--threads", "3", "", ON, 1, 4, 0, ""},
-        {"--n", "50", "", ON, 1, 4, 0, ""},
+        {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "}, {"--steps", "40", "", ON, 1, 4, 0, ""},
+        {"--steps", "4", "", ON, 1, 4, 0, ""}, {"--steps", "3", "", ON, 1, 0, 2, "has done 4"},
+        {"--save-every", "2", "", ON, 1, 4, 0, ""}, {"--log-every", "2", "", ON, 1, 4, 0, ""},
+        {"--threads", "3", "", ON, 1, 4, 0, ""}, {"--n", "50", "", ON, 1, 4, 0, ""},
         {"--nobody", "1", "", ON, 1, 0, 2, "--nobody"},
         {"--grammar", SCRATCH "/other.grammar", "", ON, 1, 0, 1, "the text it was trained on"},
         {"--text", SCRATCH "/tale.txt", "", ON, 1, 0, 1, "expected the text it was trained on"},
@@ -6215,8 +6134,7 @@ static void trainer_begin__refuses(Test *t) {
         {"--out", SCRATCH "/bare.ckpt", "", ON, 1, 0, 1, "parameters alone"},
         {"--out", SCRATCH "/tale.tok", "", ON, 1, 0, 1, "expected a checkpoint"},
         {"--out", SCRATCH "/none", "", ON, 1, 0, 0, ""},
-        {"--heads", "2", BASE_RUN, NEW, 0, 0, 0, ""},
-        {"--lr", "0.5", BASE_RUN, NEW, 0, 0, 0, ""},
+        {"--heads", "2", BASE_RUN, NEW, 0, 0, 0, ""}, {"--lr", "0.5", BASE_RUN, NEW, 0, 0, 0, ""},
         {"--seed", "8", BASE_RUN, NEW, 1, 0, 0, ""},
         {"--heads", "4", BASE_RUN, NEW, 0, 0, 2, "--heads 4: "},
         {"--kv-heads", "2", BASE_RUN, NEW, 0, 0, 0, ""},
@@ -6556,23 +6474,18 @@ static void evaluate__edits_positions(Test *t) {
 
 static void evaluate__refuses(Test *t) {
     static const struct { const char *flags; int T, status; const char *said; } ROWS[] = {
-        {"--pos learned", 17, 2, "16 learned positions"},
-        {"--pos learned", 16, 0, ""},
-        {"--pos absolute", 17, 0, ""},
-        {"", 20, 0, ""},
-        {FROM_TEXT "--valid 0", 8, 1, "expected one of 9 tokens or more"},
-        {"", 400, 1, "expected one of 401 tokens or more"},
-        {"--input random", 40, 0, ""},
-        {"--input repeat", 8, 0, ""},
-        {"--pos learned --replace-position 16", 16, 0, ""},
+        {"--pos learned", 17, 2, "16 learned positions"}, {"--pos learned", 16, 0, ""},
+        {"--pos absolute", 17, 0, ""}, {"", 20, 0, ""},
+        {FROM_TEXT "--valid 0", 8, 1, "no held document has 9 tokens"},
+        {"", 400, 1, "no held document has 401 tokens"}, {"--input random", 40, 0, ""},
+        {"--input repeat", 8, 0, ""}, {"--pos learned --replace-position 16", 16, 0, ""},
         {"--pos learned --swap-position 2", 16, 0, ""},
         {"--pos absolute --replace-position 5", 8, 0, ""},
-        {"--pos learned --replace-position 9", 8, 2, "expected a token of the 8"},
+        {"--pos learned --replace-position 9", 8, 2, "8 tokens are fed"},
         {"--pos learned --swap-position 9", 8, 2, "--swap-position 9: "},
         {"--pos learned --replace-position 5 --swap-position 5", 8, 2, "exclude each other"},
-        {"--replace-position 5", 8, 2,
-         "--replace-position 5: expected a model whose positions are added"},
-        {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: expected a model whose"}};
+        {"--replace-position 5", 8, 2, "--replace-position 5: this model adds no positions"},
+        {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: this model adds no"}};
     Settings s;
     Trainer r;
     Sinks found;
@@ -6792,15 +6705,17 @@ static void heat_maps__print_alpha(Test *t) {
  * 13  Matrix multiply and vector maths */
 
 /* c = a b and c += a b at odd sizes, both orientations of either factor and every instruction set,
- * against sums in double: within (k + 2) eps of the sum of absolute products, and nothing written
- * between the rows of c. matmul and matmul_here give the bits of the best set. */
+ * against sums in double: within (k + 2) eps of the sum of absolute products and 100 eps sqrt(k),
+ * and nothing written between the rows of c. matmul and matmul_here give the bits of the best set;
+ * the last four are large enough to be split and shared by four threads. */
 static void matmul__sizes(Test *t) {
     static const int SIZES[] = {0, 1, 2, 3, 5, 8, 13, 17, 33, 64, 97};
     enum { A, B, C, WAS, HERE, SHARED, ARRAYS };
     Rng r = {7};
-    for (int k = 0; k < 1200; k++) {
-        idx size[3];                                         /* m, n, k */
-        for (int i = 0; i < 3; i++) size[i] = SIZES[rng_below(&r, 11)];
+    const int before = workers();
+    for (int k = 0; k < 1204; k++) {
+        idx size[3] = {301, 203, 517};                       /* m, n, k */
+        for (int i = 0; i < 3 && k < 1200; i++) size[i] = SIZES[rng_below(&r, 11)];
         idx m = size[0], n = size[1], inner = size[2], ldc = n + 3, nc = m * ldc;
         bool ta = k & 1, tb = k & 2, add = k & 4;
         idx lda = (ta ? m : inner) + (idx)rng_below(&r, 3);
@@ -6816,6 +6731,7 @@ static void matmul__sizes(Test *t) {
         Matrix b = tb ? transpose_of(of[B], ldb) : rows_of(of[B], ldb);
         matmul_at(isa, of[C], ldc, a, b, m, n, inner, add);
         matmul_here(of[HERE], ldc, a, b, m, n, inner, add);
+        set_workers(k < 1200 ? 1 : 4);
         matmul(of[SHARED], ldc, a, b, m, n, inner, add);
         size_t bytes = (size_t)nc * sizeof(real);
         fact(t, !memcmp(of[SHARED], of[HERE], bytes) &&
@@ -6834,42 +6750,14 @@ static void matmul__sizes(Test *t) {
                 }
                 double error = fabs((double)of[C][i * ldc + j] - want);
                 if (j >= n) fact(t, error == 0, "a number between the rows changed");
-                else worst = fmax(worst, error / ((double)(inner + 2) * REAL_EPS * both + 1e-300));
+                else worst = fmax(worst, error / (REAL_EPS * fmin((double)(inner + 2) * both,
+                                  100 * sqrt((double)inner + 1)) + 1e-300));
             }
-        within(t, worst, 0, 1, "%td x %td x %td, in units of (k+2) eps sum|ab|", m, n, inner);
+        within(t, worst, 0, 1, "%td x %td x %td, in units of its bound", m, n, inner);
         for (int i = A; i < ARRAYS; i++) free(of[i]);
     }
-    note(t, "%d instruction sets", (int)isa_best() + 1);
-}
-
-/* Large enough to be split and shared: 301 x 203 x 517, and the bits on 1 and 4 threads. */
-static void matmul__large(Test *t) {
-    enum { M = 301, N = 203, K = 517 };
-    real *a = reals(M * K), *b = reals(K * N), *c = reals(M * N), *d = reals(M * N);
-    Rng r = {9};
-    int before = workers();
-    for (int i = 0; i < M * K; i++) a[i] = (real)rng_normal(&r);
-    for (int i = 0; i < K * N; i++) b[i] = (real)rng_normal(&r);
-    for (int kind = 0; kind < 4; kind++) {
-        Matrix A = kind & 1 ? transpose_of(a, M) : rows_of(a, K),
-               B = kind & 2 ? transpose_of(b, K) : rows_of(b, N);
-        set_workers(1);
-        matmul(c, N, A, B, M, N, K, false);
-        set_workers(4);
-        matmul(d, N, A, B, M, N, K, false);
-        fact(t, same_numbers(M * N, c, d), "threads change the bits, orientation %d", kind);
-        for (int i = 0; i < M; i += 7)
-            for (int j = 0; j < N; j += 3) {
-                double want = 0;
-                for (int x = 0; x < K; x++)
-                    want += (double)A.at[i * A.row + x * A.col] *
-                            (double)B.at[x * B.row + j * B.col];
-                within(t, (double)c[i * N + j], want, 100 * REAL_EPS * sqrt(K), "orientation %d",
-                       kind);
-            }
-    }
     set_workers(before);
-    free(a); free(b); free(c); free(d);
+    note(t, "%d instruction sets", (int)isa_best() + 1);
 }
 
 /* A NaN stays in its row or column, and infinities multiply as arithmetic has them. */
@@ -7241,51 +7129,40 @@ static void set_workers__says_so(Test *t) {
 /* =================================================================================================
  * 16  Command line */
 
+/* A choice's constant; its word is the same in small letters, with - for _. */
+#define IS(axis, row) [axis##_##row] = #row
+
 /* Every choice by its words: as many as its enum has rows, each at the place of its constant, the
  * default first. And a word that is none of them. */
 static void option__choices(Test *t) {
     static const struct { const char *flag; int rows; const char *words[8]; } CHOICES[] = {
-        {"pos", POS_ROWS, {[POS_ROTARY] = "rotary", [POS_NONE] = "none",
-            [POS_ABSOLUTE] = "absolute", [POS_LEARNED] = "learned", [POS_RELATIVE] = "relative",
-            [POS_T5] = "t5", [POS_ALIBI] = "alibi"}},
-        {"rope-pairing", PAIR_ROWS, {[PAIR_HALF] = "half", [PAIR_INTERLEAVED] = "interleaved"}},
-        {"rope-scaling", ROPE_ROWS, {[ROPE_NONE] = "none", [ROPE_LINEAR] = "linear",
-            [ROPE_LLAMA3] = "llama3"}},
-        {"norm", NORM_ROWS, {[NORM_RMS] = "rms", [NORM_LAYER] = "layer"}},
-        {"place", PLACE_ROWS, {[PLACE_PRE] = "pre", [PLACE_POST] = "post",
-            [PLACE_PARALLEL] = "parallel"}},
-        {"act", ACT_ROWS, {[ACT_SWIGLU] = "swiglu", [ACT_GEGLU] = "geglu", [ACT_REGLU] = "reglu",
-            [ACT_SWISH] = "swish", [ACT_GELU] = "gelu", [ACT_RELU] = "relu",
-            [ACT_GELUTANH] = "gelutanh"}},
-        {"bias-in", BIAS_ROWS, {[BIAS_ALL] = "all", [BIAS_QKV] = "qkv",
-            [BIAS_ATTENTION] = "attention", [BIAS_FFN] = "ffn"}},
-        {"combine", COMBINE_ROWS, {[COMBINE_CONCAT] = "concat", [COMBINE_ADD] = "add"}},
-        {"kernel", KERNEL_ROWS, {[KERNEL_IDENTITY] = "identity", [KERNEL_ELU] = "elu",
-            [KERNEL_MLP] = "mlp"}},
-        {"sim", SIM_ROWS, {[SIM_EXP] = "exp", [SIM_SIGMOID] = "sigmoid", [SIM_ELU] = "elu",
-            [SIM_IDENTITY] = "identity"}},
-        {"normalizer", NORMALIZER_ROWS, {[NORMALIZER_SUM] = "sum", [NORMALIZER_ONE] = "one",
-            [NORMALIZER_CLAMP] = "clamp", [NORMALIZER_PNORM] = "pnorm"}},
-        {"extra", EXTRA_ROWS, {[EXTRA_NONE] = "none", [EXTRA_K] = "k", [EXTRA_KV] = "kv",
-            [EXTRA_ZERO] = "zero", [EXTRA_LOGIT] = "logit"}},
-        {"extra-order", ORDER_ROWS, {[ORDER_FIRST] = "first", [ORDER_LAST] = "last",
-            [ORDER_LOWFREQ] = "lowfreq"}},
-        {"extra-value", VALUE_ROWS, {[VALUE_ZERO] = "zero", [VALUE_E1] = "e1",
-            [VALUE_ONES] = "ones"}},
-        {"init", INIT_ROWS, {[INIT_TORCH] = "torch", [INIT_AUTHORS] = "authors",
-            [INIT_GPT2] = "gpt2"}},
-        {"schedule", SCHEDULE_ROWS, {[SCHEDULE_CONSTANT] = "constant",
-            [SCHEDULE_COSINE] = "cosine"}},
-        {"optimizer", OPTIMIZER_ROWS, {[OPTIMIZER_ADAMW] = "adamw", [OPTIMIZER_SGD] = "sgd"}},
-        {"decay", DECAY_ROWS, {[DECAY_ALL] = "all", [DECAY_MATRICES] = "matrices"}},
-        {"toy", TOY_ROWS, {[TOY_NONE] = "none", [TOY_TRIGGER] = "trigger",
-            [TOY_BACKCOPY] = "backcopy"}},
-        {"metric-rows", METRIC_ROWS, {[METRIC_REAL] = "real", [METRIC_PLUS1] = "plus1"}},
-        {"input", INPUT_ROWS, {[INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random",
-            [INPUT_REPEAT] = "repeat"}},
-        {"ablate", ABLATE_ROWS, {[ABLATE_NONE] = "none", [ABLATE_KEY1] = "key1",
-            [ABLATE_VALUE1] = "value1", [ABLATE_VALUE1_MEAN] = "value1-mean",
-            [ABLATE_KSTAR] = "kstar"}},
+        {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
+            IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
+        {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}},
+        {"rope-scaling", ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3)}},
+        {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER)}},
+        {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL)}},
+        {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, SWISH),
+            IS(ACT, GELU), IS(ACT, RELU), IS(ACT, GELUTANH)}},
+        {"bias-in", BIAS_ROWS, {IS(BIAS, ALL), IS(BIAS, QKV), IS(BIAS, ATTENTION), IS(BIAS, FFN)}},
+        {"combine", COMBINE_ROWS, {IS(COMBINE, CONCAT), IS(COMBINE, ADD)}},
+        {"kernel", KERNEL_ROWS, {IS(KERNEL, IDENTITY), IS(KERNEL, ELU), IS(KERNEL, MLP)}},
+        {"sim", SIM_ROWS, {IS(SIM, EXP), IS(SIM, SIGMOID), IS(SIM, ELU), IS(SIM, IDENTITY)}},
+        {"normalizer", NORMALIZER_ROWS, {IS(NORMALIZER, SUM), IS(NORMALIZER, ONE),
+            IS(NORMALIZER, CLAMP), IS(NORMALIZER, PNORM)}},
+        {"extra", EXTRA_ROWS, {IS(EXTRA, NONE), IS(EXTRA, K), IS(EXTRA, KV), IS(EXTRA, ZERO),
+            IS(EXTRA, LOGIT)}},
+        {"extra-order", ORDER_ROWS, {IS(ORDER, FIRST), IS(ORDER, LAST), IS(ORDER, LOWFREQ)}},
+        {"extra-value", VALUE_ROWS, {IS(VALUE, ZERO), IS(VALUE, E1), IS(VALUE, ONES)}},
+        {"init", INIT_ROWS, {IS(INIT, TORCH), IS(INIT, AUTHORS), IS(INIT, GPT2)}},
+        {"schedule", SCHEDULE_ROWS, {IS(SCHEDULE, CONSTANT), IS(SCHEDULE, COSINE)}},
+        {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD)}},
+        {"decay", DECAY_ROWS, {IS(DECAY, ALL), IS(DECAY, MATRICES)}},
+        {"toy", TOY_ROWS, {IS(TOY, NONE), IS(TOY, TRIGGER), IS(TOY, BACKCOPY)}},
+        {"metric-rows", METRIC_ROWS, {IS(METRIC, REAL), IS(METRIC, PLUS1)}},
+        {"input", INPUT_ROWS, {IS(INPUT, NATURAL), IS(INPUT, RANDOM), IS(INPUT, REPEAT)}},
+        {"ablate", ABLATE_ROWS, {IS(ABLATE, NONE), IS(ABLATE, KEY1), IS(ABLATE, VALUE1),
+            IS(ABLATE, VALUE1_MEAN), IS(ABLATE, KSTAR)}},
     };
     static const char *const WRONG[] = {"nothing", "", "0", "SIM_EXP", "pre|post", "sum "};
     int rows = 0, choices = 0;
@@ -7295,25 +7172,24 @@ static void option__choices(Test *t) {
         char words[VALUE_ROOM], word[VALUE_ROOM];
         Settings s;
         option_value(o, words);
-        EACH(row, CHOICES[i].words)
-            if (CHOICES[i].words[row])
-                fact(t, !strcmp(option_word(o, row, word), CHOICES[i].words[row]),
-                     "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
+        for (int row = 0; row < CHOICES[i].rows; row++) {
+            option_word(o, row, word);
+            for (char *p = word; *p; p++) *p = (char)(*p == '-' ? '_' : *p >= 'a' ? *p - 32 : *p);
+            fact(t, CHOICES[i].words[row] && !strcmp(word, CHOICES[i].words[row]),
+                 "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
+        }
         fact(t, !*option_word(o, CHOICES[i].rows, word), "--%s has %s as well", o->flag, word);
         fact(t, !strcmp(option_word(o, 0, word), o->fallback), "--%s is %s", o->flag, word);
         rows -= CHOICES[i].rows;
         for (int row = 0; *option_word(o, row, word); row++, rows++) {
-            Error e = {0};
             int is = -1;
-            fact(t, !option_set(o, &s, word, true, &e), "--%s %s: %s", o->flag, word, e.text);
+            fact(t, !option_set(o, &s, word, true, fresh(t)), "--%s: %s", o->flag, t->e.text);
             memcpy(&is, (char *)&s + o->field, sizeof is);
             fact(t, is == row, "--%s %s gives row %d", o->flag, word, is);
         }
-        EACH(w, WRONG) {
-            Error e = {0};
-            fact(t, option_set(o, &s, WRONG[w], true, &e) == 2 && strstr(e.text, o->flag)
-                 && strstr(e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], e.text);
-        }
+        EACH(w, WRONG)
+            fact(t, option_set(o, &s, WRONG[w], true, fresh(t)) == 2 && strstr(t->e.text, o->flag)
+                 && strstr(t->e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], t->e.text);
     }
     /* what shapes a model is an axis of the covering array, but for its sizes, and for what is
      * forward only (data/test_hf.c) */
@@ -7348,29 +7224,24 @@ static int parsed(Settings *s, const char *const *given, int most, const char *g
 
 /* Numbers: whole or not, bounded, and read to the bit. */
 static void option__numbers(Test *t) {
-    static const char *const WRONG[][2] = {
-        {"--layers", "0"},    {"--layers", "-1"},  {"--layers", "1.5"},     {"--layers", "2x"},
-        {"--layers", ""},     {"--layers", "two"}, {"--layers", "1025"},    {"--layers", " 2"},
-        {"--layers", "1e9"},  {"--layers", "nan"}, {"--scale", "nan"},      {"--scale", "inf"},
-        {"--scale", "1e7"},   {"--scale", "1,5"},  {"--norm-eps", "-1e-9"}, {"--norm-eps", "1.1"},
-        {"--vocab", "1e300"}, {"--prefix", "-1"},  {"--rope-base", "0.5"},  {"--lr", "-1"},
-        {"--beta1", "1"},     {"--beta2", "1"},    {"--valid", "0.95"},     {"--eps", "1.5"},
-        {"--seed", "-1"},     {"--T", "0"},        {"--steps", "-1"},       {"--clip", "-1"},
-        {"--threads", "0"},   {"--window", "0"},   {"--batch", "0"},
+    static const struct { const char *flag, *wrong[10], *right[3]; } ROWS[] = {
+        {"--layers", {"0", "-1", "1.5", "2x", "two", "1025", " 2", "1e9", "nan", ""},
+         {"1", "1024", "1e2"}},
+        {"--scale", {"nan", "inf", "1e7", "1,5"}, {"-2.5", "1e-300"}},
+        {"--norm-eps", {"-1e-9", "1.1"}, {"0", "1"}},
+        {"--vocab", {"1e300"}, {NULL}}, {"--rope-base", {"0.5"}, {NULL}},
+        {"--lr", {"-1"}, {"0"}}, {"--beta1", {"1"}, {NULL}}, {"--beta2", {"1"}, {NULL}},
+        {"--valid", {"0.95"}, {"0"}}, {"--eps", {"1.5"}, {"0"}}, {"--T", {"0"}, {NULL}},
+        {"--seed", {"-1"}, {"2147483647"}}, {"--steps", {"-1"}, {"0"}}, {"--clip", {"-1"}, {"0"}},
+        {"--threads", {"0"}, {NULL}}, {"--window", {"0"}, {"1"}}, {"--batch", {"0"}, {NULL}},
+        {"--prefix", {"-1"}, {"0"}},
     };
-    static const char *const RIGHT[][2] = {
-        {"--layers", "1"},     {"--layers", "1024"}, {"--layers", "1e2"},      {"--scale", "-2.5"},
-        {"--scale", "1e-300"}, {"--norm-eps", "0"},  {"--norm-eps", "1"},      {"--lr", "0"},
-        {"--steps", "0"},      {"--clip", "0"},      {"--seed", "2147483647"}, {"--prefix", "0"},
-        {"--valid", "0"},      {"--eps", "0"},       {"--window", "1"},
-    };
-    for (int i = 0; i < 46; i++) {
-        const char *const *pair = i < 31 ? WRONG[i] : RIGHT[i - 31];
-        int n, status;
+    EACH(i, ROWS) for (int k = 0; k < 13; k++) {
+        const char *pair[] = {ROWS[i].flag, k < 10 ? ROWS[i].wrong[k] : ROWS[i].right[k - 10]};
         Settings s;
-        status = parsed(&s, pair, 2, "mtdeo", &n, fresh(t));
-        fact(t, status == (i < 31 ? 2 : 0)
-             && (!status || (strstr(t->e.text, pair[0]) && strstr(t->e.text, "Try: "))),
+        int n, status = pair[1] ? parsed(&s, pair, 2, "mtdeo", &n, fresh(t)) : -1;
+        fact(t, !pair[1] || (k < 10 ? status == 2 && strstr(t->e.text, pair[0]) &&
+                                      strstr(t->e.text, "Try: ") : status == 0),
              "%s \"%s\": status %d, %s", pair[0], pair[1], status, t->e.text);
     }
     static const char *const DOUBLES[] = {"0.1", "3.3333333333333335", "1e-300",
@@ -7385,26 +7256,24 @@ static void option__numbers(Test *t) {
  * bounds and choices, and doubles that need 17 digits. */
 static void option_text__round_trip(Test *t) {
     static const char *const DOUBLES[] = {
-        "0.1",           "0.30000000000000004",  "5e-324", "1.7976931348623157e308", "-2.5",
-        "123456789.123", "3.3333333333333335e-9"};
+        "0.1", "0.30000000000000004", "5e-324", "1.7976931348623157e308", "-2.5", "123456789.123",
+        "3.3333333333333335e-9"};
     for (const Option *o = OPTIONS; o->flag; o++) {
         int values = o->kind == 'd' ? 7 : o->kind == 'c' ? 1 : 2;
-        char words[VALUE_ROOM], word[VALUE_ROOM];
+        char words[VALUE_ROOM], value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
         for (const char *p = option_value(o, words); o->kind == 'c' && *p; p++) values += *p == '|';
         for (int i = -1; i < values; i++) {
             Settings a, b;
-            Error e = {0};
-            char value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
             settings_default(&a);
             settings_default(&b);
             if (i < 0) snprintf(value, sizeof value, "%s", o->fallback);
             else if (o->kind == 'd') snprintf(value, sizeof value, "%s", DOUBLES[i]);
-            else if (o->kind == 'c') snprintf(value, sizeof value, "%s", option_word(o, i, word));
+            else if (o->kind == 'c') option_word(o, i, value);
             else if (o->kind == 's') snprintf(value, sizeof value, "%s", i ? "a b" : "x/y.z");
             else snprintf(value, sizeof value, "%.0f", i ? o->least : o->most);
-            fact(t, !option_set(o, &a, value, false, &e), "--%s %s: %s", o->flag, value, e.text);
+            fact(t, !option_set(o, &a, value, false, fresh(t)), "--%s: %s", o->flag, t->e.text);
             option_text(o, &a, text, sizeof text);
-            fact(t, !option_set(o, &b, text, false, &e), "--%s %s: %s", o->flag, text, e.text);
+            fact(t, !option_set(o, &b, text, false, fresh(t)), "--%s: %s", o->flag, t->e.text);
             option_text(o, &b, again, sizeof again);
             fact(t, !strcmp(text, again) && !memcmp(&a, &b, sizeof a), "--%s %s became %s", o->flag,
                  value, text);
@@ -7421,89 +7290,73 @@ static void option_text__round_trip(Test *t) {
 /* Words, flags and the groups that say which flags a verb takes; a value that is missing; too long
  * a path. */
 static void settings_parse__words(Test *t) {
-    static const struct { const char *groups, *words[8]; int status, n_words;
-    } ROWS[] = {
-        {"m", {"model.bin", "--layers", "3", "other"}, 0, 2},
-        {"m", {"--steps", "3"}, 2, 0},
-        {"t", {"--layers", "3"}, 2, 0},
-        {"mt", {"--steps", "3", "--layers", "3"}, 0, 0},
-        {"m", {"--layers"}, 2, 0},
-        {"m", {"--nonsense"}, 2, 0},
-        {"m", {"--"}, 2, 0},
-        {"m", {"--layer", "3"}, 2, 0},
-        {"t", {"--variant", "sigmoid"}, 2, 0},
-        {"m", {"--variant", "sigmoid"}, 0, 0},
-        {"m", {"--variant", "nobody"}, 2, 0},
-        {"m", {"--variant"}, 2, 0},
-        {"m", {"--tied", "--vbias", "x"}, 0, 1},
-        {"u", {"--out", "file"}, 0, 0},
-        {"m", {""}, 0, 1},
-        {"", {"--layers", "3"}, 2, 0},
+    static const struct { const char *groups, *words[8]; int status, n_words; } ROWS[] = {
+        {"m", {"model.bin", "--layers", "3", "other"}, 0, 2}, {"m", {"--steps", "3"}, 2, 0},
+        {"t", {"--layers", "3"}, 2, 0}, {"mt", {"--steps", "3", "--layers", "3"}, 0, 0},
+        {"m", {"--layers"}, 2, 0}, {"m", {"--nonsense"}, 2, 0}, {"m", {"--"}, 2, 0},
+        {"m", {"--layer", "3"}, 2, 0}, {"t", {"--variant", "sigmoid"}, 2, 0},
+        {"m", {"--variant", "sigmoid"}, 0, 0}, {"m", {"--variant", "nobody"}, 2, 0},
+        {"m", {"--variant"}, 2, 0}, {"m", {"--tied", "--vbias", "x"}, 0, 1},
+        {"u", {"--out", "file"}, 0, 0}, {"m", {""}, 0, 1}, {"", {"--layers", "3"}, 2, 0},
     };
     Settings s;
     int n;
+    char path[PATH_ROOM + 1];
     EACH(r, ROWS) {
         int status = parsed(&s, ROWS[r].words, 8, ROWS[r].groups, &n, fresh(t));
         fact(t, status == ROWS[r].status && (status ? strstr(t->e.text, "Try: ") != NULL
                                                     : n == ROWS[r].n_words),
              "row %d: status %d, %d words, %s", r, status, n, t->e.text);
     }
-    char path[PATH_ROOM + 1];
-    memset(path, 'p', sizeof path);
-    for (int room_left = 0; room_left < 2; room_left++) {
-        path[PATH_ROOM - room_left] = 0;
+    for (int length = PATH_ROOM; length >= PATH_ROOM - 1; length--) {
+        snprintf(path, sizeof path, "%0*d", length, 0);
         int status = parsed(&s, (const char *const[]){"--out", path}, 2, "u", &n, fresh(t));
-        fact(t, status == (room_left ? 0 : 2) && (status || !strcmp(s.out, path)),
-             "a path of %zu: %s", strlen(path), t->e.text);
+        fact(t, status == (length < PATH_ROOM ? 0 : 2) && (status || !strcmp(s.out, path)),
+             "a path of %d: %s", length, t->e.text);
     }
 }
 
 /* Later flags win, a variant stands for its flags where it stands, min-lr is a tenth of lr unless
- * given. */
+ * given; and the paper's defaults. */
 static void settings_parse__order(Test *t) {
-    static const struct { const char *flags; int sim; double scale;
-    } ROWS[] = {
+    static const struct { const char *flags; int sim; double scale; } ROWS[] = {
         {"--sim elu --sim sigmoid", SIM_SIGMOID, 1},
         {"--variant sigmoid --sim elu", SIM_ELU, 1},
         {"--sim elu --variant sigmoid --scale 3", SIM_SIGMOID, 3},
         {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2},
     };
+    static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
     char many[1023] = "";
+    Config last;
+    Settings s;
+    int n;
     for (int i = 0; i < 60; i++) strcat(many, "--scale 0.5 ");
     strcat(many, "--sim sigmoid");
-    Config last;
-    Error too_many = {0};
-    config_from_flags(&last, many, &too_many);
-    fact(t, too_many.status == 2 || last.sim == SIM_SIGMOID,
+    fact(t, config_from_flags(&last, many, fresh(t)) == 2 || last.sim == SIM_SIGMOID,
          "the last of 61 flags is dropped in silence");
     EACH(r, ROWS) {
         Config c = config_of(t, "%s", ROWS[r].flags);
         fact(t, c.sim == ROWS[r].sim && c.scale == ROWS[r].scale, "%s: sim %d, scale %g",
              ROWS[r].flags, c.sim, c.scale);
     }
-    static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
-    Settings s;
-    int n;
-    for (int words = 0; words < 5; words += 2) {
+    for (int words = 4; words >= 0; words -= 2) {
         fact(t, !parsed(&s, LR, words, "t", &n, fresh(t)), "%s", t->e.text);
-        if (!words) within(t, s.train.lr, 4e-3, 0, "default lr");
         within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "min-lr, %d words",
                words);
     }
-    const double defaults[][2] = {{s.train.beta1, 0.9}, {s.train.beta2, 0.95},    {s.train.wd, 0.1},
-                                  {s.train.clip, 1},    {s.train.adam_eps, 1e-8}, {s.eps, 0.3},
-                                  {s.eval_T, 64},       {s.eval_n, 100}};
-    for (int i = 0; i < 8; i++)
-        within(t, defaults[i][0], defaults[i][1], 0, "default %d of the paper", i);
+    const double defaults[][2] = {
+        {s.train.lr, 4e-3}, {s.train.beta1, 0.9}, {s.train.beta2, 0.95}, {s.train.wd, 0.1},
+        {s.train.clip, 1}, {s.train.adam_eps, 1e-8}, {s.eps, 0.3}, {s.eval_T, 64},
+        {s.eval_n, 100}};
+    EACH(i, defaults) within(t, defaults[i][0], defaults[i][1], 0, "default %d of the paper", i);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 16.2  The program itself: ./sink, run as a user runs it */
 
-/* Every variant is listed with its flags; every verb, and every flag of a verb, has its help. A verb
- * of a companion is named with the program that has it. */
+/* Every variant is listed with its flags; every verb, and every flag of a verb, has its help. A
+ * verb of a companion is named with the program that has it. */
 static void sink__pages(Test *t) {
-    /* what only a training has */
     static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
                                               "data-tokens"};
     char line[400];
@@ -7527,9 +7380,8 @@ static void sink__pages(Test *t) {
         const char *of = said(t, "help %s", v->name);
         for (const Option *o = OPTIONS; o->flag; o++) {
             snprintf(line, sizeof line, "\n  --%s ", o->flag);
-            bool here = strstr(of, line) != NULL, mine = option_find(o->flag, v->groups) != NULL;
-            fact(t, here == mine, "sink help %s: --%s is %s", v->name, o->flag,
-                 here ? "there" : "missing");
+            fact(t, !strstr(of, line) == !option_find(o->flag, v->groups),
+                 "sink help %s: --%s is missing, or too much", v->name, o->flag);
         }
     }
     EACH(i, OF_TRAINING)
@@ -7542,15 +7394,11 @@ static void sink__pages(Test *t) {
 
 static void sink__wrong_usage(Test *t) {
     static const char *const ROWS[][2] = {
-        {"nobody", "no verb 'nobody'"},
-        {"train --nobody 3", "--nobody"},
+        {"nobody", "no verb 'nobody'"}, {"train --nobody 3", "--nobody"},
         {"train --layers", "--layers: expected a value"},
-        {"train --sim nothing", "exp|sigmoid|elu|identity"},
-        {"train --layers 0", "1 to 1024"},
-        {"train --layers 2.5", "whole"},
-        {"train --lr fast", "number"},
-        {"train --lr -1", "0 to 1000"},
-        {"train --variant nobody", "sink list"},
+        {"train --sim nothing", "exp|sigmoid|elu|identity"}, {"train --layers 0", "1 to 1024"},
+        {"train --layers 2.5", "whole"}, {"train --lr fast", "number"},
+        {"train --lr -1", "0 to 1000"}, {"train --variant nobody", "sink list"},
         {"train --quiet --heads 3 --steps 0", "does not divide"},
         {"train --quiet --sim identity --steps 0", "--sim identity"},
         {"train --quiet --text a --grammar b --steps 0", "exclude"},
@@ -7561,23 +7409,13 @@ static void sink__wrong_usage(Test *t) {
         {"train --quiet --experts 2 --steps 0", "--experts 2"},
         {"train --quiet --attention-period 2 --steps 0", "--attention-period 2"},
         {"dump --experts 2 --ids data/story.txt --out " SCRATCH "/d", "--experts 2"},
-        {"train --prompt x", "--prompt"},
-        {"list --layers 3", "--layers"},
-        {"eval --layers 3 x", "--layers"},
-        {"eval --batch 3 x", "--batch"},
-        {"generate --steps 3 x", "--steps"},
-        {"eval", "a model file"},
-        {"generate", "one model"},
-        {"dump", "--ids"},
-        {"dump --ids x", "--out"},
-        {"tokenize", "encode or decode"},
-        {"tokenize nobody", "nobody"},
-        {"tokenize train", "--out"},
-        {"bench", "make paper hf bench"},
-        {"help nobody", "nobody"},
-        {"check nobody", "nobody"},
-        {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"},
-        {"list stray", "stray"},
+        {"train --prompt x", "--prompt"}, {"list --layers 3", "--layers"},
+        {"eval --layers 3 x", "--layers"}, {"eval --batch 3 x", "--batch"},
+        {"generate --steps 3 x", "--steps"}, {"eval", "a model file"}, {"generate", "one model"},
+        {"dump", "--ids"}, {"dump --ids x", "--out"}, {"tokenize", "encode or decode"},
+        {"tokenize nobody", "nobody"}, {"tokenize train", "--out"},
+        {"bench", "make paper hf bench"}, {"help nobody", "nobody"}, {"check nobody", "nobody"},
+        {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"}, {"list stray", "stray"},
     };
     if (no_binary(t)) return;
     scratch_open();
@@ -7605,9 +7443,9 @@ static void sink__wrong_files(Test *t) {
         {"dump --out " SCRATCH "/d --ids " SCRATCH "/none", "none: "},
         {"tokenize decode " SCRATCH "/bad.grammar", "bad.grammar:1: expected token ids"},
         {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/ids",
-         "ids:2: expected ids below the vocabulary's 9, found 9"},
+         "ids:2: expected ids below the vocabulary's 9"},
         {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids",
-         "ids:3: expected 3 ids as on the lines before, found 2"},
+         "ids:3: expected 3 ids as before"},
         {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "at least 2 ids"},
         {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "at most 3 ids"},
     };
@@ -7637,6 +7475,7 @@ static void sink__sources(Test *t) {
         {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
         {"tokens", SCRATCH "/tale.bin", "--vocab 400 --end-token 3"}};
     Settings s;
+    Trainer back;
     Error e = {0};
     Bytes text = {0}, shard = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
@@ -7650,7 +7489,6 @@ static void sink__sources(Test *t) {
         said(t, "train --%s - %s%s" SCRATCH "/again.ckpt < %s", kind, more, MODEL, file);
         fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/again.ckpt"),
              "standard input gives another model than the file (%d)", k);
-        Trainer back;
         if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) break;
         const Source *d = &back.s.data;
         fact(t, d->fix_token == 1 && d->bos && d->data_tokens == 900
@@ -7668,7 +7506,7 @@ static void sink__sources(Test *t) {
                "/tale.tok", 1, "expected a vocabulary of 400");
     sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --tokens tokenizer.bin", 1,
                "expected ids below 398");      /* --bos and --fix-token have the last two */
-    for (int n = 1; n < 4; n += 2) { /* documents of a grammar, as many as are asked for */
+    for (int n = 1; n < 4; n += 2) {          /* documents of a grammar, as many as are asked for */
         const char *at = said(t, "generate --grammar " SCRATCH "/tale.grammar --n %d", n);
         int found = 0;
         for (; (at = strstr(at, DOCUMENT_END)); at++) found++;
@@ -7682,35 +7520,33 @@ static void sink__sources(Test *t) {
 /* Text to ids and back, by file and by standard input; and a vocabulary trained as in memory. */
 static void sink__tokenize(Test *t) {
     Settings s;
-    Error e = {0};
-    Tokenizer k, mine;
+    Tokenizer k;
     Bytes text = {0};
     if (no_binary(t) || !tale_open(t, &s, "")) return;
-    bytes_add(&text, SAMPLE, strlen(SAMPLE), &e);
-    for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &e);
-    file_write(SCRATCH "/text", text.at, text.size, &e);
+    bytes_add(&text, SAMPLE, strlen(SAMPLE), fresh(t));
+    for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &t->e);
+    file_write(SCRATCH "/text", text.at, text.size, &t->e);
     for (int input = 0; input < 2; input++) {
-        const char *from = input ? "<" : "";
-        const char *ids = said(t, "tokenize encode %s" SCRATCH "/text", from);
-        size_t n = strlen(ids);
+        const char *from = input ? "<" : "", *ids = said(t, "tokenize encode %s" SCRATCH "/text",
+                                                         from);
+        const size_t n = strlen(ids);
         fact(t, n >= 400 && ids[n - 1] == '\n', "%zu bytes of ids", n);
-        file_write(SCRATCH "/ids", ids, n, &e);
+        file_write(SCRATCH "/ids", ids, n, &t->e);
         said(t, "tokenize decode %s" SCRATCH "/ids", from);
         fact(t, files_same(SCRATCH "/out", SCRATCH "/text"), "another text comes back");
     }
     said(t, "tokenize train " SCRATCH "/tale.txt " SCRATCH "/tale.grammar --vocab 300 --out "
          SCRATCH "/new.tok");
     text.size = 0;
-    file_read(SCRATCH "/tale.txt", &text, &e);
-    bytes_add(&text, DOCUMENT_END, 13, &e);
-    file_read(SCRATCH "/tale.grammar", &text, &e);
-    if (!tokenizer_load(SCRATCH "/new.tok", &k, &e)
-        && !tokenizer_train(&mine, text.at, text.size, 300, &e)) {
-        fact(t, k.hash == mine.hash && k.vocab == 300, "another vocabulary");
+    file_read(SCRATCH "/tale.txt", &text, &t->e);
+    bytes_add(&text, DOCUMENT_END, 13, &t->e);
+    file_read(SCRATCH "/tale.grammar", &text, &t->e);
+    if (!tokenizer_train(&k, text.at, text.size, 300, &t->e)) {
+        tokenizer_save(SCRATCH "/mine.tok", &k, &t->e);
         tokenizer_free(&k);
-        tokenizer_free(&mine);
     }
-    fact(t, !e.status, "%s", e.text);
+    fact(t, !t->e.status && files_same(SCRATCH "/new.tok", SCRATCH "/mine.tok"),
+         "another vocabulary %s", t->e.text);
     bytes_free(&text);
 }
 
@@ -7955,8 +7791,8 @@ static void sink__plain(Test *t) {
  * model trained further by --start, in one go and in two. */
 static void sink__edits_and_starts(Test *t) {
     static const struct { const char *out; int steps; const char *more, *said; } RUNS_OF[] = {
-        {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, which has done 9 steps"},
-        {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, which has done 9 steps"},
+        {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, step 9"},
+        {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, step 9"},
         {"/parts.ckpt", 6, "--resume", "goes on from step 2 of 6"}};
     Settings s;
     char command[900];
@@ -7995,7 +7831,7 @@ static void sink__edits_and_starts(Test *t) {
     }
     fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
          "a fine-tuning that went on has other bytes");
-    sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: expected a token");
+    sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
 }
 
 /* `sink generate` at temperature 0 against whole forwards made here, over the end of the context:
@@ -8083,7 +7919,7 @@ static const TestEntry TESTS[] = {
     RUNS(checks__every_row), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
     RUNS(tokenizer_encode__by_the_book),
     RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand),
-    RUNS(tokenizer_read__damage), RUNS(tokenizer_read__hostile), RUNS(tokenizer__special_ids),
+    RUNS(tokenizer_read__damage), RUNS(tokenizer__special_ids),
     RUNS(tokenizer__shipped), RUNS(grammar__tells),
     RUNS(grammar_document__bounded), RUNS(grammar_document__shares), RUNS(grammar_read__damage),
     RUNS(grammar__domains), RUNS(data_open__shares_out),
@@ -8103,7 +7939,7 @@ static const TestEntry TESTS[] = {
     RUNS(evaluate__edits_positions), RUNS(evaluate__refuses),
     RUNS(held_loss__blocks), RUNS(demo_run__verdict), RUNS(demo_run__diverged),
     RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha), RUNS(matmul__sizes),
-    RUNS(matmul__large), RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy),
+    RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy),
     RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths), RUNS(rng__outputs),
     RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
     RUNS(fail__keeps_the_first), RUNS(set_workers__says_so), RUNS(option__choices),

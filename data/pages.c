@@ -538,7 +538,7 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
     for (int i = 0; i < n; i++) {
         double row[ROW];
         char text[32];
-        outcome_row(&o[i], row);
+        sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
         say(h, "<tr>");
         element(h, "td", o[i].name);
         element(h, "td", o[i].source[0] ? o[i].source : "-");
