@@ -30,8 +30,8 @@
  *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
  * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
- * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so memory
- * grows with T, not T^2, for every variant.
+ * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so
+ * memory grows with T, not T^2, for every variant.
  *
  * LETTERS, one meaning each:
  *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
@@ -1033,8 +1033,8 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *
  * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
  * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
- * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6), and
- * some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
+ * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6),
+ * and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
  * learns from it, drel[bucket(n),h] += db_h(n).
@@ -1430,9 +1430,9 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
         for (idx j = 0; j < n; j++)
             dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
         break;
-    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole power
-     * of a small a might overflow before s', as small, multiplies it. At s = 0 it is 0. That is right
-     * for p > 1. For p < 1 s is 0 where it is masked, where s' underflows too, or as a zero logit */
+    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole
+     * power of a small a might overflow before s', as small, multiplies it. It is 0 at s = 0:
+     * right for p > 1. For p < 1 such an s is masked, or s' underflows, or it is a zero logit */
     case NORMALIZER_PNORM:
         vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
         for (idx j = 0; j < n; j++) {
@@ -1670,8 +1670,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     }
 }
 
-/* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds one
- * sequence's part of their gradients, for one head, so no two threads ever add to one number. */
+/* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds
+ * one sequence's part of their gradients for one head: no two threads ever add to one number. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
     idx Kw = c->kv_heads * c->head_dim;
     zero(a->dk, B * N * Kw);
@@ -2375,9 +2375,9 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Column * is seen by every row, x* by those that a window lets. They average over the T real rows. The
- * authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_* =
- * (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
+ * Column * is seen by every row, x* by those that a window lets. They average over the T real rows.
+ * The authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_*
+ * = (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
  *
  * The definitions come first: sink_alpha, sinks_sink, norm_ratio. Then sinks_measure and what it
@@ -2445,8 +2445,8 @@ static double sink_uniform(const Config *c, int T) {
 }
 
 /* [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
- * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are averaged
- * over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
+ * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are
+ * averaged over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
     double sum = 0;
     for (idx n = 1; n < N; n++) sum += norms[n];
@@ -3711,8 +3711,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank. Its length has a limit, or a hostile file's tokens would double
- * with every merge. */
+/* Adds the merge of the next rank. A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
     const uint64_t id = (uint64_t)t->vocab;
@@ -3751,8 +3750,7 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
                 size, n, HINT);
 }
 
-/* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
- * is checked. On failure *t is empty. */
+/* A tokenizer from a file's n bytes; `name` names the file in errors. On failure *t is empty. */
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
     *t = (Tokenizer){0};
@@ -3766,13 +3764,11 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
         t->kind = &PUBLISHED_TOKENIZERS;
         PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
     } else if (version == TOKENIZER_PUBLISHED)
-        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
-             "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
+        fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
     else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
              merges != vocab - TOKEN_MERGE)
-        fail(e, 1, "%s: expected version 1, %d to %d tokens and %d fewer merges, found version %u, "
-             "%u and %u. %s", name, TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, version, vocab,
-             merges, HINT);
+        fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
+             "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
     else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
                                e)) {
         const unsigned char *p = bytes + TOKENIZER_HEAD;
@@ -3940,8 +3936,7 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root, and counts
- * their pairs. */
+/* Lists the words of two bytes or more, from the tree's leaves to its root; counts their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -4426,8 +4421,7 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
     return 0;
 }
 
-/* Takes a reference's value, [$x] as it is, [$x+1] counted, [x:name] told; remembers it; and tells
- * it in the form wanted or the first. */
+/* Takes, remembers and tells a value: [$x] as it is, [$x+1] counted, [x:name] told. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
     size_t at = t->memory.size;
     if (p->operator ? tell_operation(t, p)
@@ -4667,8 +4661,7 @@ static bool document_held(const Source *s, uint64_t number) {
     return rng_uniform(&draw) < s->valid;
 }
 
-/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
- * of d->held begins. */
+/* Appends the tokens of a document of n bytes; d->starts notes where one of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
     if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
     if (s->bos) ids_add(out, &d->bos, 1, e);
@@ -4677,8 +4670,7 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
     return ids_add(out, &d->end, 1, e);
 }
 
-/* A text or shards: the documents, shared out between training and validation. The last is cut,
- * where it must be, at white space, so that no word and no character is. */
+/* A text's or shards' documents are shared out. The last, if it must be cut, is at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     const size_t unit = s->tokens[0] ? ID_BYTES : 1;
     Bytes all = {0};
@@ -4739,8 +4731,8 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         d->fix = d->vocab - 1;
         const int below = s->bos || s->fix_token ? d->bos : d->vocab;
         return d->end < below ? 0
-             : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
-                    "Try: --vocab %d", d->end, below, d->end + 3);
+             : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
+                    below, d->end + 3);
     }
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
@@ -4753,8 +4745,7 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
                 "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
-/* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
- * the context, or 0 when only the held documents are wanted. */
+/* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
                 .pass = -1};
@@ -4800,8 +4791,8 @@ static void data_shuffle(Data *d, idx pass) {
     d->pass = pass;
 }
 
-/* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same ones
- * at every pass, as in the authors' code. */
+/* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same
+ * ones at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
     const size_t n = (size_t)T + 1;
     *number = d->sample++;
@@ -4998,12 +4989,11 @@ static void pass_bytes(Passage *c, void *at, size_t n) {
     if (c->out) {
         c->hash = hash_add(c->hash, at, n);
         writing_add(&c->w, at, n);
-    } else if (n > c->left) damaged(c->name, c->e);
-    else {
+    } else if (n <= c->left) {
         memcpy(at, c->at, n);
         c->at += n;
         c->left -= n;
-    }
+    } else damaged(c->name, c->e);
 }
 
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
@@ -5192,12 +5182,10 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
     int known = t->data.vocab;
     if (t->s.model.vocab == 0) t->s.model.vocab = known;
     else if (t->s.model.vocab < known)
-        fail(e, 2, "--vocab %d is less than the tokenizer's %d. Try: --tokenizer FILE",
-             t->s.model.vocab, known);
+        fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
     t->tokenizer_hash = t->data.tokenizer.hash;
     if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
-        || trainer_room(t, e) || moments_create(t, e))
-        trainer_free(t);
+        || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
     else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
     return e->status;
 }
@@ -5252,9 +5240,7 @@ static int resume_data(Trainer *t, Error *e) {
     if (was.source && was.source != t->data.source)
         return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
                     "--text, --grammar or --tokens as before", t->s.out, source_name(d));
-    t->data.sample = was.sample;
-    t->data.document = was.document;
-    t->data.offset = was.offset;
+    t->data.sample = was.sample; t->data.document = was.document; t->data.offset = was.offset;
     return 0;
 }
 
@@ -5269,8 +5255,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
     Settings now;
     Trainer from = {0};
     if (checkpoint_load(s->out, t, true, e)) return e->status;
-    if (!t->m1)
-        fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
+    if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
     else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
                              "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
         fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
@@ -5308,7 +5293,6 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     return e->status;
 }
 
-/* --start. */
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
     Settings now;
     if (!strcmp(s->start, s->out))
@@ -5381,15 +5365,14 @@ static int trainer_finish(Trainer *t, Error *e) {
 /* One step: forward, backward (several times when accumulating), clip, update. */
 static int trainer_step(Trainer *t, Error *e) {
     const Train *p = &t->s.train;
-    int B = p->batch, T = t->s.model.context;
-    int *targets = t->ids + (idx)B * T;
+    int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
     model_zero_grads(&t->m);
     t->loss = 0;
     for (int i = 0; i < p->accumulate; i++) {
         if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
         model_forward(&t->m, &t->a, t->ids, B, T);
-        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate) /
-                   p->accumulate;
+        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate)
+                 / p->accumulate;
         if (!isfinite(t->loss)) return diverged(t, NULL, e);
         model_backward(&t->m, &t->a, t->ids, B, T);
     }
@@ -5467,9 +5450,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         bytes_free(&log);
         return e->status;
     }
-    p->start = seconds();
+    double logged = p->start = seconds();
     p->from = t->step;
-    double logged = p->start;
     while (t->step < r->steps && !e->status && !interrupted) {
         if (trainer_step(t, e)) break;
         bool save = r->save_every && t->step % r->save_every == 0;
@@ -5485,8 +5467,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
         }
     }
     progress_end(p);
-    Error second = {0};                          /* the log of a run that diverged is kept */
-    if (e->status) run_save(t, &log, false, &second);
+    if (e->status) run_save(t, &log, false, &(Error){0});     /* the log of a diverged run */
     else if (t->step != saved) run_save(t, &log, true, e);
     bytes_free(&log);
     if (t->step < r->steps)
@@ -5501,8 +5482,7 @@ static int trained_loss(double *loss, Trainer *t, Error *e) {
     *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
     if (e->status || isfinite(*loss)) return e->status;
     t->loss = *loss;
-    return fail(e, 1, "the loss on held documents is not finite: this variant diverges here. "
-                      "Try: a smaller --lr");
+    return fail(e, 1, "held loss not finite: this variant diverges here. Try: a smaller --lr");
 }
 
 /* LOOK_N sequences as `sink eval` would see them. */
@@ -5546,8 +5526,7 @@ int result_add1(Result *r, const char *name, double x, Error *e) {
 }
 
 static void result_free(Result *r) {
-    free(r->list);
-    free(r->value);
+    free(r->list); free(r->value);
     *r = (Result){0};
 }
 
@@ -5633,8 +5612,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
 
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
-    o->name = name;
-    o->source = source;
+    o->name = name; o->source = source;
     o->c = t->m.c;
     o->even = sink_uniform(&o->c, T);
     o->star = config_column_star(&o->c) >= 0;
@@ -5705,7 +5683,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
     return text;
 }
 
-/* What is written of one measurement: its numbers, and in a table of several what they are of. */
+/* One measurement's numbers, and in a table of several what they are of. */
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
@@ -5981,16 +5959,14 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
         npy_end(&d);
         a->probe = NULL;
     }
-    free(ids);
-    free(maps);
-    free(probe);
+    free(ids); free(maps); free(probe);
     return e->status;
 }
 
 /* =================================================================================================
  * 12  The main job                                                   Tables 4, 10 and 15 in small
  *
- * `sink run` trains one small model three times from the same seed, on the same tokens:
+ * `sink run` trains one small model three times from one seed on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
@@ -6111,7 +6087,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     if (files.status) fail(e, files.status, "%s", files.text);
 }
 
-/* Has the training diverged? That is a result: its error becomes why it ended. */
+/* Has the training diverged? That is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
     if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
     snprintf(why, 640, "%s", e->text);
