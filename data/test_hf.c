@@ -3662,8 +3662,8 @@ static void sink__streams(Test *t) {
         ran_free(&r);
     }
     r = ran("./sink", "eval " SCRATCH "/m.model");
-    fact(t, r.status == 1 && strstr((char *)r.err.at, "./hf for a published model"), "./sink: %d, %s",
-         r.status, (char *)r.err.at);
+    fact(t, r.status == 1 && strstr((char *)r.err.at, "./hf for a published model"),
+         "./sink: %d, %s", r.status, (char *)r.err.at);
     ran_free(&r); scratch_close();
 }
 
