@@ -3711,8 +3711,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
     return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank. Its length has a limit, or a hostile file's tokens would double
- * with every merge. */
+/* Adds the merge of the next rank. A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
     const uint64_t id = (uint64_t)t->vocab;
@@ -3751,8 +3750,7 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
                 size, n, HINT);
 }
 
-/* A tokenizer from a file's n bytes; `name` names the file in errors. Nothing is believed before it
- * is checked. On failure *t is empty. */
+/* A tokenizer from a file's n bytes; `name` names the file in errors. On failure *t is empty. */
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
     *t = (Tokenizer){0};
@@ -3766,13 +3764,11 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
         t->kind = &PUBLISHED_TOKENIZERS;
         PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
     } else if (version == TOKENIZER_PUBLISHED)
-        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published model's. Try: "
-             "cc -O3 data/hf.c -o hf -lm, and ./hf in place of ./sink", name);
+        fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
     else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
              merges != vocab - TOKEN_MERGE)
-        fail(e, 1, "%s: expected version 1, %d to %d tokens and %d fewer merges, found version %u, "
-             "%u and %u. %s", name, TOKEN_MERGE, TOKENIZER_VOCAB_MAX, TOKEN_MERGE, version, vocab,
-             merges, HINT);
+        fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
+             "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
     else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
                                e)) {
         const unsigned char *p = bytes + TOKENIZER_HEAD;
@@ -3940,8 +3936,7 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
     return 0;
 }
 
-/* Lists the words of two bytes or more as ids, read from the tree's leaves to its root, and counts
- * their pairs. */
+/* Lists the words of two bytes or more, from the tree's leaves to its root; counts their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
     r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
     for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -4426,8 +4421,7 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
     return 0;
 }
 
-/* Takes a reference's value, [$x] as it is, [$x+1] counted, [x:name] told; remembers it; and tells
- * it in the form wanted or the first. */
+/* Takes, remembers and tells a value: [$x] as it is, [$x+1] counted, [x:name] told. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
     size_t at = t->memory.size;
     if (p->operator ? tell_operation(t, p)
@@ -4667,8 +4661,7 @@ static bool document_held(const Source *s, uint64_t number) {
     return rng_uniform(&draw) < s->valid;
 }
 
-/* Appends the tokens of a document of n bytes, with bos and end, and notes in d->starts where one
- * of d->held begins. */
+/* Appends the tokens of a document of n bytes; d->starts notes where one of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
     if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
     if (s->bos) ids_add(out, &d->bos, 1, e);
@@ -4677,8 +4670,7 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
     return ids_add(out, &d->end, 1, e);
 }
 
-/* A text or shards: the documents, shared out between training and validation. The last is cut,
- * where it must be, at white space, so that no word and no character is. */
+/* A text's or shards' documents are shared out. The last, if it must be cut, is at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
     const size_t unit = s->tokens[0] ? ID_BYTES : 1;
     Bytes all = {0};
@@ -4739,8 +4731,8 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
         d->fix = d->vocab - 1;
         const int below = s->bos || s->fix_token ? d->bos : d->vocab;
         return d->end < below ? 0
-             : fail(e, 2, "--end-token %d: expected an id below %d, free of --bos and --fix-token. "
-                    "Try: --vocab %d", d->end, below, d->end + 3);
+             : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
+                    below, d->end + 3);
     }
     if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
     d->vocab = t->vocab;
@@ -4753,8 +4745,7 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
                 "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
-/* Opens what s names: the tokenizer and a text or a grammar, or shards. seed orders the data; T is
- * the context, or 0 when only the held documents are wanted. */
+/* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
                 .pass = -1};
@@ -8074,8 +8065,8 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
     if (hash) return tokenizer_same(t, path, &s->data, e);
     return t->data.vocab == vocab ? 0
-         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids or --tokenizer",
-                path, vocab, t->data.vocab, s->data.tokenizer);
+         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
+                vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
