@@ -8065,8 +8065,8 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
     if (hash) return tokenizer_same(t, path, &s->data, e);
     return t->data.vocab == vocab ? 0
-         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids or --tokenizer",
-                path, vocab, t->data.vocab, s->data.tokenizer);
+         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
+                vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {

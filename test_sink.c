@@ -902,7 +902,7 @@ static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
     static const char *const TRY = "Try: git checkout data/golden";
     int lines = 0, told = -1, used = 0;
     unsigned long long sum = 0;
-    *text = (Bytes){0};
+    text->size = 0;
     *configs = 0;
     if (file_read(path, text, e)) return 1;
     if (bytes_add(text, "", 1, e)) return 1;
@@ -4286,28 +4286,27 @@ static double golden_bound(void) { return REAL_EPS < 1e-10 ? 2e-11 : 2e-3; }
 
 /* [E1] to [E8], [E29], [E43], [T4], [T11], [T12], [T13], [T15]: every pair of rows of two axes. */
 static void golden__against_twin(Test *t) {
-    Bytes text;
+    Bytes *text = bytes_of(t);
     int configs, n = 0;
     Golden g = {.path = GOLDEN, .bound = golden_bound(), .line = 1};
-    bool there = !golden_read(GOLDEN, &text, &configs, &g.e);
-    for (g.at = (const char *)text.at; there && n < configs && !g.e.status; n++)
+    bool there = !golden_read(GOLDEN, text, &configs, &g.e);
+    for (g.at = (const char *)text->at; there && n < configs && !g.e.status; n++)
         golden_config(&g, t);
     fact(t, there && golden_words(&g, "end "), "%s", g.e.text);
     fact(t, n >= 60, "%d configurations", n);
     fact(t, g.numbers > 0 && !g.changed, "%d of %ld: %s", g.changed, g.numbers, g.first);
     within(t, g.worst, 0, g.bound, "%s", g.what);
     note(t, "%d configurations, %ld numbers", n, g.numbers);
-    bytes_free(&text);
 }
 
 /* The comparison sees what it is for: each number of one configuration in turn gets another first
  * digit, and each time the comparison fails. In float a small number of a row may hide. */
 static void golden__sees_a_digit(Test *t) {
-    Bytes text;
+    Bytes *text = bytes_of(t);
     int configs, tried = 0, seen = 0;
-    fact(t, !golden_read(GOLDEN, &text, &configs, fresh(t)), "%s", t->e.text);
-    char *from = (char *)text.at, *end = from ? strstr(from, "\nconfig 1 ") : NULL;
-    if (!end) { fact(t, false, "no second configuration"); bytes_free(&text); return; }
+    fact(t, !golden_read(GOLDEN, text, &configs, fresh(t)), "%s", t->e.text);
+    char *from = (char *)text->at, *end = from ? strstr(from, "\nconfig 1 ") : NULL;
+    if (!end) { fact(t, false, "no second configuration"); return; }
     end[1] = 0;
     const Golden start = {.path = GOLDEN, .at = from, .line = 1, .bound = golden_bound()};
     Golden whole = start;
@@ -4329,33 +4328,29 @@ static void golden__sees_a_digit(Test *t) {
     }
     fact(t, tried > 100 && seen > tried * 9 / 10, "%d of %d changed digits were seen", seen, tried);
     note(t, "%d of %d changed digits were seen", seen, tried);
-    bytes_free(&text);
 }
 
 /* A file that is not there, is cut short, or has one other byte, is refused with one line. */
 static void golden_read__damage(Test *t) {
     static const char DAMAGED[] = "out/test-golden.txt";
-    Bytes text, again;
+    Bytes *text = bytes_of(t), *again = bytes_of(t);
     int configs;
     Rng r = {3};
-    fact(t, golden_read("data/golden/none.txt", &again, &configs, fresh(t)) == 1
+    fact(t, golden_read("data/golden/none.txt", again, &configs, fresh(t)) == 1
             && strstr(t->e.text, "data/golden/none.txt"), "no file: %s", t->e.text);
-    bytes_free(&again);
-    fact(t, !golden_read(GOLDEN, &text, &configs, fresh(t)), "%s", t->e.text);
-    for (int n = 0; n < 40 && text.size > 100; n++) {
+    fact(t, !golden_read(GOLDEN, text, &configs, fresh(t)), "%s", t->e.text);
+    for (int n = 0; n < 40 && text->size > 100; n++) {
         bool cut = n % 2;
-        size_t size = text.size - 1, at = n < 2 ? size - 1 : rng_below(&r, size);
-        unsigned char was = text.at[at];
-        text.at[at] = was == '7' ? '8' : '7';
-        fact(t, !file_write(DAMAGED, text.at, cut ? at : size, fresh(t)), "%s", t->e.text);
-        text.at[at] = was;
-        int status = golden_read(DAMAGED, &again, &configs, fresh(t));
+        size_t size = text->size - 1, at = n < 2 ? size - 1 : rng_below(&r, size);
+        unsigned char was = text->at[at];
+        text->at[at] = was == '7' ? '8' : '7';
+        fact(t, !file_write(DAMAGED, text->at, cut ? at : size, fresh(t)), "%s", t->e.text);
+        text->at[at] = was;
+        int status = golden_read(DAMAGED, again, &configs, fresh(t));
         fact(t, status == 1 && strstr(t->e.text, "expected") && strstr(t->e.text, "Try: "),
              "%s byte %zu: status %d, %s", cut ? "cut at" : "another", at, status, t->e.text);
-        bytes_free(&again);
     }
     remove(DAMAGED);
-    bytes_free(&text);
 }
 
 /* =================================================================================================
@@ -4961,25 +4956,23 @@ static char *document_of(Test *t, const Grammar *g, int n) {
     return (char *)b->at;
 }
 
-/* A story is written as English is. */
-static void story_reads(Test *t, const char *s, int n) {
+/* The stories are written as English is and have many words; cuts them into these. */
+static void stories_read(Test *t, char **documents, int n) {
+    enum { MOST = 400000 };
+    static const char BREAKS[] = " \n.,;:!?\"()-";
     static const char *const WRONG[] = {
         "  ", " ,", " .", "[", "]", "{", "}", "$", "\\", "..", ",,", " \n", "\n ", " a a", " a e",
         " a i", " an b", " an t", " the the ", "\t"};
-    const size_t size = strlen(s);
-    EACH(k, WRONG) fact(t, !strstr(s, WRONG[k]), "story %d has \"%s\"", n, WRONG[k]);
-    fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ' && size > 149, "story %d: %.20s", n, s);
-}
-
-/* The stories have many words; cuts them into these. */
-static void stories_words(Test *t, char **documents, int n) {
-    enum { MOST = 400000 };
-    static const char BREAKS[] = " \n.,;:!?\"()-";
     char **words = later(t, MOST, sizeof *words, NULL);
     int n_words = 0;
-    for (int i = 0; i < n; i++)
-        for (char *w = strtok(documents[i], BREAKS); w && n_words < MOST; w = strtok(NULL, BREAKS))
+    for (int i = 0; i < n; i++) {
+        char *s = documents[i];
+        const size_t size = strlen(s);
+        EACH(k, WRONG) fact(t, !strstr(s, WRONG[k]), "\"%s\" in %.60s", WRONG[k], s);
+        fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ' && size > 149, "a story: %.60s", s);
+        for (char *w = strtok(s, BREAKS); w && n_words < MOST; w = strtok(NULL, BREAKS))
             words[n_words++] = w;
+    }
     const int kinds = distinct_of(words, n_words);
     fact(t, kinds > 2500, "%d distinct words", kinds);
     note(t, "stories: %d words, %d distinct; ", n_words, kinds);
@@ -5057,10 +5050,9 @@ static void grammar__domains(Test *t) {
             const char *s = documents[n] = document_of(t, &g, n);
             fact(t, strlen(s) > 59 && strlen(s) < 11999, "%s: %zu bytes", path, strlen(s));
             document_counts(t, path, s, found);
-            if (story) story_reads(t, s, n);
         }
         fact(t, distinct_of(documents, DOCUMENTS) == DOCUMENTS, "%s: some are the same", path);
-        if (story) stories_words(t, documents, DOCUMENTS);
+        if (story) stories_read(t, documents, DOCUMENTS);
         grammar_free(&g);
         domains++;
     }
@@ -5801,12 +5793,11 @@ static void trainer_step__diverges(Test *t) {
 }
 
 /* The bytes of a checkpoint, written and read back through the disk. */
-static Bytes checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
-    Bytes b = {0};
-    Error e = {0};
-    if (!checkpoint_write(SCRATCH "/model.ckpt", r, with_moments, &e))
-        file_read(SCRATCH "/model.ckpt", &b, &e);
-    fact(t, !e.status, "%s", e.text);
+static Bytes *checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
+    Bytes *b = bytes_of(t);
+    if (!checkpoint_write(SCRATCH "/model.ckpt", r, with_moments, fresh(t)))
+        file_read(SCRATCH "/model.ckpt", b, &t->e);
+    fact(t, !t->e.status, "%s", t->e.text);
     return b;
 }
 
@@ -5855,7 +5846,7 @@ static void checkpoint__round_trip(Test *t) {
     for (int f = 0; f < 8; f++) {
         bool moments = f < 4;
         if (!smallest_trainer(t, &r, FLAGS[f % 4])) return;
-        Bytes b = checkpoint_of(t, &r, moments);
+        Bytes *b = checkpoint_of(t, &r, moments);
         fact(t, !checkpoint_load(SCRATCH "/model.ckpt", &back, true, fresh(t)), "%s", t->e.text);
         if (t->e.status) return;
         for (const Option *o = OPTIONS; o->flag; o++) {
@@ -5877,15 +5868,13 @@ static void checkpoint__round_trip(Test *t) {
         fact(t, !moments || (back.loss == r.loss && back.loss_sum == r.loss_sum &&
              back.loss_steps == 9 && back.data.source == r.data.source), "the run: loss %g",
              back.loss);
-        Bytes again = checkpoint_of(t, &back, moments);
-        fact(t, same_bytes(&again, &b), "%s: written again, other bytes", FLAGS[f % 4]);
+        Bytes *again = checkpoint_of(t, &back, moments);
+        fact(t, same_bytes(again, b), "%s: written again, other bytes", FLAGS[f % 4]);
         trainer_free(&back);
-        fact(t, !checkpoint_read(b.at, b.size, "x", &back, false, fresh(t)) && !back.m1 &&
+        fact(t, !checkpoint_read(b->at, b->size, "x", &back, false, fresh(t)) && !back.m1 &&
              !back.m.grads, "to evaluate: %s", t->e.text);
         trainer_free(&back);
         trainer_free(&r);
-        bytes_free(&b);
-        bytes_free(&again);
     }
 }
 
@@ -5908,18 +5897,17 @@ static void checkpoint_read__damage(Test *t) {
     Trainer r;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
-    Bytes b = checkpoint_of(t, &r, true);
-    for (size_t n = 0; n < b.size; n++)
-        fact(t, checkpoint_refused(b.at, n, "expected"), "cut to %zu bytes", n);
-    for (size_t i = 0; i < b.size; i++) {
-        b.at[i] ^= (unsigned char)(1 << i % 8);
-        fact(t, checkpoint_refused(b.at, b.size, "expected"), "byte %zu changed", i);
-        b.at[i] ^= (unsigned char)(1 << i % 8);
+    Bytes *b = checkpoint_of(t, &r, true);
+    for (size_t n = 0; n < b->size; n++)
+        fact(t, checkpoint_refused(b->at, n, "expected"), "cut to %zu bytes", n);
+    for (size_t i = 0; i < b->size; i++) {
+        b->at[i] ^= (unsigned char)(1 << i % 8);
+        fact(t, checkpoint_refused(b->at, b->size, "expected"), "byte %zu changed", i);
+        b->at[i] ^= (unsigned char)(1 << i % 8);
     }
-    bytes_add(&b, "", 1, fresh(t));
-    fact(t, checkpoint_refused(b.at, b.size, "damaged"), "a byte more");
-    note(t, "%zu bytes", b.size);
-    bytes_free(&b);
+    bytes_add(b, "", 1, fresh(t));
+    fact(t, checkpoint_refused(b->at, b->size, "damaged"), "a byte more");
+    note(t, "%zu bytes", b->size);
     trainer_free(&r);
 }
 
@@ -5972,26 +5960,24 @@ static void checkpoint_read__hostile(Test *t) {
     Trainer r;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
-    Bytes b = checkpoint_of(t, &r, false);
-    const int count = 24 + (int)number_at(b.at + 16, 8) + 44;
+    Bytes *b = checkpoint_of(t, &r, false);
+    const int count = 24 + (int)number_at(b->at + 16, 8) + 44;
     for (int i = 0; i < N + M + 8; i++) {
-        Bytes w = {0};
-        bytes_add(&w, b.at, b.size, fresh(t));
+        Bytes *w = bytes_of(t);
+        bytes_add(w, b->at, b->size, fresh(t));
         if (i < N) {
             for (int k = 0; k < NUMBERS[i].bytes; k++)
-                w.at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
-            if (NUMBERS[i].at == SHORTER) w.size -= 12;
-            if (NUMBERS[i].at == LONGER) bytes_number(&w, 0, 8, &t->e);
+                w->at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
+            if (NUMBERS[i].at == SHORTER) w->size -= 12;
+            if (NUMBERS[i].at == LONGER) bytes_number(w, 0, 8, &t->e);
         }
-        else if (i < N + M) fact(t, replaced(&w, TEXTS[i - N][0], TEXTS[i - N][1]), "no %s",
+        else if (i < N + M) fact(t, replaced(w, TEXTS[i - N][0], TEXTS[i - N][1]), "no %s",
                                  TEXTS[i - N][0]);
-        else w.at[count + i - N - M] ^= 1;                   /* of the number of parameters */
-        seal(&w);
-        fact(t, checkpoint_refused(w.at, w.size, i < N ? NUMBERS[i].said : ""), "%d is read: %s",
+        else w->at[count + i - N - M] ^= 1;                   /* of the number of parameters */
+        seal(w);
+        fact(t, checkpoint_refused(w->at, w->size, i < N ? NUMBERS[i].said : ""), "%d is read: %s",
              i, i >= N && i < N + M ? TEXTS[i - N][1] : "a number");
-        bytes_free(&w);
     }
-    bytes_free(&b);
     trainer_free(&r);
 }
 
@@ -6001,40 +5987,38 @@ static void checkpoint_read__other_precision(Test *t) {
     Trainer r, back, older;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
-    Bytes b = checkpoint_of(t, &r, true), w = {0};
-    const size_t run = b.size - 40, head = 24 + (size_t)number_at(b.at + 16, 8) + 52;
+    Bytes *b = checkpoint_of(t, &r, true), *w = bytes_of(t);
+    const size_t run = b->size - 40, head = 24 + (size_t)number_at(b->at + 16, 8) + 52;
     const real *parts[3] = {r.m.params, r.m1, r.m2};
-    bytes_add(&w, b.at, head, fresh(t));
-    w.at[12] = OTHERS;
+    bytes_add(w, b->at, head, fresh(t));
+    w->at[12] = OTHERS;
     for (idx i = 0; i < 3 * r.m.count; i++) {
         double d = (double)parts[i / r.m.count][i % r.m.count];
         float f = (float)d;
-        bytes_add(&w, OTHERS == 4 ? (const void *)&f : (const void *)&d, OTHERS, &t->e);
+        bytes_add(w, OTHERS == 4 ? (const void *)&f : (const void *)&d, OTHERS, &t->e);
     }
-    const size_t numbers = w.size;
-    bytes_add(&w, b.at + run, 40, &t->e);
-    seal(&w);
-    bool read = !checkpoint_read(w.at, w.size, "x", &back, true, &t->e);
+    const size_t numbers = w->size;
+    bytes_add(w, b->at + run, 40, &t->e);
+    seal(w);
+    bool read = !checkpoint_read(w->at, w->size, "x", &back, true, &t->e);
     fact(t, read && back.loss_sum == r.loss_sum, "%s", t->e.text);
     if (!read) return;
-    w.at[head - 12] = 1;                         /* moments, and nothing of the run behind them */
-    w.size = numbers + 8;
-    seal(&w);
-    read = !checkpoint_read(w.at, w.size, "x", &older, true, &t->e);
+    w->at[head - 12] = 1;                         /* moments, and nothing of the run behind them */
+    w->size = numbers + 8;
+    seal(w);
+    read = !checkpoint_read(w->at, w->size, "x", &older, true, &t->e);
     fact(t, read && older.m1[1] == back.m1[1], "%s", t->e.text);
     if (read) trainer_free(&older);
     for (unsigned char part = 0; part < 8; part++) {         /* what follows is not what is said */
-        w.at[head - 12] = part;
-        seal(&w);
-        fact(t, part == 1 || checkpoint_refused(w.at, w.size, "another number"), "parts %d", part);
+        w->at[head - 12] = part;
+        seal(w);
+        fact(t, part == 1 || checkpoint_refused(w->at, w->size, "another number"), "parts %d", part);
     }
     real *const found[3] = {back.m.params, back.m1, back.m2};
     for (idx i = 0; i < 3 * r.m.count; i++) {
         real want = (real)(float)parts[i / r.m.count][i % r.m.count];
         fact(t, found[i / r.m.count][i % r.m.count] == want, "number %td", i);
     }
-    bytes_free(&b);
-    bytes_free(&w);
     trainer_free(&r);
     trainer_free(&back);
 }
@@ -6062,38 +6046,34 @@ static void checkpoint__continues(Test *t) {
     Settings s;
     Trainer whole, half, on;
     Error e = {0};
-    Bytes shard = {0};
+    Bytes *shard = bytes_of(t);
     Rng r = {4};
     int32_t ids[3000];
     if (!tale_open(t, &s, "")) return;
     for (int i = 0; i < 3000; i++) ids[i] = (int32_t)rng_below(&r, 60);
-    shard_bytes(&shard, ids, 3000, true);
-    file_write(SCRATCH "/1.bin", shard.at, shard.size, &e);
-    shard_bytes(&shard, ids + 1, 2999, true);
-    file_write(SCRATCH "/2.bin", shard.at, shard.size, &e);
-    bytes_free(&shard);
+    shard_bytes(shard, ids, 3000, true);
+    file_write(SCRATCH "/1.bin", shard->at, shard->size, &e);
+    shard_bytes(shard, ids + 1, 2999, true);
+    file_write(SCRATCH "/2.bin", shard->at, shard->size, &e);
     for (int k = 0; k < 12; k++) {
         const char *flags = FLAGS[k % 6];
         if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
             !resume_settings_of(t, &s, flags, NULL, 0)) return;
         steps_of(t, &whole, 12);
         steps_of(t, &half, k < 6 ? 6 : k);
-        Bytes end = checkpoint_of(t, &whole, true), middle = checkpoint_of(t, &half, true);
-        fact(t, middle.size == end.size && !same_bytes(&middle, &end), "all steps give no more");
-        file_write(s.out, middle.at, middle.size, &e);
+        Bytes *end = checkpoint_of(t, &whole, true), *middle = checkpoint_of(t, &half, true);
+        fact(t, middle->size == end->size && !same_bytes(middle, end), "all steps give no more");
+        file_write(s.out, middle->at, middle->size, &e);
         if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
         fact(t, on.loss == half.loss && on.loss_sum == half.loss_sum && on.step == half.step,
              "the last step's loss is %g, not %g", on.loss, half.loss);
         Trainer *const rest[] = {&on, &half};
         EACH(i, rest) {
             within(t, steps_of(t, rest[i], 12), whole.loss, 0, "loss of step 12");
-            Bytes again = checkpoint_of(t, rest[i], true);
-            fact(t, same_bytes(&again, &end), "%s: another file (%d)", flags, i);
-            bytes_free(&again);
+            Bytes *again = checkpoint_of(t, rest[i], true);
+            fact(t, same_bytes(again, end), "%s: another file (%d)", flags, i);
             trainer_free(rest[i]);
         }
-        bytes_free(&middle);
-        bytes_free(&end);
         trainer_free(&whole);
     }
     snprintf(s.data.tokens, sizeof s.data.tokens, SCRATCH "/2.bin");
@@ -6203,7 +6183,7 @@ static void trainer_restart__from_parameters(Test *t) {
     if (!tale_open(t, &s, "")) return;
     EACH(k, FLAGS) {
         Trainer base, by_hand, tuned, read, on, *const all[] = {&by_hand, &tuned, &read, &on};
-        Bytes want = {0};
+        Bytes *want = NULL;
         char flags[400];
         snprintf(flags, sizeof flags, "--extra k %s", FLAGS[k]);
         if (!trainer_made(t, &base, BASE_RUN) || !trainer_made(t, &tuned, BASE_RUN) ||
@@ -6235,12 +6215,10 @@ static void trainer_restart__from_parameters(Test *t) {
             steps_of(t, all[i], 12);
             within(t, all[i]->loss, by_hand.loss, 0, "loss of step 12");
             fact(t, all[i]->norm > 0 && all[i]->norm == by_hand.norm, "norm %g", all[i]->norm);
-            Bytes got = checkpoint_of(t, all[i], true);
+            Bytes *got = checkpoint_of(t, all[i], true);
             if (!i) want = got;
-            fact(t, same_bytes(&got, &want), "%s: another file %d", FLAGS[k], i);
-            if (i) bytes_free(&got);
+            fact(t, same_bytes(got, want), "%s: another file %d", FLAGS[k], i);
         }
-        bytes_free(&want);
         trainer_free(&base);
         EACH(i, all) trainer_free(all[i]);
     }
@@ -6274,24 +6252,22 @@ static void train_run__continues_the_log(Test *t) {
         while (part.step < stop && !trainer_step(&part, &e))
             if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
         EACH(i, ROWS) {
-            Bytes left = {0}, now = {0};
+            Bytes *left = bytes_of(t), *now = bytes_of(t);
             if (!resume_settings_of(t, &s, FLAGS, NULL, 0)) return;
             checkpoint_write(s.out, &part, true, &e);
             snprintf(s.log, sizeof s.log, SCRATCH "/on.csv");
-            bytes_add(&left, log.at, ROWS[i].cut, &e);
-            bytes_add(&left, ROWS[i].tail, strlen(ROWS[i].tail), &e);
-            file_write(s.log, left.at, left.size, &e);
+            bytes_add(left, log.at, ROWS[i].cut, &e);
+            bytes_add(left, ROWS[i].tail, strlen(ROWS[i].tail), &e);
+            file_write(s.log, left->at, left->size, &e);
             if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
             progress_start(&p, "test", true);
             const int status = train_run(&on, &p, fresh(t));
             fact(t, status == !ROWS[i].good, "stopped at %d, log %d: status %d, %s", stop, i,
                  status, t->e.text);
-            file_read(s.log, &now, &e);
-            fact(t, same_bytes(&now, status || stop == 20 ? &left : &log),
+            file_read(s.log, now, &e);
+            fact(t, same_bytes(now, status || stop == 20 ? left : &log),
                  "stopped at %d, log %d: another file", stop, i);
             fact(t, status || (p.looks == 7 && p.look[6].step == 20), "%d looks", p.looks);
-            bytes_free(&now);
-            bytes_free(&left);
             trainer_free(&on);
         }
         trainer_free(&part);
@@ -6305,7 +6281,7 @@ static void checkpoint_write__no_room(Test *t) {
     Trainer r;
     scratch_open();
     if (!smallest_trainer(t, &r, "")) return;
-    Bytes b = checkpoint_of(t, &r, true), now = {0};
+    Bytes *b = checkpoint_of(t, &r, true), *now = bytes_of(t);
     FILE *f = fopen("/dev/full", "wb");
     if (f) fclose(f);
     if (!f || system("ln -s /dev/full " SCRATCH "/model.ckpt.new")) t->skip = "no /dev/full here";
@@ -6314,16 +6290,14 @@ static void checkpoint_write__no_room(Test *t) {
         fact(t, checkpoint_write(SCRATCH "/model.ckpt", &r, true, fresh(t)) == 1 &&
              strstr(t->e.text, "model.ckpt: cannot be written") && strstr(t->e.text, "Try: "),
              "a full disk: %s", t->e.text);
-        file_read(SCRATCH "/model.ckpt", &now, fresh(t));
-        fact(t, same_bytes(&now, &b), "the old file is gone");
+        file_read(SCRATCH "/model.ckpt", now, fresh(t));
+        fact(t, same_bytes(now, b), "the old file is gone");
         fact(t, file_missing(SCRATCH "/model.ckpt.new"), "something is left beside it");
     }
     fact(t, !make_folder(SCRATCH "/folder") &&
          checkpoint_write(SCRATCH "/folder", &r, true, fresh(t)) == 1 &&
          strstr(t->e.text, "Try: "), "a folder's name: %s", t->e.text);
     fact(t, file_missing(SCRATCH "/folder.new"), "something is left beside the folder");
-    bytes_free(&b);
-    bytes_free(&now);
     trainer_free(&r);
 }
 
@@ -6333,7 +6307,7 @@ static void train_run__leaves(Test *t) {
     Trainer r, back, by_hand;
     Progress p;
     Error e = {0};
-    Bytes log = {0};
+    Bytes *log = bytes_of(t);
     if (!tale_open(t, &s, "") || !trainer_made(t, &by_hand, "--extra k --steps 10 --accumulate 2")
         || !trainer_made(t, &r, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2"))
         return;
@@ -6341,12 +6315,12 @@ static void train_run__leaves(Test *t) {
     snprintf(r.s.out, sizeof r.s.out, SCRATCH "/run.ckpt");
     progress_start(&p, "test", true);
     fact(t, !train_run(&r, &p, &e) && r.step == 10, "%s", e.text);
-    file_read(SCRATCH "/log.csv", &log, &e);
-    bytes_add(&log, "", 1, &e);
+    file_read(SCRATCH "/log.csv", log, &e);
+    bytes_add(log, "", 1, &e);
     int lines = 0;
     long step = -1;
     double tokens = 0, loss = 0, alpha1 = 0, star = 0, mean = 0;
-    for (char *line = strtok((char *)log.at, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+    for (char *line = strtok((char *)log->at, "\n"); line; line = strtok(NULL, "\n"), lines++) {
         int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens, &loss, &alpha1,
                        &star);
         fact(t, !lines ? !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33)
@@ -6366,7 +6340,6 @@ static void train_run__leaves(Test *t) {
         trainer_free(&back);
     }
     fact(t, !e.status, "%s", e.text);
-    bytes_free(&log);
     trainer_free(&r);
     trainer_free(&by_hand);
 }
