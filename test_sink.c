@@ -7276,7 +7276,7 @@ static void settings_parse__words(Test *t) {
     }
 }
 
-/* Later flags win, a variant is its flags where it stands, min-lr is lr/10; the paper's defaults. */
+/* Later flags win, a variant is its flags where it stands, min-lr is lr/10; paper defaults. */
 static void settings_parse__order(Test *t) {
     static const struct { const char *flags; int sim; double scale; } ROWS[] = {
         {"--sim elu --sim sigmoid", SIM_SIGMOID, 1},
