@@ -183,66 +183,66 @@
  * where a key offers itself for it.
  */
 const Variant VARIANTS[] = {
-    /* name, flags, source, Sink_1 in %, loss */
-    /* [T6] [T15] Section 7.4: the eleven operations, by phi, sim and Z. Compare 2 with 3 */
-    {"softmax", "", "Table 15, 1", "18.18", "3.73"},
-    {"sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70"},
-    {"sigmoid-sum", "--sim sigmoid", "Table 15, 3", "30.24", "3.74"},
-    {"elu", "--sim elu --normalizer one", "Table 15, 4", "0.80", "3.69"},
-    {"elu-sum", "--sim elu", "Table 15, 5", "-", "-"},
-    {"elu-kernel-sum", "--kernel elu --sim identity", "Table 15, 6", "53.65", "4.19"},
-    {"elu-kernel", "--kernel elu --sim identity --normalizer one", "Table 15, 7", "-", "-"},
-    {"linear-clamp", "--sim identity --normalizer clamp", "Table 15, 8", "-", "-"},
-    {"linear", "--sim identity --normalizer one", "Table 15, 9", "0.00", "3.99"},
-    {"mlp-clamp", "--kernel mlp --sim identity --normalizer clamp", "Table 15, 10", "0.19", "3.85"},
-    {"mlp", "--kernel mlp --sim identity --normalizer one", "Table 15, 11", "0.74", "3.91"},
-    /* [T4] Section 7.3: who takes the sink over. A token or a key does, a value alone does not */
-    {"sink-token", "--sink-token", "Table 4, 2", "* 74.12 / 0.00", "3.72"},
-    {"kv-bias", "--extra kv", "Table 4, 3", "* 72.76 / 0.04", "3.72"},
-    {"k-bias", "--extra k", "Table 4, 4", "* 73.34 / 0.00", "3.72"},
-    {"v-bias", "--vbias", "Table 4, 5", "17.53", "3.73"},
-    /* [T12] One k* (and v*) for all heads: with a v* the first token gets part of the sink back */
-    {"kv-bias-shared", "--extra kv --extra-shared", "Table 12 right", "* 56.61 / 12.44", "3.72"},
-    {"k-bias-shared", "--extra k --extra-shared", "Table 12 right", "* 68.31 / 0.23", "3.72"},
-    /* [T5] k* with a fixed v*: the longer v*, the more of the sink returns to x_1 */
-    {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1", "Table 5, v'", "0.06", ""},
-    {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20", "Table 5, 20v'", "25.88", ""},
-    {"k-bias-ones", "--extra k --extra-value ones --extra-norm 1",
-     "Table 5, v''", "* 69.74 / 2.15", "3.72"},
-    {"k-bias-20ones", "--extra k --extra-value ones --extra-norm 20",
-     "Table 5, 20v''", "* 0.00 / 11.21", "3.73"},
-    /* [T13] d_a = 1 of 96 dims; the paper's d_a = 64 has Sink_* 69.19 and Sink_1 0.04 */
-    {"k-bias-1dim", "--extra k --extra-dims 1", "Table 13", "4.74", ""},
-    /* [T3] Section 7.1: a sink under every scheme, and without any. relative: see F3 and 3.4 */
-    {"nope", "--pos none", "Table 3", "20.35", "3.81"},
-    {"absolute", "--pos absolute", "Table 3", "32.73", "3.74"},
-    {"learned", "--pos learned", "Table 3", "33.13", "3.79"},
-    {"relative", "--pos relative", "Table 3", "35.53", "5.45"},
-    {"alibi", "--pos alibi", "Table 3", "20.78", "3.71"},
-    {"post-norm", "--place post", "Section 7.2", "13.54", ""},
-    /* [T11] Appendix C.3. The three without a gate keep F = 1536, and so have 47,202,048
-     * parameters without the embeddings, where the others have 58,998,528 */
-    {"relu", "--act relu", "Table 11", "16.90", "3.82"},
-    {"gelu", "--act gelu", "Table 11", "14.76", "3.79"},
-    {"swish", "--act swish", "Table 11", "17.89", "3.80"},
-    {"reglu", "--act reglu", "Table 11", "13.88", "3.75"},
-    {"geglu", "--act geglu", "Table 11", "17.86", "3.73"},
-    {"addition", "--combine add", "Table 12 left", "21.76", "3.74"},
-    /* [T14] Weights that sum to alpha; m_ij divides by their sum, so that Sink_1 compares */
-    {"scale-2", "--scale 2", "Table 14 left", "29.10", "3.72"},
-    {"scale-0.2", "--scale 0.2", "Table 14 left", "9.41", "3.72"},
-    {"scale-0.05", "--scale 0.05", "Table 14 left", "4.53", "3.78"},
-    /* [FIG29] [FIG5] [FIG6] Shown as figures only, without numbers */
-    {"pnorm-half", "--normalizer pnorm --pnorm 0.5", "Figure 29", "", ""},
-    {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2", "Figure 29", "", ""},
-    {"prefix-5", "--prefix 5", "Figure 5", "", ""},
-    {"window-32", "--window 32", "Figure 6", "", ""},
-    /* Relatives of the paper's rows that it does not train */
-    {"t5", "--pos t5", "beyond: T5's learned relative bias", "", ""},
-    {"off-by-one", "--extra zero", "beyond: softmax-off-by-one", "", ""},
-    {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
-    {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
-    {NULL, NULL, NULL, NULL, NULL}
+  /* name, flags, source, Sink_1 in %, loss */
+  /* [T6] [T15] Section 7.4: the eleven operations, by phi, sim and Z. Compare 2 with 3 */
+  {"softmax", "", "Table 15, 1", "18.18", "3.73"},
+  {"sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70"},
+  {"sigmoid-sum", "--sim sigmoid", "Table 15, 3", "30.24", "3.74"},
+  {"elu", "--sim elu --normalizer one", "Table 15, 4", "0.80", "3.69"},
+  {"elu-sum", "--sim elu", "Table 15, 5", "-", "-"},
+  {"elu-kernel-sum", "--kernel elu --sim identity", "Table 15, 6", "53.65", "4.19"},
+  {"elu-kernel", "--kernel elu --sim identity --normalizer one", "Table 15, 7", "-", "-"},
+  {"linear-clamp", "--sim identity --normalizer clamp", "Table 15, 8", "-", "-"},
+  {"linear", "--sim identity --normalizer one", "Table 15, 9", "0.00", "3.99"},
+  {"mlp-clamp", "--kernel mlp --sim identity --normalizer clamp", "Table 15, 10", "0.19", "3.85"},
+  {"mlp", "--kernel mlp --sim identity --normalizer one", "Table 15, 11", "0.74", "3.91"},
+  /* [T4] Section 7.3: who takes the sink over. A token or a key does, a value alone does not */
+  {"sink-token", "--sink-token", "Table 4, 2", "* 74.12 / 0.00", "3.72"},
+  {"kv-bias", "--extra kv", "Table 4, 3", "* 72.76 / 0.04", "3.72"},
+  {"k-bias", "--extra k", "Table 4, 4", "* 73.34 / 0.00", "3.72"},
+  {"v-bias", "--vbias", "Table 4, 5", "17.53", "3.73"},
+  /* [T12] One k* (and v*) for all heads: with a v* the first token gets part of the sink back */
+  {"kv-bias-shared", "--extra kv --extra-shared", "Table 12 right", "* 56.61 / 12.44", "3.72"},
+  {"k-bias-shared", "--extra k --extra-shared", "Table 12 right", "* 68.31 / 0.23", "3.72"},
+  /* [T5] k* with a fixed v*: the longer v*, the more of the sink returns to x_1 */
+  {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1", "Table 5, v'", "0.06", ""},
+  {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20", "Table 5, 20v'", "25.88", ""},
+  {"k-bias-ones", "--extra k --extra-value ones --extra-norm 1",
+   "Table 5, v''", "* 69.74 / 2.15", "3.72"},
+  {"k-bias-20ones", "--extra k --extra-value ones --extra-norm 20",
+   "Table 5, 20v''", "* 0.00 / 11.21", "3.73"},
+  /* [T13] d_a = 1 of 96 dims; the paper's d_a = 64 has Sink_* 69.19 and Sink_1 0.04 */
+  {"k-bias-1dim", "--extra k --extra-dims 1", "Table 13", "4.74", ""},
+  /* [T3] Section 7.1: a sink under every scheme, and without any. relative: see F3 and 3.4 */
+  {"nope", "--pos none", "Table 3", "20.35", "3.81"},
+  {"absolute", "--pos absolute", "Table 3", "32.73", "3.74"},
+  {"learned", "--pos learned", "Table 3", "33.13", "3.79"},
+  {"relative", "--pos relative", "Table 3", "35.53", "5.45"},
+  {"alibi", "--pos alibi", "Table 3", "20.78", "3.71"},
+  {"post-norm", "--place post", "Section 7.2", "13.54", ""},
+  /* [T11] Appendix C.3. The three without a gate keep F = 1536, and so have 47,202,048
+   * parameters without the embeddings, where the others have 58,998,528 */
+  {"relu", "--act relu", "Table 11", "16.90", "3.82"},
+  {"gelu", "--act gelu", "Table 11", "14.76", "3.79"},
+  {"swish", "--act swish", "Table 11", "17.89", "3.80"},
+  {"reglu", "--act reglu", "Table 11", "13.88", "3.75"},
+  {"geglu", "--act geglu", "Table 11", "17.86", "3.73"},
+  {"addition", "--combine add", "Table 12 left", "21.76", "3.74"},
+  /* [T14] Weights that sum to alpha; m_ij divides by their sum, so that Sink_1 compares */
+  {"scale-2", "--scale 2", "Table 14 left", "29.10", "3.72"},
+  {"scale-0.2", "--scale 0.2", "Table 14 left", "9.41", "3.72"},
+  {"scale-0.05", "--scale 0.05", "Table 14 left", "4.53", "3.78"},
+  /* [FIG29] [FIG5] [FIG6] Shown as figures only, without numbers */
+  {"pnorm-half", "--normalizer pnorm --pnorm 0.5", "Figure 29", "", ""},
+  {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2", "Figure 29", "", ""},
+  {"prefix-5", "--prefix 5", "Figure 5", "", ""},
+  {"window-32", "--window 32", "Figure 6", "", ""},
+  /* Relatives of the paper's rows that it does not train */
+  {"t5", "--pos t5", "beyond: T5's learned relative bias", "", ""},
+  {"off-by-one", "--extra zero", "beyond: softmax-off-by-one", "", ""},
+  {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
+  {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
+  {NULL, NULL, NULL, NULL, NULL}
 };
 
 /* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
@@ -271,7 +271,7 @@ static int config_columns(const Config *c, int T) { return config_rows(c, T) + (
 
 /* The column of token 1, the k = 1 of Sink_1. */
 static int config_column_first(const Config *c) {
-    return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0);
+  return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0);
 }
 
 /* The column whose weight Table 4 calls Sink_*. */
@@ -281,38 +281,38 @@ static int config_column_star(const Config *c) { return c->extra || c->sink_toke
  * window, and through n of them a token still reaches back n (w-1) places. Published models give it
  * to some layers only, always with a period. */
 static int config_window(const Config *c, int l) {
-    bool has = !c->window_period || l % c->window_period == c->window_offset;
-    return has ? c->window : 0;
+  bool has = !c->window_period || l % c->window_period == c->window_offset;
+  return has ? c->window : 0;
 }
 
 /* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
  * mixer (Mamba) and the experts stand in data/hf.c, forward only: to train them is refused. */
 static bool config_attends(const Config *c, int l) {
-    return !c->attention_period || l % c->attention_period == c->attention_offset;
+  return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
 
 /* how many of the L blocks have it: 1 or more */
 static int config_attending(const Config *c) {
-    int n = 0;
-    for (int l = 0; l < c->layers; l++) n += config_attends(c, l);
-    return n;
+  int n = 0;
+  for (int l = 0; l < c->layers; l++) n += config_attends(c, l);
+  return n;
 }
 
 /* X where block l has experts, else 0 */
 static int config_experts(const Config *c, int l) {
-    return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
+  return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
 }
 
 /* 0, or 2 with one line for a model that has no backward: a block of Mamba's or of experts */
 static int config_trains(const Config *c, Error *e) {
-    if (config_attending(c) < c->layers)
-        return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
-                    "./hf eval MODEL, or without it", c->attention_period);
-    for (int l = 0; l < c->layers; l++)
-        if (config_experts(c, l))
-            return fail(e, 2, "--experts %d: experts are forward only. Try: ./hf eval MODEL, or "
-                        "without it", c->experts);
-    return 0;
+  if (config_attending(c) < c->layers)
+      return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
+                  "./hf eval MODEL, or without it", c->attention_period);
+  for (int l = 0; l < c->layers; l++)
+      if (config_experts(c, l))
+          return fail(e, 2, "--experts %d: experts are forward only. Try: ./hf eval MODEL, or "
+                      "without it", c->experts);
+  return 0;
 }
 
 /* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which. It
@@ -333,42 +333,42 @@ static int config_trains(const Config *c, Error *e) {
  * A dim that is not learned starts at 0 and gets gradient 0 (3.7); AdamW and its decay leave a 0
  * alone. Tests: config_learned_dim__orders, gradients__frozen_dims. */
 static bool config_learned_dim(const Config *c, int d) {
-    int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
-    int half = c->rotary_dims / 2, r = 2 * half, rank;       /* rank 0 is learned first */
-    if (c->extra_order == ORDER_FIRST) rank = d;
-    else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
-    else if (d >= r) rank = d - r;
-    else {
-        /* dim d is number `second` (0 or 1) of pair `pair`; the last pair is the slowest */
-        int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
-        int second = c->rope_pairing == PAIR_HALF ? d / half : d % 2;
-        rank = D - r + 2 * (half - 1 - pair) + second;
-    }
-    return rank < learned;
+  int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
+  int half = c->rotary_dims / 2, r = 2 * half, rank;       /* rank 0 is learned first */
+  if (c->extra_order == ORDER_FIRST) rank = d;
+  else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
+  else if (d >= r) rank = d - r;
+  else {
+    /* dim d is number `second` (0 or 1) of pair `pair`; the last pair is the slowest */
+    int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
+    int second = c->rope_pairing == PAIR_HALF ? d / half : d % 2;
+    rank = D - r + 2 * (half - 1 - pair) + second;
+  }
+  return rank < learned;
 }
 
 /* Fills the fields that follow from others: D = C/H, K = H, E = C and r = D unless they are given.
  * None of them is 0 afterwards, so resolving twice changes nothing. */
 static void config_fill(Config *c) {
-    if (!c->vocab) c->vocab = VOCAB_DEFAULT;
-    if (!c->head_dim) c->head_dim = c->dim / c->heads;
-    if (!c->kv_heads) c->kv_heads = c->heads;                /* H/K query heads share a key head */
-    if (!c->embed_dim) c->embed_dim = c->dim;
-    if (!c->rotary_dims) c->rotary_dims = c->head_dim;       /* lowfreq reads it without rotary */
-    if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0) c->pnorm = 2;
-    /* The 1-norm of positive scores is their sum. Where scores can have either sign it is not, but
-     * there a plain sum is refused, and so is this. */
-    if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
-        c->normalizer = NORMALIZER_SUM;
-        c->pnorm = 0;
-    }
-    if (c->attention_period) {                               /* as Mamba's authors have it */
-        if (!c->mamba_inner) c->mamba_inner = 2 * c->dim;
-        if (!c->mamba_state) c->mamba_state = 16;
-        if (!c->mamba_conv) c->mamba_conv = 4;
-        if (!c->mamba_rank) c->mamba_rank = (c->dim + 15) / 16;
-    }
-    if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
+  if (!c->vocab) c->vocab = VOCAB_DEFAULT;
+  if (!c->head_dim) c->head_dim = c->dim / c->heads;
+  if (!c->kv_heads) c->kv_heads = c->heads;                /* H/K query heads share a key head */
+  if (!c->embed_dim) c->embed_dim = c->dim;
+  if (!c->rotary_dims) c->rotary_dims = c->head_dim;       /* lowfreq reads it without rotary */
+  if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0) c->pnorm = 2;
+  /* The 1-norm of positive scores is their sum. Where scores can have either sign it is not, but
+   * there a plain sum is refused, and so is this. */
+  if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
+    c->normalizer = NORMALIZER_SUM;
+    c->pnorm = 0;
+  }
+  if (c->attention_period) {                               /* as Mamba's authors have it */
+    if (!c->mamba_inner) c->mamba_inner = 2 * c->dim;
+    if (!c->mamba_state) c->mamba_state = 16;
+    if (!c->mamba_conv) c->mamba_conv = 4;
+    if (!c->mamba_rank) c->mamba_rank = (c->dim + 15) / 16;
+  }
+  if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
@@ -391,56 +391,56 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
 static int config_resolve(Config *c, Error *e) {
-    bool divides = c->head_dim || c->dim % c->heads == 0;
-    config_fill(c);
-    bool p_norm = c->normalizer == NORMALIZER_PNORM, sum = c->normalizer == NORMALIZER_SUM;
-    bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
-    bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
-    int D = c->head_dim, period = c->attention_period;
-    int attending = period < c->layers ? period : c->layers;
-    /* what must not be, and what to say of it, with two numbers at most */
-    const struct { bool wrong; const char *says; int a, b; } RULES[] = {
-        {!divides, "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
-         c->heads, c->dim},
-        {c->heads % c->kv_heads, "--kv-heads %d does not divide --heads %d. Try: a divisor",
-         c->kv_heads, c->heads},
-        {c->rotary_dims > D, "--rotary-dims %d is more than a head's dims. Try: at most %d",
-         c->rotary_dims, D},
-        {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, and %d dims are "
-         "odd. Try: an even --head-dim, or --rotary-dims %d", c->rotary_dims, c->rotary_dims - 1},
-        {c->rope_scaling == ROPE_LLAMA3 && !(c->rope_high > c->rope_low),
-         "--rope-high is not above --rope-low. Try: --rope-low 1 --rope-high 4", 0, 0},
-        {c->extra_dims > D, "--extra-dims %d is more than a head's dims. Try: at most %d",
-         c->extra_dims, D},
-        {c->prefix > c->context, "--prefix %d is longer than the context. Try: at most %d",
-         c->prefix, c->context},
-        {c->window_period && c->window_offset >= c->window_period,
-         "--window-offset %d never occurs. Try: at most %d, --window-period less 1",
-         c->window_offset, c->window_period - 1},
-        {period && c->attention_offset >= attending,
-         "--attention-offset %d: no block attends. Try: at most %d",
-         c->attention_offset, attending - 1},
-        {c->expert_period && c->expert_offset >= c->expert_period,
-         "--expert-offset %d never occurs. Try: at most %d, --expert-period less 1",
-         c->expert_offset, c->expert_period - 1},
-        {c->experts && c->expert_top > c->experts,
-         "--expert-top %d is more than the --experts %d there are. Try: fewer",
-         c->expert_top, c->experts},
-        {!p_norm && c->pnorm != 0,
-         "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm with it", 0, 0},
-        {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
-        {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
-         "has no slope at 0. Try: --pnorm 1 or more, or --sim exp", 0, 0},
-        {identity && sum && !elu, "--sim identity has scores of either sign, whose plain sum can "
-         "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
-        {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
-         "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
-        {c->extra_value != VALUE_ZERO && c->extra != EXTRA_K,
-         "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
-    };
-    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
-        if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
-    return 0;
+  bool divides = c->head_dim || c->dim % c->heads == 0;
+  config_fill(c);
+  bool p_norm = c->normalizer == NORMALIZER_PNORM, sum = c->normalizer == NORMALIZER_SUM;
+  bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
+  bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
+  int D = c->head_dim, period = c->attention_period;
+  int attending = period < c->layers ? period : c->layers;
+  /* what must not be, and what to say of it, with two numbers at most */
+  const struct { bool wrong; const char *says; int a, b; } RULES[] = {
+    {!divides, "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
+     c->heads, c->dim},
+    {c->heads % c->kv_heads, "--kv-heads %d does not divide --heads %d. Try: a divisor",
+     c->kv_heads, c->heads},
+    {c->rotary_dims > D, "--rotary-dims %d is more than a head's dims. Try: at most %d",
+     c->rotary_dims, D},
+    {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, and %d dims are "
+     "odd. Try: an even --head-dim, or --rotary-dims %d", c->rotary_dims, c->rotary_dims - 1},
+    {c->rope_scaling == ROPE_LLAMA3 && !(c->rope_high > c->rope_low),
+     "--rope-high is not above --rope-low. Try: --rope-low 1 --rope-high 4", 0, 0},
+    {c->extra_dims > D, "--extra-dims %d is more than a head's dims. Try: at most %d",
+     c->extra_dims, D},
+    {c->prefix > c->context, "--prefix %d is longer than the context. Try: at most %d",
+     c->prefix, c->context},
+    {c->window_period && c->window_offset >= c->window_period,
+     "--window-offset %d never occurs. Try: at most %d, --window-period less 1",
+     c->window_offset, c->window_period - 1},
+    {period && c->attention_offset >= attending,
+     "--attention-offset %d: no block attends. Try: at most %d",
+     c->attention_offset, attending - 1},
+    {c->expert_period && c->expert_offset >= c->expert_period,
+     "--expert-offset %d never occurs. Try: at most %d, --expert-period less 1",
+     c->expert_offset, c->expert_period - 1},
+    {c->experts && c->expert_top > c->experts,
+     "--expert-top %d is more than the --experts %d there are. Try: fewer",
+     c->expert_top, c->experts},
+    {!p_norm && c->pnorm != 0,
+     "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm with it", 0, 0},
+    {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
+    {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
+     "has no slope at 0. Try: --pnorm 1 or more, or --sim exp", 0, 0},
+    {identity && sum && !elu, "--sim identity has scores of either sign, whose plain sum can "
+     "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
+    {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
+     "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
+    {c->extra_value != VALUE_ZERO && c->extra != EXTRA_K,
+     "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
+};
+  for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
+      if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
+  return 0;
 }
 
 /* =================================================================================================
@@ -491,13 +491,13 @@ static int config_resolve(Config *c, Error *e) {
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864
  */
 enum {
-    INITIAL_ZERO, INITIAL_ONE, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
-    INITIAL_BIAS, INITIAL_SMALL
+  INITIAL_ZERO, INITIAL_ONE, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
+  INITIAL_BIAS, INITIAL_SMALL
 };
 
 /* When a tensor exists. The paper's model has no linear biases; its RMSNorm has none either. */
 static bool if_bias(const Config *c, int where) {
-    return c->linear_bias && (c->bias_in == BIAS_ALL || c->bias_in == where);
+  return c->linear_bias && (c->bias_in == BIAS_ALL || c->bias_in == where);
 }
 static bool if_layernorm(const Config *c) { return c->norm == NORM_LAYER; }
 static bool if_bias_qkv(const Config *c) { return c->linear_bias && c->bias_in != BIAS_FFN; }
@@ -521,89 +521,89 @@ static bool if_final_layernorm(const Config *c) { return if_final(c) && if_layer
 static bool if_untied(const Config *c) { return !c->tied; }
 
 typedef struct TensorRow {
-    const char *name;
-    size_t field;                /* offset of the pointer in struct Weights, or in struct Layer */
-    const char *shape;           /* one letter a dimension */
-    int init;                    /* INITIAL_* */
-    bool matrix;                 /* what --decay matrices decays; --decay all takes all (F5) */
-    bool (*present)(const Config *);     /* NULL: in every model */
+  const char *name;
+  size_t field;                /* offset of the pointer in struct Weights, or in struct Layer */
+  const char *shape;           /* one letter a dimension */
+  int init;                    /* INITIAL_* */
+  bool matrix;                 /* what --decay matrices decays; --decay all takes all (F5) */
+  bool (*present)(const Config *);     /* NULL: in every model */
 } TensorRow;
 
 /* Before the blocks: W_E, x*, the positions. */
 static const TensorRow MODEL_TENSORS[] = {
-    {"wte",     offsetof(Weights, wte),  "VE", INITIAL_EMBED,  true,  NULL},
-    {"win",     offsetof(Weights, win),  "EC", INITIAL_LINEAR, true,  if_projected},
-    {"xstar",   offsetof(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},
-    {"wpe",     offsetof(Weights, wpe),  "PC", INITIAL_EMBED,  true,  if_learned},
-    {"rel",     offsetof(Weights, rel),  "bH", INITIAL_ZERO,   false, if_t5},
-    {NULL, 0, NULL, 0, false, NULL}
+  {"wte",     offsetof(Weights, wte),  "VE", INITIAL_EMBED,  true,  NULL},
+  {"win",     offsetof(Weights, win),  "EC", INITIAL_LINEAR, true,  if_projected},
+  {"xstar",   offsetof(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},
+  {"wpe",     offsetof(Weights, wpe),  "PC", INITIAL_EMBED,  true,  if_learned},
+  {"rel",     offsetof(Weights, rel),  "bH", INITIAL_ZERO,   false, if_t5},
+  {NULL, 0, NULL, 0, false, NULL}
 };
 /* Once for each block, "l0.norm1" and so on. */
 static const TensorRow NORM1_TENSORS[] = {
-    {"norm1",   offsetof(Layer, norm1),  "C",  INITIAL_ONE,    false, NULL},
-    {"norm1.b", offsetof(Layer, norm1b), "C",  INITIAL_ZERO,   false, if_layernorm},
-    {NULL, 0, NULL, 0, false, NULL}
+  {"norm1",   offsetof(Layer, norm1),  "C",  INITIAL_ONE,    false, NULL},
+  {"norm1.b", offsetof(Layer, norm1b), "C",  INITIAL_ZERO,   false, if_layernorm},
+  {NULL, 0, NULL, 0, false, NULL}
 };
 /* W_Q, W_K, W_V hold their heads side by side: head h (for keys and values, key head h) has the
  * columns h D .. h D + D - 1. */
 static const TensorRow ATTENTION_TENSORS[] = {
-    {"wq",      offsetof(Layer, wq),     "CQ", INITIAL_LINEAR, true,  NULL},
-    {"wk",      offsetof(Layer, wk),     "CK", INITIAL_LINEAR, true,  NULL},
-    {"wv",      offsetof(Layer, wv),     "CK", INITIAL_LINEAR, true,  NULL},
-    {"bq",      offsetof(Layer, bq),     "Q",  INITIAL_BIAS,   false, if_bias_qkv},
-    {"bk",      offsetof(Layer, bk),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
-    {"bv",      offsetof(Layer, bv),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
-    /* Table 15, rows 10 and 11: one pair for all heads, for q and for k, as in the authors' code */
-    {"phi1",    offsetof(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
-    {"phi2",    offsetof(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
-    /* Tables 4, 5, 12 and 13: learned, in every block anew */
-    {"kstar",   offsetof(Layer, kstar),  "SD", INITIAL_SMALL,  false, if_kstar},
-    {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
-    {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
-    {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
-    {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
-    {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
-    {NULL, 0, NULL, 0, false, NULL}
+  {"wq",      offsetof(Layer, wq),     "CQ", INITIAL_LINEAR, true,  NULL},
+  {"wk",      offsetof(Layer, wk),     "CK", INITIAL_LINEAR, true,  NULL},
+  {"wv",      offsetof(Layer, wv),     "CK", INITIAL_LINEAR, true,  NULL},
+  {"bq",      offsetof(Layer, bq),     "Q",  INITIAL_BIAS,   false, if_bias_qkv},
+  {"bk",      offsetof(Layer, bk),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
+  {"bv",      offsetof(Layer, bv),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
+  /* Table 15, rows 10 and 11: one pair for all heads, for q and for k, as in the authors' code */
+  {"phi1",    offsetof(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
+  {"phi2",    offsetof(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
+  /* Tables 4, 5, 12 and 13: learned, in every block anew */
+  {"kstar",   offsetof(Layer, kstar),  "SD", INITIAL_SMALL,  false, if_kstar},
+  {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
+  {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
+  {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
+  {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
+  {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
+  {NULL, 0, NULL, 0, false, NULL}
 };
 static const TensorRow NORM2_TENSORS[] = {
-    {"norm2",   offsetof(Layer, norm2),  "C",  INITIAL_ONE,    false, NULL},
-    {"norm2.b", offsetof(Layer, norm2b), "C",  INITIAL_ZERO,   false, if_layernorm},
-    {NULL, 0, NULL, 0, false, NULL}
+  {"norm2",   offsetof(Layer, norm2),  "C",  INITIAL_ONE,    false, NULL},
+  {"norm2.b", offsetof(Layer, norm2b), "C",  INITIAL_ZERO,   false, if_layernorm},
+  {NULL, 0, NULL, 0, false, NULL}
 };
 /* w2 is the second branch of a gated ffn, and the way back of one that is not. */
 static const TensorRow FFN_TENSORS[] = {
-    {"w1",      offsetof(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
-    {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  if_gated},
-    {"w2",      offsetof(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
-    {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  if_gated},
-    {"b1",      offsetof(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
-    {"b2",      offsetof(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
-    {"b2",      offsetof(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
-    {"b3",      offsetof(Layer, b3),     "C",  INITIAL_BIAS,   false, if_bias_gated},
-    {NULL, 0, NULL, 0, false, NULL}
+  {"w1",      offsetof(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
+  {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  if_gated},
+  {"w2",      offsetof(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
+  {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  if_gated},
+  {"b1",      offsetof(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
+  {"b2",      offsetof(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
+  {"b2",      offsetof(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
+  {"b3",      offsetof(Layer, b3),     "C",  INITIAL_BIAS,   false, if_bias_gated},
+  {NULL, 0, NULL, 0, false, NULL}
 };
 /* After the blocks: LN(H^L) W_cls. */
 static const TensorRow FINAL_TENSORS[] = {
-    {"normf",   offsetof(Weights, normf), "C", INITIAL_ONE,    false, if_final},
-    {"normf.b", offsetof(Weights, normfb), "C", INITIAL_ZERO,  false, if_final_layernorm},
-    {"wout",    offsetof(Weights, wout), "CE", INITIAL_LINEAR, true,  if_projected},
-    {"wcls",    offsetof(Weights, wcls), "EV", INITIAL_LINEAR, true,  if_untied},
-    {NULL, 0, NULL, 0, false, NULL}
+  {"normf",   offsetof(Weights, normf), "C", INITIAL_ONE,    false, if_final},
+  {"normf.b", offsetof(Weights, normfb), "C", INITIAL_ZERO,  false, if_final_layernorm},
+  {"wout",    offsetof(Weights, wout), "CE", INITIAL_LINEAR, true,  if_projected},
+  {"wcls",    offsetof(Weights, wcls), "EV", INITIAL_LINEAR, true,  if_untied},
+  {NULL, 0, NULL, 0, false, NULL}
 };
 
 static int tensor_extent(const Config *c, char letter) {
-    int D = c->head_dim;
-    switch (letter) {
-    case 'V': return c->vocab;           case 'E': return c->embed_dim;
-    case 'C': return c->dim;             case 'F': return c->ffn;
-    case 'H': return c->heads;           case 'D': return D;
-    case 'Q': return c->heads * D;       case 'K': return c->kv_heads * D;
-    case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
-    case 'S': return c->extra_shared ? 1 : c->heads;
-    case 'P': return config_rows(c, c->context);
-    case 'b': return 32;
-    default:  return 0;          /* no such letter: test model_create__table finds it */
-    }
+  int D = c->head_dim;
+  switch (letter) {
+  case 'V': return c->vocab;           case 'E': return c->embed_dim;
+  case 'C': return c->dim;             case 'F': return c->ffn;
+  case 'H': return c->heads;           case 'D': return D;
+  case 'Q': return c->heads * D;       case 'K': return c->kv_heads * D;
+  case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
+  case 'S': return c->extra_shared ? 1 : c->heads;
+  case 'P': return config_rows(c, c->context);
+  case 'b': return 32;
+  default:  return 0;          /* no such letter: test model_create__table finds it */
+  }
 }
 
 /* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
@@ -611,82 +611,82 @@ static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
-    enum { MORE = 64 };
-    if (m->n_tensors % MORE == 0) {
-        Tensor *more = realloc(m->tensor, (size_t)(m->n_tensors + MORE) * sizeof *more);
-        if (!more) return fail(e, 1, "a list of %d tensors: no memory", m->n_tensors + MORE);
-        m->tensor = more;
-    }
-    t.at = m->count;
-    t.count = (idx)t.shape[0] * t.shape[1];
-    m->count += t.count;
-    m->tensor[m->n_tensors++] = t;
-    return 0;
+  enum { MORE = 64 };
+  if (m->n_tensors % MORE == 0) {
+    Tensor *more = realloc(m->tensor, (size_t)(m->n_tensors + MORE) * sizeof *more);
+    if (!more) return fail(e, 1, "a list of %d tensors: no memory", m->n_tensors + MORE);
+    m->tensor = more;
+  }
+  t.at = m->count;
+  t.count = (idx)t.shape[0] * t.shape[1];
+  m->count += t.count;
+  m->tensor[m->n_tensors++] = t;
+  return 0;
 }
 
 /* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. */
 static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
-    for (; rows->name && !e->status; rows++) {
-        if (rows->present && !rows->present(&m->c)) continue;
-        Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
-                    .layer = layer, .matrix = rows->matrix, .field = rows->field};
-        for (int d = 0; d < t.rank; d++) t.shape[d] = tensor_extent(&m->c, rows->shape[d]);
-        if (layer < 0) snprintf(t.name, sizeof t.name, "%s", rows->name);
-        else snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
-        list_tensor(m, t, e);
-    }
+  for (; rows->name && !e->status; rows++) {
+    if (rows->present && !rows->present(&m->c)) continue;
+    Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
+                .layer = layer, .matrix = rows->matrix, .field = rows->field};
+    for (int d = 0; d < t.rank; d++) t.shape[d] = tensor_extent(&m->c, rows->shape[d]);
+    if (layer < 0) snprintf(t.name, sizeof t.name, "%s", rows->name);
+    else snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
+    list_tensor(m, t, e);
+  }
 }
 
 /* The list of tensors alone, and w.layer, d.layer without memory behind them. */
 static int model_list(Model *m, const Config *c, Error *e) {
-    const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
-    *m = (Model){.c = *c, .published = p};
-    if (!p && config_trains(c, e)) return e->status;
-    m->w.layer = grab(c->layers, sizeof(Layer), e);
-    m->d.layer = grab(c->layers, sizeof(Layer), e);
-    list_rows(m, MODEL_TENSORS, -1, e);
-    for (int l = 0; l < c->layers; l++) {
-        list_rows(m, NORM1_TENSORS, l, e);
-        if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, e);
-        list_rows(m, NORM2_TENSORS, l, e);
-        if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, e);
-    }
-    list_rows(m, FINAL_TENSORS, -1, e);
-    if (e->status) model_free(m);
-    return e->status;
+  const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
+  *m = (Model){.c = *c, .published = p};
+  if (!p && config_trains(c, e)) return e->status;
+  m->w.layer = grab(c->layers, sizeof(Layer), e);
+  m->d.layer = grab(c->layers, sizeof(Layer), e);
+  list_rows(m, MODEL_TENSORS, -1, e);
+  for (int l = 0; l < c->layers; l++) {
+    list_rows(m, NORM1_TENSORS, l, e);
+    if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, e);
+    list_rows(m, NORM2_TENSORS, l, e);
+    if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, e);
+  }
+  list_rows(m, FINAL_TENSORS, -1, e);
+  if (e->status) model_free(m);
+  return e->status;
 }
 
 /* Sets every pointer of w to its tensor in the memory at base. What a model lacks stays NULL. Of a
  * matrix that stays in its file (data/hf.c), at < 0, the pointer leads to the entry in the list. */
 static void model_point(Model *m, Weights *w, real *base) {
-    for (int i = 0; i < m->n_tensors; i++) {
-        Tensor *t = &m->tensor[i];
-        real *here = t->at < 0 ? (real *)(void *)t : base + t->at;
-        void *owner = t->part ? m->published->owner(m, t)
-                              : t->layer < 0 ? (void *)w : &w->layer[t->layer];
-        memcpy((char *)owner + t->field, &here, sizeof here);    /* a field known by its offset */
-    }
+  for (int i = 0; i < m->n_tensors; i++) {
+    Tensor *t = &m->tensor[i];
+    real *here = t->at < 0 ? (real *)(void *)t : base + t->at;
+    void *owner = t->part ? m->published->owner(m, t)
+                          : t->layer < 0 ? (void *)w : &w->layer[t->layer];
+    memcpy((char *)owner + t->field, &here, sizeof here);    /* a field known by its offset */
+  }
 }
 
 /* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
  * failure nothing is left to free. In float each takes 546 MB for the paper's model. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-    *m = (Model){0};
-    if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
-    m->params = grab(m->count, sizeof(real), e);
-    if (with_grads) m->grads = grab(m->count, sizeof(real), e);
-    if (e->status) { model_free(m); return e->status; }
-    model_point(m, &m->w, m->params);
-    if (with_grads) model_point(m, &m->d, m->grads);
-    return 0;
+  *m = (Model){0};
+  if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
+  m->params = grab(m->count, sizeof(real), e);
+  if (with_grads) m->grads = grab(m->count, sizeof(real), e);
+  if (e->status) { model_free(m); return e->status; }
+  model_point(m, &m->w, m->params);
+  if (with_grads) model_point(m, &m->d, m->grads);
+  return 0;
 }
 
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
 void model_free(Model *m) {
-    if (m->published) m->published->close(m);
-    free(m->tensor); free(m->w.layer); free(m->d.layer);
-    free(m->params); free(m->grads);
-    *m = (Model){0};
+  if (m->published) m->published->close(m);
+  free(m->tensor); free(m->w.layer); free(m->d.layer);
+  free(m->params); free(m->grads);
+  *m = (Model){0};
 }
 
 /* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
@@ -694,47 +694,47 @@ static void model_zero_grads(Model *m) { zero(m->grads, m->count); }
 
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
 const Tensor *model_tensor(const Model *m, const char *name) {
-    for (int i = 0; i < m->n_tensors; i++)
-        if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
-    return NULL;
+  for (int i = 0; i < m->n_tensors; i++)
+      if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
+  return NULL;
 }
 
 /* The table of starts above: a standard deviation, or minus the half-width of a uniform start. */
 static double init_spread(const Config *c, int kind, int fan_in, int init) {
-    double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
-    if (kind == INITIAL_SMALL) return 0.02;
-    if (kind == INITIAL_BIAS && init != INIT_TORCH) return 0;
-    if (init == INIT_GPT2)
-        return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
-    if (kind == INITIAL_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
-    if (init == INIT_TORCH) return -1 / fan;
-    return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
+  double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
+  if (kind == INITIAL_SMALL) return 0.02;
+  if (kind == INITIAL_BIAS && init != INIT_TORCH) return 0;
+  if (init == INIT_GPT2)
+      return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
+  if (kind == INITIAL_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
+  if (init == INIT_TORCH) return -1 / fan;
+  return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
 }
 
 /* Every tensor draws from a stream of its own, seeded by its name. So two variants of one seed
  * start from the same weights wherever both have the tensor (test model_init__streams). A bias has
  * the fan-in of its matrix, as in PyTorch. */
 static void model_init(Model *m, int init, uint64_t seed) {
-    for (int i = 0; i < m->n_tensors; i++) {
-        const Tensor *t = &m->tensor[i];
-        const char *last = strrchr(t->name, '.');
-        Rng rng = {hash64(seed, t->name, strlen(t->name))};
-        /* a vector is a bias of a map from C, but for those of W_O and of the ffn's last matrix */
-        int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
-        if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
-        if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
-            fan_in = m->c.ffn;
-        double spread = init_spread(&m->c, t->init, fan_in, init);
-        bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
-        for (idx n = 0; n < t->count; n++) {
-            /* U(-a, a) with a = -spread, or N(0, spread^2) */
-            double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
-                                  : spread * rng_normal(&rng);
-            if (t->init == INITIAL_ZERO || t->init == INITIAL_ONE) x = t->init == INITIAL_ONE;
-            if (dims && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;
-            m->params[t->at + n] = (real)x;
-        }
+  for (int i = 0; i < m->n_tensors; i++) {
+    const Tensor *t = &m->tensor[i];
+    const char *last = strrchr(t->name, '.');
+    Rng rng = {hash64(seed, t->name, strlen(t->name))};
+    /* a vector is a bias of a map from C, but for those of W_O and of the ffn's last matrix */
+    int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
+    if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
+    if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
+        fan_in = m->c.ffn;
+    double spread = init_spread(&m->c, t->init, fan_in, init);
+    bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
+    for (idx n = 0; n < t->count; n++) {
+      /* U(-a, a) with a = -spread, or N(0, spread^2) */
+      double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
+                            : spread * rng_normal(&rng);
+      if (t->init == INITIAL_ZERO || t->init == INITIAL_ONE) x = t->init == INITIAL_ONE;
+      if (dims && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;
+      m->params[t->at + n] = (real)x;
     }
+  }
 }
 
 /* =================================================================================================
@@ -788,8 +788,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
  */
 
 enum {
-    CHANNELS = 32, /* columns a task owns where gradients are summed over rows */
-    CHUNK = 256    /* numbers handled at a time on the stack */
+  CHANNELS = 32, /* columns a task owns where gradients are summed over rows */
+  CHUNK = 256    /* numbers handled at a time on the stack */
 };
 
 /* How many of n numbers a loop that goes by CHUNK handles from number `from` on. */
@@ -800,77 +800,77 @@ static idx chunk(idx n, idx from) { return n - from < CHUNK ? n - from : CHUNK; 
  * cos^2 = 1, so |p_n| = sqrt(C/2) at every n. The authors put all sines before all cosines (F4):
  * the same model with its channels renamed. */
 static double absolute_position(int C, int n, int ch) {
-    double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
-    return ch % 2 ? cos(angle) : sin(angle);
+  double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
+  return ch % 2 ? cos(angle) : sin(angle);
 }
 
 /* N of a forward over T tokens, the first ones or later ones: x* stands before the first alone. */
 static idx forward_rows(const Config *c, const Acts *a, int T) {
-    return a->past ? T : config_rows(c, T);
+  return a->past ? T : config_rows(c, T);
 }
 
 /* [T7] Does GPT2-XL's sink hang on p_1? An evaluation reads p_t for it, or swaps the two. This
  * is which p row n reads. Tokens are counted from row `first`, behind an x*. */
 static idx position_row(const PositionEdit *edit, idx n, idx first) {
-    if (edit && n == first) return first + edit->t - 1;
-    return edit && edit->swap && n == first + edit->t - 1 ? first : n;
+  if (edit && n == first) return first + edit->t - 1;
+  return edit && edit->swap && n == first + edit->t - 1 ? first : n;
 }
 
 /* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
-    const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
-    const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->sinusoid
-                                                                                : NULL;
-    for (idx b = 0; b < B; b++) {
-        real *h_b = h + b * N * C;                       /* [N,C] */
-        real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
-        real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
-        /* e_t = wte[id_t];  h_t = e_t W_in */
-        for (int t = 0; t < T; t++) {
-            int id = ids[b * T + t];
-            if (!m->published || !m->published->row(m, e_b + t * E, id))
-                copy(e_b + t * E, m->w.wte + id * E, E);
-        }
-        if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
-        /* h_0 = x*, an input row like any other from here on */
-        if (first) copy(h_b, m->w.xstar, C);
-        /* h_n += p_n, N rows of either table */
-        for (idx n = 0; table && n < N; n++)
-            vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
+  const Config *c = &m->c;
+  idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
+  const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->sinusoid
+                                                                              : NULL;
+  for (idx b = 0; b < B; b++) {
+    real *h_b = h + b * N * C;                       /* [N,C] */
+    real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
+    real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
+    /* e_t = wte[id_t];  h_t = e_t W_in */
+    for (int t = 0; t < T; t++) {
+      int id = ids[b * T + t];
+      if (!m->published || !m->published->row(m, e_b + t * E, id))
+          copy(e_b + t * E, m->w.wte + id * E, E);
     }
+    if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
+    /* h_0 = x*, an input row like any other from here on */
+    if (first) copy(h_b, m->w.xstar, C);
+    /* h_n += p_n, N rows of either table */
+    for (idx n = 0; table && n < N; n++)
+        vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
+  }
 }
 
 /* to += from on the CHANNELS columns from `block` on, of `width`. */
 static void add_block(real *to, const real *from, idx block, idx width) {
-    for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
+  for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
 }
 
 /* dh [B,N,C] is the gradient of H^0. With a projection, a->embed [B,T,E] holds the rows that the
  * forward picked until dW_in has read them, and from then on their gradient. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
-    const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
-    for (idx b = 0; E != C && b < B; b++) {
-        const real *drows = dh + (b * N + first) * C;        /* [T,C] the tokens' rows */
-        real *e_b = a->embed + b * T * E;                    /* [T,E] */
-        /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
-        matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
-        matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
-    }
-    PARALLEL
-    for (idx block = 0; block < (C > E ? C : E); block += CHANNELS)
-        for (idx b = 0; b < B; b++)
-            for (idx n = 0; n < N; n++) {
-                const real *dh_n = dh + (b * N + n) * C;
-                idx token = b * T + n - first;
-                /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
-                if (n < first) add_block(m->d.xstar, dh_n, block, C);
-                else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E,
-                               block, E);
-                /* h_n = .. + p_n */
-                if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
-            }
+  const Config *c = &m->c;
+  idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
+  for (idx b = 0; E != C && b < B; b++) {
+    const real *drows = dh + (b * N + first) * C;        /* [T,C] the tokens' rows */
+    real *e_b = a->embed + b * T * E;                    /* [T,E] */
+    /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
+    matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
+    matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
+  }
+  PARALLEL
+  for (idx block = 0; block < (C > E ? C : E); block += CHANNELS)
+      for (idx b = 0; b < B; b++)
+          for (idx n = 0; n < N; n++) {
+        const real *dh_n = dh + (b * N + n) * C;
+        idx token = b * T + n - first;
+        /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
+        if (n < first) add_block(m->d.xstar, dh_n, block, C);
+        else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E,
+                       block, E);
+        /* h_n = .. + p_n */
+        if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
+      }
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -903,21 +903,21 @@ WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
       const real *restrict g, const real *restrict b),
      (c, C, y, stat, x, g, b)) {
-    real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
-    for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;       /* until r is known */
-    real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
-    for (idx ch = 0; ch < C; ch++) y[ch] *= r * g[ch];
-    if (b) for (idx ch = 0; ch < C; ch++) y[ch] += b[ch];
-    stat[0] = mu;
-    stat[1] = r;
+  real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
+  for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;       /* until r is known */
+  real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
+  for (idx ch = 0; ch < C; ch++) y[ch] *= r * g[ch];
+  if (b) for (idx ch = 0; ch < C; ch++) y[ch] += b[ch];
+  stat[0] = mu;
+  stat[1] = r;
 }
 
 /* x, y [rows,C]; stat [rows,2]; g [C]; b [C], or NULL for RMSNorm. */
 static void norm_forward(const Config *c, real *y, real *stat, const real *x, const real *g,
                          const real *b, idx rows) {
-    idx C = c->dim;
-    PARALLEL
-    for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, g, b);
+  idx C = c->dim;
+  PARALLEL
+  for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, g, b);
 }
 
 /* One row of dx += r (dn - mean dn - n mean(dn n)), with dn = g dy and n = (x - mu) r. */
@@ -925,17 +925,17 @@ WIDE(norm_row_backward,
      (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g),
      (c, C, dx, dy, x, stat, g)) {
-    real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
-    for (idx from = 0; from < C; from += CHUNK) {
-        idx some = chunk(C, from);
-        for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy[from + j];
-        for (idx j = 0; j < some; j++) off[j] = x[from + j] - mu;
-        if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
-        along += vec_dot(some, dn, off);
-    }
-    mean *= r / (real)C;                                     /* r mean dn */
-    along = along * r / (real)C * r * r;                     /* r^2 mean(dn n), as n = off r */
-    for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
+  real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
+  for (idx from = 0; from < C; from += CHUNK) {
+    idx some = chunk(C, from);
+    for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy[from + j];
+    for (idx j = 0; j < some; j++) off[j] = x[from + j] - mu;
+    if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
+    along += vec_dot(some, dn, off);
+  }
+  mean *= r / (real)C;                                     /* r mean dn */
+  along = along * r / (real)C * r * r;                     /* r^2 mean(dn n), as n = off r */
+  for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
 /* One row's part of dg += dy n and db += dy, on `width` columns. */
@@ -943,23 +943,23 @@ WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
       const real *restrict x, const real *stat),
      (width, dg, db, dy, x, stat)) {
-    real mu = stat[0], r = stat[1];
-    for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
-    if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
+  real mu = stat[0], r = stat[1];
+  for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
+  if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
 /* dx [rows,C], dg [C] and db [C] (or NULL) are added to, from dy [rows,C] and the input x. */
 static void norm_backward(const Config *c, real *dx, real *dg, real *db, const real *dy,
                           const real *x, const real *stat, const real *g, idx rows) {
-    idx C = c->dim;
-    PARALLEL
-    for (idx n = 0; n < rows; n++)
-        norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
-    PARALLEL
-    for (idx block = 0; block < C; block += CHANNELS)
-        for (idx n = 0; n < rows; n++)
-            norm_gains(C - block < CHANNELS ? C - block : CHANNELS, dg + block,
-                       db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
+  idx C = c->dim;
+  PARALLEL
+  for (idx n = 0; n < rows; n++)
+      norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
+  PARALLEL
+  for (idx block = 0; block < C; block += CHANNELS)
+      for (idx n = 0; n < rows; n++)
+          norm_gains(C - block < CHANNELS ? C - block : CHANNELS, dg + block,
+                     db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -985,25 +985,25 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
 /* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
                            idx rows, idx in, idx out) {
-    if (!m->published || !m->published->linear(m, y, x, w, false, rows, in, out))
-        matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
-    if (!b) return;
-    PARALLEL
-    for (idx n = 0; n < rows; n++) vec_add(out, y + n * out, b);
+  if (!m->published || !m->published->linear(m, y, x, w, false, rows, in, out))
+      matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
+  if (!b) return;
+  PARALLEL
+  for (idx n = 0; n < rows; n++) vec_add(out, y + n * out, b);
 }
 
 /* dx [rows,in] is overwritten, or added to when `add`. dx may overlap neither dy nor x. */
 static void linear_backward(real *dx, bool add, real *dw, real *db, const real *dy, const real *x,
                             const real *w, idx rows, idx in, idx out) {
-    /* y = x W + b:  dx = dy W^T */
-    matmul(dx, in, rows_of(dy, out), transpose_of(w, out), rows, in, out, add);
-    /* dW += x^T dy: the sum over rows lies inside the product */
-    matmul(dw, out, transpose_of(x, in), rows_of(dy, out), in, out, rows, true);
-    if (!db) return;
-    /* db += sum_n dy_n, down the columns */
-    PARALLEL
-    for (idx block = 0; block < out; block += CHANNELS)
-        for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
+  /* y = x W + b:  dx = dy W^T */
+  matmul(dx, in, rows_of(dy, out), transpose_of(w, out), rows, in, out, add);
+  /* dW += x^T dy: the sum over rows lies inside the product */
+  matmul(dw, out, transpose_of(x, in), rows_of(dy, out), in, out, rows, true);
+  if (!db) return;
+  /* db += sum_n dy_n, down the columns */
+  PARALLEL
+  for (idx block = 0; block < out; block += CHANNELS)
+      for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1044,60 +1044,60 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the pairs with fewer than `low`
  * turns in the original context, keeps those with more than `high`, and blends in between. */
 static double rope_frequency(const Config *c, int pair) {
-    double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
-    if (c->rope_scaling == ROPE_NONE) return w;
-    if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
-    double turns = c->rope_original * w / (2 * PI);
-    double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
-    kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
-    return w * (kept + (1 - kept) / c->rope_factor);
+  double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
+  if (c->rope_scaling == ROPE_NONE) return w;
+  if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
+  double turns = c->rope_original * w / (2 * PI);
+  double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
+  kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
+  return w * (kept + (1 - kept) / c->rope_factor);
 }
 
 /* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets
  * whose borders 16 * 2^(3k/16) grow geometrically to 128 (16, 19, 21, 24, 27, .., 99, 113). As
  * printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
 static int position_bucket(idx distance) {
-    if (distance < 16) return distance < 0 ? 0 : (int)distance;
-    int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
-    return bucket < 31 ? bucket : 31;
+  if (distance < 16) return distance < 0 ? 0 : (int)distance;
+  int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
+  return bucket < 31 ? bucket : 31;
 }
 
 _Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias, then the last");
 /* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
-    const Config *c = &m->c;
-    idx n = distance > 0 ? distance : 0;
-    if (c->pos == POS_RELATIVE) return position_bucket(n);
-    if (c->pos == POS_T5) return (double)m->w.rel[position_bucket(n) * c->heads + h];
-    return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
+  const Config *c = &m->c;
+  idx n = distance > 0 ? distance : 0;
+  if (c->pos == POS_RELATIVE) return position_bucket(n);
+  if (c->pos == POS_T5) return (double)m->w.rel[position_bucket(n) * c->heads + h];
+  return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
 /* Tables by the position alone, where the model has them: cosine, sine [N,r/2], sinusoid [N,C]. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
-    int half = c->rotary_dims / 2, C = c->dim;
-    for (int p = 0; a->cosine && p < half; p++)
-        for (int n = 0; n < N; n++) {
-            real angle = (real)n * (real)rope_frequency(c, p);
-            a->cosine[n * half + p] = (real)cos((double)angle);
-            a->sine[n * half + p] = (real)sin((double)angle);
-        }
-    for (int n = 0; a->sinusoid && n < N; n++)
-        for (int ch = 0; ch < C; ch++)
-            a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
+  int half = c->rotary_dims / 2, C = c->dim;
+  for (int p = 0; a->cosine && p < half; p++)
+      for (int n = 0; n < N; n++) {
+      real angle = (real)n * (real)rope_frequency(c, p);
+      a->cosine[n * half + p] = (real)cos((double)angle);
+      a->sine[n * half + p] = (real)sin((double)angle);
+    }
+  for (int n = 0; a->sinusoid && n < N; n++)
+      for (int ch = 0; ch < C; ch++)
+          a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
 /* Biases [H,2N-1] by j - i from -(N-1) to N-1, so that a row of scores adds a run of them; made at
  * each forward, since T5's are learned. */
 static void biases_tabulate(const Model *m, Acts *a) {
-    idx N = a->N;
-    for (int h = 0; a->bias && h < m->c.heads; h++)
-        for (idx u = 0; u < 2 * N - 1; u++)
-            a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
+  idx N = a->N;
+  for (int h = 0; a->bias && h < m->c.heads; h++)
+      for (idx u = 0; u < 2 * N - 1; u++)
+          a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
 }
 
 /* Head h's row of that table by j - i itself: where j = i stands. NULL when there is no bias. */
 static const real *head_bias(const Acts *a, idx h) {
-    return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
+  return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
 
 /* n pairs (u, v) of one head, a step apart from each other, rotated in place; back by sign -1. */
@@ -1105,38 +1105,38 @@ WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
       const real *restrict sine, real sign),
      (n, u, v, step, cosine, sine, sign)) {
-    for (idx p = 0; p < n; p++) {
-        real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
-        u[p * step] = u_p * cosine[p] - v_p * s;
-        v[p * step] = u_p * s + v_p * cosine[p];
-    }
+  for (idx p = 0; p < n; p++) {
+    real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
+    u[p * step] = u_p * cosine[p] - v_p * s;
+    v[p * step] = u_p * s + v_p * cosine[p];
+  }
 }
 
 /* x [B*N,heads,D] = R_n x in place; sign = 1 forward, -1 for the gradient. */
 static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int sign) {
-    idx D = c->head_dim, half = c->rotary_dims / 2;
-    bool split = c->rope_pairing == PAIR_HALF;
-    PARALLEL
-    for (idx n = 0; n < rows; n++) {
-        idx position = a->past + n % N;
-        const real *cosine = a->cosine + position * half;    /* [r/2] */
-        const real *sine = a->sine + position * half;
-        for (int h = 0; h < heads; h++) {
-            real *x_h = x + (n * heads + h) * D;
-            if (split) rotate_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)sign);
-            else rotate_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)sign);
-        }
+  idx D = c->head_dim, half = c->rotary_dims / 2;
+  bool split = c->rope_pairing == PAIR_HALF;
+  PARALLEL
+  for (idx n = 0; n < rows; n++) {
+    idx position = a->past + n % N;
+    const real *cosine = a->cosine + position * half;    /* [r/2] */
+    const real *sine = a->sine + position * half;
+    for (int h = 0; h < heads; h++) {
+      real *x_h = x + (n * heads + h) * D;
+      if (split) rotate_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)sign);
+      else rotate_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)sign);
     }
+  }
 }
 
 /* T5: dbias [B,H,2N-1], the gradient by j - i, goes to the buckets, in one order. */
 static void t5_backward(Model *m, const Acts *a, int B, idx N) {
-    idx H = m->c.heads, width = 2 * N - 1;
-    for (idx b = 0; b < B; b++)
-        for (int h = 0; h < H; h++)
-            for (idx u = 0; u < width; u++)
-                /* z_ij += rel[bucket(i-j), h], i - j = N-1-u */
-                m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
+  idx H = m->c.heads, width = 2 * N - 1;
+  for (idx b = 0; b < B; b++)
+      for (int h = 0; h < H; h++)
+          for (idx u = 0; u < width; u++)
+              /* z_ij += rel[bucket(i-j), h], i - j = N-1-u */
+              m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1159,54 +1159,54 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
-    real g[CHUNK];
-    vec_sigmoid(n, g, x);
-    if (df) for (idx j = 0; j < n; j++) df[j] = g[j] * (1 + x[j] * (1 - g[j]));
-    for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
+  real g[CHUNK];
+  vec_sigmoid(n, g, x);
+  if (df) for (idx j = 0; j < n; j++) df[j] = g[j] * (1 + x[j] * (1 - g[j]));
+  for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
-    real Phi[CHUNK], density[CHUNK];
-    vec_cumulative(n, Phi, x);       /* not (1 + erf)/2, which has no digits left below -6 */
-    if (df) {
-        for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
-        vec_exp(n, density, density);
-        for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
-    }
-    for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
+  real Phi[CHUNK], density[CHUNK];
+  vec_cumulative(n, Phi, x);       /* not (1 + erf)/2, which has no digits left below -6 */
+  if (df) {
+    for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
+    vec_exp(n, density, density);
+    for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
+  }
+  for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-    const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
-    real g[CHUNK] = {0};
-    for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
-    vec_sigmoid(n, g, g);
-    for (idx j = 0; df && j < n; j++)
-        df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
-    for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
+  const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
+  real g[CHUNK] = {0};
+  for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
+  vec_sigmoid(n, g, g);
+  for (idx j = 0; df && j < n; j++)
+      df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
+  for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
 static void act_relu(idx n, const real *x, real *f, real *df) {
-    if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
-    for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
+  if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
+  for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
 }
 
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
-    real low[CHUNK];                                         /* e^min(x,0) */
-    for (idx from = 0; from < n; from += CHUNK) {
-        idx some = chunk(n, from);
-        for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
-        vec_exp(some, low, low);
-        for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
-        if (df) copy(df + from, low, some);
-    }
+  real low[CHUNK];                                         /* e^min(x,0) */
+  for (idx from = 0; from < n; from += CHUNK) {
+    idx some = chunk(n, from);
+    for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
+    vec_exp(some, low, low);
+    for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
+    if (df) copy(df + from, low, some);
+  }
 }
 
 /* By ACT_*: swiglu, geglu, reglu, then swish, gelu, relu, gelutanh without a gate. */
 static Activation *const ACTS[] = {
-    [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
-    [ACT_SWISH] = act_swish, [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu,
-    [ACT_GELUTANH] = act_gelutanh};
+  [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
+  [ACT_SWISH] = act_swish, [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu,
+  [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
 _Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
@@ -1218,42 +1218,42 @@ _Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below
  * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
 static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
                            idx rows) {
-    idx D = c->head_dim, n = rows * D;
-    if (c->kernel == KERNEL_ELU) {
-        PARALLEL
-        for (idx from = 0; from < n; from += CHUNK)
-            elu_plus_one(chunk(n, from), x + from, y + from, NULL);
-        return;
-    }
-    /* u = x phi1;  r = max(u, 0) over it;  y = r phi2 */
-    matmul(hidden, D, rows_of(x, D), rows_of(w->phi1, D), rows, D, D, false);
+  idx D = c->head_dim, n = rows * D;
+  if (c->kernel == KERNEL_ELU) {
     PARALLEL
-    for (idx j = 0; j < n; j++) hidden[j] = hidden[j] > 0 ? hidden[j] : 0;
-    matmul(y, D, rows_of(hidden, D), rows_of(w->phi2, D), rows, D, D, false);
+    for (idx from = 0; from < n; from += CHUNK)
+        elu_plus_one(chunk(n, from), x + from, y + from, NULL);
+    return;
+  }
+  /* u = x phi1;  r = max(u, 0) over it;  y = r phi2 */
+  matmul(hidden, D, rows_of(x, D), rows_of(w->phi1, D), rows, D, D, false);
+  PARALLEL
+  for (idx j = 0; j < n; j++) hidden[j] = hidden[j] > 0 ? hidden[j] : 0;
+  matmul(y, D, rows_of(hidden, D), rows_of(w->phi2, D), rows, D, D, false);
 }
 
 /* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k: both
  * add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then du. */
 static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
-    idx D = c->head_dim, n = rows * D;
-    if (c->kernel == KERNEL_ELU) {
-        PARALLEL
-        for (idx from = 0; from < n; from += CHUNK) {
-            real f[CHUNK], df[CHUNK];
-            elu_plus_one(chunk(n, from), x + from, f, df);
-            /* y = elu(x) + 1:  dx = dy (elu + 1)'(x) */
-            vec_multiply(chunk(n, from), dx + from, df);
-        }
-        return;
-    }
-    /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
-    linear_backward(scratch, false, d->phi2, NULL, dx, hidden, w->phi2, rows, D, D);
-    /* r = max(u, 0):  du = dr where r > 0, else 0 */
+  idx D = c->head_dim, n = rows * D;
+  if (c->kernel == KERNEL_ELU) {
     PARALLEL
-    for (idx j = 0; j < n; j++) scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
-    /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
-    linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
+    for (idx from = 0; from < n; from += CHUNK) {
+      real f[CHUNK], df[CHUNK];
+      elu_plus_one(chunk(n, from), x + from, f, df);
+      /* y = elu(x) + 1:  dx = dy (elu + 1)'(x) */
+      vec_multiply(chunk(n, from), dx + from, df);
+    }
+    return;
+  }
+  /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
+  linear_backward(scratch, false, d->phi2, NULL, dx, hidden, w->phi2, rows, D, D);
+  /* r = max(u, 0):  du = dr where r > 0, else 0 */
+  PARALLEL
+  for (idx j = 0; j < n; j++) scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
+  /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
+  linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1315,15 +1315,15 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  */
 
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
-    vec_sigmoid(n, s, z);
-    /* s = 1/(1 + e^-z):  s' = e^-z / (1 + e^-z)^2 = s (1 - s) */
-    if (ds) for (idx j = 0; j < n; j++) ds[j] = s[j] * (1 - s[j]);
+  vec_sigmoid(n, s, z);
+  /* s = 1/(1 + e^-z):  s' = e^-z / (1 + e^-z)^2 = s (1 - s) */
+  if (ds) for (idx j = 0; j < n; j++) ds[j] = s[j] * (1 - s[j]);
 }
 
 /* What is masked is told by comparison: z itself would carry -infinity into the sum. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
-    if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
-    for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
+  if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
+  for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
 }
 
 /* By SIM_*: s and s' of a row z; exp has row_exp below. */
@@ -1340,109 +1340,109 @@ static const real NORMALIZER_EPS = (real)1e-8;
  * overflows, and the sum is between 1 and n. 0 for a row of zeros. The paper writes s^p, which for
  * negative s has no real value unless p is whole: hence |s|. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
-    for (idx j = 0; j < n; j++) spare[j] = real_abs(s[j]);
-    real most = vec_max(n, spare), M = most > 0 ? most : 1;
-    for (idx j = 0; j < n; j++) spare[j] /= M;
-    vec_pow(n, spare, spare, (real)p);
-    return M * real_pow(vec_sum(n, spare), (real)(1 / p));
+  for (idx j = 0; j < n; j++) spare[j] = real_abs(s[j]);
+  real most = vec_max(n, spare), M = most > 0 ? most : 1;
+  for (idx j = 0; j < n; j++) spare[j] /= M;
+  vec_pow(n, spare, spare, (real)p);
+  return M * real_pow(vec_sum(n, spare), (real)(1 / p));
 }
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
 static real row_normalizer(const Config *c, real row_stat) {
-    if (c->sim == SIM_EXP)                                   /* a log sum below 0: the clamp's 1 */
-        return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
-    switch (c->normalizer) {
-    case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
-    case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;     /* [T15] */
-    case NORMALIZER_PNORM: return row_stat;
-    default:               return 1;
-    }
+  if (c->sim == SIM_EXP)                                   /* a log sum below 0: the clamp's 1 */
+      return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
+  switch (c->normalizer) {
+  case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
+  case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;     /* [T15] */
+  case NORMALIZER_PNORM: return row_stat;
+  default:               return 1;
+  }
 }
 
 /* row_forward for exp, relative to the maximum. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
-    real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
-    vec_shift(n, z, -top);
-    if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
-        real p = (real)c->pnorm;                             /* [E44] a temperature 1/p */
-        for (idx j = 0; j < n; j++) spare[j] = p * z[j];
-        vec_exp(n, spare, spare);
-        real shift = real_log(vec_sum(n, spare)) / p;
-        vec_shift(n, z, -shift);
-        vec_exp(n, z, z);                                    /* a = e^(z - log Z) */
-        return top + shift;
-    }
-    vec_exp(n, z, z);                                        /* s e^-top */
-    if (c->normalizer == NORMALIZER_ONE) return 0;
-    real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
-    if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);    /* Z = 1 */
-    vec_scale(n, z, 1 / sum);                                /* a = s e^-top / (Z e^-top) */
-    return log_sum;
+  real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
+  vec_shift(n, z, -top);
+  if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
+    real p = (real)c->pnorm;                             /* [E44] a temperature 1/p */
+    for (idx j = 0; j < n; j++) spare[j] = p * z[j];
+    vec_exp(n, spare, spare);
+    real shift = real_log(vec_sum(n, spare)) / p;
+    vec_shift(n, z, -shift);
+    vec_exp(n, z, z);                                    /* a = e^(z - log Z) */
+    return top + shift;
+  }
+  vec_exp(n, z, z);                                        /* s e^-top */
+  if (c->normalizer == NORMALIZER_ONE) return 0;
+  real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
+  if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);    /* Z = 1 */
+  vec_scale(n, z, 1 / sum);                                /* a = s e^-top / (Z e^-top) */
+  return log_sum;
 }
 
 /* z [n] becomes the weights a = s/Z, in place. Returns row_stat; spare [n] is scratch. */
 static real row_forward(const Config *c, idx n, real *z, real *spare) {
-    if (c->sim == SIM_EXP) return row_exp(c, n, z, spare);
-    SIMS[c->sim](n, z, spare, NULL);
-    real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
-                                                      : vec_sum(n, spare);
-    real Z = row_normalizer(c, row_stat);
-    for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
-    return row_stat;
+  if (c->sim == SIM_EXP) return row_exp(c, n, z, spare);
+  SIMS[c->sim](n, z, spare, NULL);
+  real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
+                                                    : vec_sum(n, spare);
+  real Z = row_normalizer(c, row_stat);
+  for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
+  return row_stat;
 }
 
 /* row_backward for exp. s' = s: the derivative is the weight. a is e^(z - log Z), so it differs
  * from the forward's quotient by the rounding of log Z. */
 static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
                              real *deriv, real *dlogz) {
-    bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);      /* Z = 1 stays 1 */
-    real log_Z = clamped ? 0 : row_stat;
-    copy(a, z, n);
-    vec_shift(n, a, -log_Z);
-    if (c->normalizer == NORMALIZER_PNORM) {                 /* dlogz = (s/Z)^p */
-        for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
-        vec_exp(n, dlogz, dlogz);
-    }
-    vec_exp(n, a, a);
-    copy(deriv, a, n);
-    /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
-    if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
-    else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
+  bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);      /* Z = 1 stays 1 */
+  real log_Z = clamped ? 0 : row_stat;
+  copy(a, z, n);
+  vec_shift(n, a, -log_Z);
+  if (c->normalizer == NORMALIZER_PNORM) {                 /* dlogz = (s/Z)^p */
+    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
+    vec_exp(n, dlogz, dlogz);
+  }
+  vec_exp(n, a, a);
+  copy(deriv, a, n);
+  /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
+  if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
+  else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
 }
 
 /* From z [n] and row_stat: a = s/Z, deriv = s'/Z and dlogz = dlog Z/dz, each [n] and none of them
  * overlapping z. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
                          real *dlogz) {
-    if (c->sim == SIM_EXP) {
-        row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
-        return;
+  if (c->sim == SIM_EXP) {
+    row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
+    return;
+  }
+  real Z = row_normalizer(c, row_stat);
+  SIMS[c->sim](n, z, a, deriv);                            /* s and s'; then both over Z */
+  for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
+  for (idx j = 0; j < n; j++) deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
+  switch (c->normalizer) {
+  case NORMALIZER_SUM:                                     /* s'/Z */
+    copy(dlogz, deriv, n);
+    break;
+  case NORMALIZER_CLAMP:                             /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
+    for (idx j = 0; j < n; j++)
+        dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
+    break;
+  /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole
+   * power of a small a might overflow before s', as small, multiplies it. It is 0 at s = 0:
+   * right for p > 1. For p < 1 such an s is masked, or s' underflows, or it is a zero logit */
+  case NORMALIZER_PNORM:
+    vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
+    for (idx j = 0; j < n; j++) {
+      real x = dlogz[j] * (dlogz[j] * deriv[j]);
+      dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
     }
-    real Z = row_normalizer(c, row_stat);
-    SIMS[c->sim](n, z, a, deriv);                            /* s and s'; then both over Z */
-    for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
-    for (idx j = 0; j < n; j++) deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
-    switch (c->normalizer) {
-    case NORMALIZER_SUM:                                     /* s'/Z */
-        copy(dlogz, deriv, n);
-        break;
-    case NORMALIZER_CLAMP:                             /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
-        for (idx j = 0; j < n; j++)
-            dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
-        break;
-    /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole
-     * power of a small a might overflow before s', as small, multiplies it. It is 0 at s = 0:
-     * right for p > 1. For p < 1 such an s is masked, or s' underflows, or it is a zero logit */
-    case NORMALIZER_PNORM:
-        vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
-        for (idx j = 0; j < n; j++) {
-            real x = dlogz[j] * (dlogz[j] * deriv[j]);
-            dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
-        }
-        break;
-    default:                                                 /* Z = 1 */
-        zero(dlogz, n);
-    }
+    break;
+  default:                                                 /* Z = 1 */
+    zero(dlogz, n);
+  }
 }
 
 /* What the sink metric reads, for every variant alike: m [n] = |s| / (sum |s| + e), from a = s/Z:
@@ -1451,10 +1451,10 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
  * have a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
  * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. */
 static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
-    for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
-    real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
-    if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
-    for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
+  for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
+  real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
+  if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
+  for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1523,67 +1523,67 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
  * The prefix counts tokens, so a window forgets x* like any key. */
 static bool visible(const Config *c, int l, idx i, idx j) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
-    return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
+  int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
+  return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
  * deeper a block, the evener its rows begin. A distance bias and a logit are outside of it. */
 static real score_scale(const Config *c, int l) {
-    return (real)(1 / sqrt((double)c->head_dim) / (c->score_by_layer ? l + 1 : 1));
+  return (real)(1 / sqrt((double)c->head_dim) / (c->score_by_layer ? l + 1 : 1));
 }
 
 /* k* [D] of head h, NULL where none is learned. Shared ones are one row for all heads (Table 12
  * right: Sink_* falls from 72.76 to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
 static const real *extra_key(const Config *c, const Layer *w, idx h) {
-    return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
+  return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
 }
 
 /* v* [D] of head h, NULL where it is zero: learned, or one that acts_create has filled. */
 static const real *extra_value(const Config *c, const Layer *w, const Acts *a, idx h) {
-    return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
+  return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
 }
 
 /* The fixed v* of Table 5: extra_norm e_1, or extra_norm (1, .., 1)/sqrt(D), both of that length.
  * The longer it is, the more of the sink goes back to token 1 (20: Sink_1 25.88 %). */
 static void fixed_value(const Config *c, real *v) {
-    double n = c->extra_norm;
-    for (int d = 0; d < c->head_dim; d++)
-        v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
+  double n = c->extra_norm;
+  for (int d = 0; d < c->head_dim; d++)
+      v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
 /* [T4] z_i*, from q_i [D]. k* itself is not rotated, has no phi, and no distance bias is added. */
 static real extra_score(const Model *m, int l, idx h, const real *q_i) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    switch (c->extra) {
-    case EXTRA_NONE:  return -INFINITY;
-    case EXTRA_ZERO:  return 0;
-    case EXTRA_LOGIT: return w->logit[h];
-    default:          return vec_dot(c->head_dim, q_i, extra_key(c, w, h)) * score_scale(c, l);
-    }
+  const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
+  switch (c->extra) {
+  case EXTRA_NONE:  return -INFINITY;
+  case EXTRA_ZERO:  return 0;
+  case EXTRA_LOGIT: return w->logit[h];
+  default:          return vec_dot(c->head_dim, q_i, extra_key(c, w, h)) * score_scale(c, l);
+  }
 }
 
 /* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
  * holds K heads. */
 static void row_scores(const Model *m, const Acts *a, int l, idx h, idx N, idx i, const real *q_i,
                        const real *k, real *z) {
-    const Config *c = &m->c;
-    const real *bias = head_bias(a, h);                      /* by j - i, or NULL */
-    idx D = c->head_dim, Kw = c->kv_heads * D;
-    z[0] = extra_score(m, l, h, q_i);
-    for (idx j = 0; j < N; j++) {
-        z[1 + j] = -INFINITY;
-        if (!visible(c, l, i, j)) continue;                  /* M of equation 4 */
-        z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
-        if (bias) z[1 + j] += bias[j - i];                   /* [E6] [E7], after the division */
-    }
+  const Config *c = &m->c;
+  const real *bias = head_bias(a, h);                      /* by j - i, or NULL */
+  idx D = c->head_dim, Kw = c->kv_heads * D;
+  z[0] = extra_score(m, l, h, q_i);
+  for (idx j = 0; j < N; j++) {
+    z[1 + j] = -INFINITY;
+    if (!visible(c, l, i, j)) continue;                  /* M of equation 4 */
+    z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
+    if (bias) z[1 + j] += bias[j - i];                   /* [E6] [E7], after the division */
+  }
 }
 
 /* y [n] += a x [n] */
 static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
-    for (idx d = 0; d < n; d++) y[d] += a * x[d];
+  for (idx d = 0; d < n; d++) y[d] += a * x[d];
 }
 
 /* This thread's piece of scratch: here rows of N+1 numbers. */
@@ -1592,122 +1592,122 @@ static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a
 /* Head h of sequence b: from q, k, v to o and row_stat. A row of q and o holds H heads, one of k
  * and v holds K, so a head's rows lie Qw and Kw numbers apart. */
 static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
-    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D;
-    const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
-    real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
-    for (idx i = 0; i < N; i++) {
-        real *o_i = la->o + q0 + i * Qw, *a_i = row;
-        /* z_i, then a_i = s/Z in its place; what is not visible has a = 0 */
-        row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
-        la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
-        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
-        zero(o_i, D);
-        if (vstar) add_times(D, o_i, a_i[0], vstar);
-        for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);
-        for (idx d = 0; d < D; d++) o_i[d] *= scale;
-        if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
-    }
+  const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+  idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D;
+  const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
+  real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
+  for (idx i = 0; i < N; i++) {
+    real *o_i = la->o + q0 + i * Qw, *a_i = row;
+    /* z_i, then a_i = s/Z in its place; what is not visible has a = 0 */
+    row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
+    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+    zero(o_i, D);
+    if (vstar) add_times(D, o_i, a_i[0], vstar);
+    for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);
+    for (idx d = 0; d < D; d++) o_i[d] *= scale;
+    if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+  }
 }
 
 /* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->row_stat [B,H,N]. */
 static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
-    idx K = m->c.kv_heads, group = m->c.heads / K;
-    PARALLEL
-    for (idx task = 0; task < B * K; task++)
-        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
-            head_forward(m, a, l, task / K, h, N);
+  idx K = m->c.kv_heads, group = m->c.heads / K;
+  PARALLEL
+  for (idx task = 0; task < B * K; task++)
+      for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+          head_forward(m, a, l, task / K, h, N);
 }
 
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
 static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
-    idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D, bh = b * H + h;
-    const real *k = la->fk + k0, *v = la->v + k0;
-    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-    real *dk = a->dk + k0, *dv = a->dv + k0;
-    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
-    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
-    real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
-    real *da = dlogz + N + 1, *dz = z;
-    real scale = (real)c->scale, root = score_scale(c, l);
-    for (idx i = 0; i < N; i++) {
-        const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
-        real *dq_i = a->dq + q0 + i * Qw;
-        /* the scores again, then a = s/Z, s'/Z and dlogz: 0 where a key is not visible, as is dz */
-        row_scores(m, a, l, h, N, i, q_i, k, z);
-        row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
+  const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
+  idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D, bh = b * H + h;
+  const real *k = la->fk + k0, *v = la->v + k0;
+  const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+  real *dk = a->dk + k0, *dv = a->dv + k0;
+  real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+  real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
+  real *da = dlogz + N + 1, *dz = z;
+  real scale = (real)c->scale, root = score_scale(c, l);
+  for (idx i = 0; i < N; i++) {
+    const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
+    real *dq_i = a->dq + q0 + i * Qw;
+    /* the scores again, then a = s/Z, s'/Z and dlogz: 0 where a key is not visible, as is dz */
+    row_scores(m, a, l, h, N, i, q_i, k, z);
+    row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
-        /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
-        vec_add(D, dvplus, do_i);
-        da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
-        add_times(D, dvstar, scale * a_i[0], do_i);
-        for (idx j = 0; j < N; j++) {
-            da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
-            add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
-        }
-        /* a_ij = s_ij / Z_i */
-        real delta = vec_dot(N + 1, a_i, da);
-        for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
-
-        /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
-        zero(dq_i, D);
-        for (idx j = 0; j < N; j++) {
-            add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
-            add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
-            if (dbias) dbias[j - i] += dz[1 + j];
-        }
-        /* [T4] z_i* = <q_i, k*> / sqrt(D), a K bias, or the logit */
-        if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
-        add_times(D, dkstar, dz[0] * root, q_i);
-        *dlogit += dz[0];
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+    vec_add(D, dvplus, do_i);
+    da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
+    add_times(D, dvstar, scale * a_i[0], do_i);
+    for (idx j = 0; j < N; j++) {
+      da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
+      add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
     }
+    /* a_ij = s_ij / Z_i */
+    real delta = vec_dot(N + 1, a_i, da);
+    for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
+
+    /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
+    zero(dq_i, D);
+    for (idx j = 0; j < N; j++) {
+      add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
+      add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
+      if (dbias) dbias[j - i] += dz[1 + j];
+    }
+    /* [T4] z_i* = <q_i, k*> / sqrt(D), a K bias, or the logit */
+    if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
+    add_times(D, dkstar, dz[0] * root, q_i);
+    *dlogit += dz[0];
+  }
 }
 
 /* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds
  * one sequence's part of their gradients for one head: no two threads ever add to one number. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
-    idx Kw = c->kv_heads * c->head_dim;
-    zero(a->dk, B * N * Kw);
-    zero(a->dv, B * N * Kw);
-    zero(a->slot, (idx)B * c->heads * (3 * c->head_dim + 1));
+  idx Kw = c->kv_heads * c->head_dim;
+  zero(a->dk, B * N * Kw);
+  zero(a->dv, B * N * Kw);
+  zero(a->slot, (idx)B * c->heads * (3 * c->head_dim + 1));
 }
 
 /* Adds the slots [B,H,3D+1] up in one order. [T12] shared: every head adds to row 0. [T13] dims of
  * k* that are fixed at 0 get no gradient. */
 static void slots_end(Model *m, const Acts *a, int l, int B) {
-    const Config *c = &m->c;
-    Layer *d = &m->d.layer[l];
-    idx D = c->head_dim, H = c->heads;
-    for (idx bh = 0; bh < B * H; bh++) {
-        const real *slot = a->slot + bh * (3 * D + 1);
-        idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
-        for (idx x = 0; x < D; x++) {
-            if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
-            if (d->vstar) d->vstar[star + x] += slot[D + x];
-            if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
-        }
-        if (d->logit) d->logit[h] += slot[3 * D];
+  const Config *c = &m->c;
+  Layer *d = &m->d.layer[l];
+  idx D = c->head_dim, H = c->heads;
+  for (idx bh = 0; bh < B * H; bh++) {
+    const real *slot = a->slot + bh * (3 * D + 1);
+    idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
+    for (idx x = 0; x < D; x++) {
+      if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
+      if (d->vstar) d->vstar[star + x] += slot[D + x];
+      if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
     }
+    if (d->logit) d->logit[h] += slot[3 * D];
+  }
 }
 
 /* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
  * the gradients of k*, v*, v+, logit (added to). A task owns the dk and dv of its sequence and key
  * head, to which its H/K query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
-    idx K = m->c.kv_heads, group = m->c.heads / K;
-    slots_begin(&m->c, a, B, N);
-    PARALLEL
-    for (idx task = 0; task < B * K; task++)
-        for (idx h = task % K * group; h < (task % K + 1) * group; h++)
-            head_backward(m, a, l, task / K, h, N);
-    slots_end(m, a, l, B);
+  idx K = m->c.kv_heads, group = m->c.heads / K;
+  slots_begin(&m->c, a, B, N);
+  PARALLEL
+  for (idx task = 0; task < B * K; task++)
+      for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+          head_backward(m, a, l, task / K, h, N);
+  slots_end(m, a, l, B);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1726,24 +1726,24 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 _Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
-    idx D = c->head_dim, H = c->heads;
-    if (c->combine == COMBINE_CONCAT) return la->o;
-    PARALLEL
-    for (idx n = 0; n < rows; n++)
-        for (idx d = 0; d < D; d++) {
-            real sum = 0;
-            for (int h = 0; h < H; h++) sum += la->o[(n * H + h) * D + d];
-            la->osum[n * D + d] = sum;
-        }
-    return la->osum;
+  idx D = c->head_dim, H = c->heads;
+  if (c->combine == COMBINE_CONCAT) return la->o;
+  PARALLEL
+  for (idx n = 0; n < rows; n++)
+      for (idx d = 0; d < D; d++) {
+      real sum = 0;
+      for (int h = 0; h < H; h++) sum += la->o[(n * H + h) * D + d];
+      la->osum[n * D + d] = sum;
+    }
+  return la->osum;
 }
 
 /* From a->dosum, which linear_backward left, to a->dout [rows,H,D]; concatenated, they are one. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
-    idx D = c->head_dim, H = c->heads;
-    if (c->combine == COMBINE_CONCAT) return;
-    PARALLEL
-    for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
+  idx D = c->head_dim, H = c->heads;
+  if (c->combine == COMBINE_CONCAT) return;
+  PARALLEL
+  for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1766,43 +1766,43 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  * array where nothing is kept. */
 static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
-    const Config *c = &m->c;
-    idx C = c->dim, F = c->ffn, n = rows * F;
-    bool gated = config_gated(c);
-    linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
-    if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
-    PARALLEL                                                 /* fa = act(f1) * f2 */
-    for (idx from = 0; from < n; from += CHUNK) {
-        ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
-        if (gated) vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
-    }
-    linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
+  const Config *c = &m->c;
+  idx C = c->dim, F = c->ffn, n = rows * F;
+  bool gated = config_gated(c);
+  linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
+  if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
+  PARALLEL                                                 /* fa = act(f1) * f2 */
+  for (idx from = 0; from < n; from += CHUNK) {
+    ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
+    if (gated) vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
+  }
+  linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
 }
 
 /* dx [rows,C] is overwritten, from dy and x [rows,C]; a->df1 [rows,F] holds dfa first. */
 static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
-    idx C = c->dim, F = c->ffn, n = rows * F;
-    bool gated = config_gated(c);
-    /* y = fa W3 + b3 (W2, b2 when not gated):  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
-    linear_backward(a->df1, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
-                    gated ? w->w3 : w->w2, rows, F, C);
-    PARALLEL
-    for (idx from = 0; from < n; from += CHUNK) {
-        real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;      /* act(f1), act'(f1); dfa */
-        idx some = chunk(n, from);
-        ACTS[c->act](some, la->f1 + from, f, df);
-        /* fa = act(f1) * f2:  df2 = dfa act(f1), df1 = dfa f2 act'(f1) */
-        if (gated) {
-            vec_multiply(some, f, df1);
-            copy(a->df2 + from, f, some);
-            vec_multiply(some, df, la->f2 + from);
-        }
-        vec_multiply(some, df1, df);
+  idx C = c->dim, F = c->ffn, n = rows * F;
+  bool gated = config_gated(c);
+  /* y = fa W3 + b3 (W2, b2 when not gated):  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
+  linear_backward(a->df1, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
+                  gated ? w->w3 : w->w2, rows, F, C);
+  PARALLEL
+  for (idx from = 0; from < n; from += CHUNK) {
+    real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;      /* act(f1), act'(f1); dfa */
+    idx some = chunk(n, from);
+    ACTS[c->act](some, la->f1 + from, f, df);
+    /* fa = act(f1) * f2:  df2 = dfa act(f1), df1 = dfa f2 act'(f1) */
+    if (gated) {
+      vec_multiply(some, f, df1);
+      copy(a->df2 + from, f, some);
+      vec_multiply(some, df, la->f2 + from);
     }
-    /* f1 = x W1 + b1, f2 = x W2 + b2:  dx = df1 W1^T + df2 W2^T */
-    linear_backward(dx, false, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
-    if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
+    vec_multiply(some, df1, df);
+  }
+  /* f1 = x W1 + b1, f2 = x W2 + b2:  dx = df1 W1^T + df2 W2^T */
+  linear_backward(dx, false, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
+  if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
 /* =================================================================================================
@@ -1856,34 +1856,34 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * and a row of q is head after head. With K < H key heads (grouped-query attention; the paper has
  * K = H) query head h reads key head h / (H/K). The paper has no biases b. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    LayerActs *la = &a->layer[l];
-    idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-    idx rows = B * N, cached = a->past * K * D;
-    real *k = la->k + cached, *v = la->v + cached;           /* past those of earlier rows */
-    /* q, k, v = x W + b */
-    linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
-    linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
-    linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
-    /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
-    if (c->pos == POS_ROTARY) {
-        rotate(c, a, la->q, rows, N, H, 1);
-        rotate(c, a, k, rows, N, K, 1);
-    }
-    /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
-     * identity fq and fk are the arrays q and k (take_all). */
-    if (c->kernel != KERNEL_IDENTITY) {
-        kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
-        kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
-    }
-    /* o_h = scale A_h v + v+ in every head (3.7); by default chapter 14 makes the same in tiles */
-    if (m->plain) attention_forward(m, a, l, B, N);
-    else tiled_forward(m, a, l, B, N);
-    if (m->plain && a->probe) plain_probe(m, a, l, B, N);
-    /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
-    linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
-                   c->combine == COMBINE_ADD ? D : H * D, C);
+  const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
+  LayerActs *la = &a->layer[l];
+  idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
+  idx rows = B * N, cached = a->past * K * D;
+  real *k = la->k + cached, *v = la->v + cached;           /* past those of earlier rows */
+  /* q, k, v = x W + b */
+  linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
+  linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
+  linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
+  /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
+  if (c->pos == POS_ROTARY) {
+    rotate(c, a, la->q, rows, N, H, 1);
+    rotate(c, a, k, rows, N, K, 1);
+  }
+  /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
+   * identity fq and fk are the arrays q and k (take_all). */
+  if (c->kernel != KERNEL_IDENTITY) {
+    kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
+    kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
+  }
+  /* o_h = scale A_h v + v+ in every head (3.7); by default chapter 14 makes the same in tiles */
+  if (m->plain) attention_forward(m, a, l, B, N);
+  else tiled_forward(m, a, l, B, N);
+  if (m->plain && a->probe) plain_probe(m, a, l, B, N);
+  /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
+  linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
+                 c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
 /* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
@@ -1898,42 +1898,42 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
  * dq holds the gradient of phi(q), then of R q, then of q: one array, rotated in place. */
 static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
                           idx N) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    Layer *d = &m->d.layer[l];
-    const LayerActs *la = &a->layer[l];
-    idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-    idx rows = B * N;
-    bool sum = c->combine == COMBINE_ADD;
-    /* y = combine(o) W_O + b_O; dosum is overwritten, and is dout itself when concatenated */
-    linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
-                    sum ? D : H * D, C);
-    /* osum = sum_h o_h: every head receives the gradient of the sum */
-    combine_backward(c, a, rows);
-    /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
-    if (m->plain) attention_backward(m, a, l, B, N);
-    else tiled_backward(m, a, l, B, N);
-    /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
-     * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
-    if (c->kernel != KERNEL_IDENTITY) {
-        kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
-        kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
-    }
-    /* q = R_i q, k = R_j k: the transpose rotates the other way */
-    if (c->pos == POS_ROTARY) {
-        rotate(c, a, a->dq, rows, N, H, -1);
-        rotate(c, a, a->dk, rows, N, K, -1);
-    }
-    /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
-    linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
-    linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
-    linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
+  const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
+  Layer *d = &m->d.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
+  idx rows = B * N;
+  bool sum = c->combine == COMBINE_ADD;
+  /* y = combine(o) W_O + b_O; dosum is overwritten, and is dout itself when concatenated */
+  linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
+                  sum ? D : H * D, C);
+  /* osum = sum_h o_h: every head receives the gradient of the sum */
+  combine_backward(c, a, rows);
+  /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
+  if (m->plain) attention_backward(m, a, l, B, N);
+  else tiled_backward(m, a, l, B, N);
+  /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
+   * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
+  if (c->kernel != KERNEL_IDENTITY) {
+    kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
+    kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
+  }
+  /* q = R_i q, k = R_j k: the transpose rotates the other way */
+  if (c->pos == POS_ROTARY) {
+    rotate(c, a, a->dq, rows, N, H, -1);
+    rotate(c, a, a->dk, rows, N, K, -1);
+  }
+  /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+  linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
+  linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
+  linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
 
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
 static void add_rows(real *y, const real *x, idx n) {
-    PARALLEL
-    for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
+  PARALLEL
+  for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
 }
 
 _Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new norm: 3.2");
@@ -1943,31 +1943,31 @@ _Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new
  * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
  * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    LayerActs *la = &a->layer[l];
-    bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
-    idx rows = B * N, n = rows * c->dim;
-    la->x = a->h;
+  const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
+  LayerActs *la = &a->layer[l];
+  bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
+  idx rows = B * N, n = rows * c->dim;
+  la->x = a->h;
 
-    /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
-    if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-    const real *in = post ? la->x : la->n1;                  /* [B,N,C] */
-    if (!m->published || !m->published->mix(m, a, l, la->s1, in, B, N))
-        mhsa_forward(m, a, l, la->s1, in, B, N);
-    add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
-    if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
-    const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
+  /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
+  if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
+  const real *in = post ? la->x : la->n1;                  /* [B,N,C] */
+  if (!m->published || !m->published->mix(m, a, l, la->s1, in, B, N))
+      mhsa_forward(m, a, l, la->s1, in, B, N);
+  add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
+  if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
+  const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
 
-    /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
-     * see what this block's attention found. */
-    if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
-    in = post ? u : la->n2;
-    if (!m->published || !m->published->feed(m, a, l, la->s2, in, rows))
-        ffn_forward(m, w, la, la->s2, in, rows);
-    add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
-    if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
-    a->h = post ? la->n2 : la->s2;
+  /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
+   * see what this block's attention found. */
+  if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
+  in = post ? u : la->n2;
+  if (!m->published || !m->published->feed(m, a, l, la->s2, in, rows))
+      ffn_forward(m, w, la, la->s2, in, rows);
+  add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
+  if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
+  a->h = post ? la->n2 : la->s2;
 }
 
 /* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return. A
@@ -1989,69 +1989,69 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum beside dh:
  * what comes out of a norm, and what must not be in dh while MHSA's backward reads it as ds1. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    Layer *d = &m->d.layer[l];
-    const LayerActs *la = &a->layer[l];
-    bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
-    idx rows = B * N, n = rows * c->dim;
-    real *dh = a->dh, *dx = a->dx, *dn = a->dn;
+  const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
+  Layer *d = &m->d.layer[l];
+  const LayerActs *la = &a->layer[l];
+  bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
+  idx rows = B * N, n = rows * c->dim;
+  real *dh = a->dh, *dx = a->dx, *dn = a->dn;
 
-    /* y = s2; post-norm: y = n2(s2), and dh becomes the gradient of s2 */
-    if (post) {
-        zero(dx, n);
-        norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
-        copy(dh, dx, n);
-    }
-    /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
-     * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
-    ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
-    /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
-     * from x and passes s1 by: it waits in dx. */
+  /* y = s2; post-norm: y = n2(s2), and dh becomes the gradient of s2 */
+  if (post) {
     zero(dx, n);
-    if (post) add_rows(dh, dn, n);
-    else if (parallel)
-        norm_backward(c, dx, d->norm2, d->norm2b, dn, la->x, la->n2stat, w->norm2, rows);
-    else norm_backward(c, dh, d->norm2, d->norm2b, dn, la->s1, la->n2stat, w->norm2, rows);
+    norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
+    copy(dh, dx, n);
+  }
+  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
+   * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
+  ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
+  /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
+   * from x and passes s1 by: it waits in dx. */
+  zero(dx, n);
+  if (post) add_rows(dh, dn, n);
+  else if (parallel)
+      norm_backward(c, dx, d->norm2, d->norm2b, dn, la->x, la->n2stat, w->norm2, rows);
+  else norm_backward(c, dh, d->norm2, d->norm2b, dn, la->s1, la->n2stat, w->norm2, rows);
 
-    /* u = s1; post-norm: u = n1(s1), and dh becomes the gradient of s1 */
-    if (post) {
-        norm_backward(c, dx, d->norm1, d->norm1b, dh, la->s1, la->n1stat, w->norm1, rows);
-        copy(dh, dx, n);
-        zero(dx, n);
-    }
-    /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
-     * x, short of what MHSA's branch sends there */
-    mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
-    /* through n1 (no norm here under post-norm) */
-    if (post) add_rows(dx, dn, n);
-    else norm_backward(c, dx, d->norm1, d->norm1b, dn, la->x, la->n1stat, w->norm1, rows);
-    /* dx = ds1 + the branches */
-    add_rows(dh, dx, n);
+  /* u = s1; post-norm: u = n1(s1), and dh becomes the gradient of s1 */
+  if (post) {
+    norm_backward(c, dx, d->norm1, d->norm1b, dh, la->s1, la->n1stat, w->norm1, rows);
+    copy(dh, dx, n);
+    zero(dx, n);
+  }
+  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
+   * x, short of what MHSA's branch sends there */
+  mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
+  /* through n1 (no norm here under post-norm) */
+  if (post) add_rows(dx, dn, n);
+  else norm_backward(c, dx, d->norm1, d->norm1b, dn, la->x, la->n1stat, w->norm1, rows);
+  /* dx = ds1 + the branches */
+  add_rows(dh, dx, n);
 }
 
 /* The first of the three parts of a forward: the embedding, the blocks, the final norm. Leaves the
  * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
-    /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
-    if (!a->past) biases_tabulate(m, a);
-    embed_forward(m, a, ids, B, T, a->h0);
-    a->h = a->h0;
-    return forward_rows(&m->c, a, T);
+  /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
+  if (!a->past) biases_tabulate(m, a);
+  embed_forward(m, a, ids, B, T, a->h0);
+  a->h = a->h0;
+  return forward_rows(&m->c, a, T);
 }
 
 /* 1 when a matrix that the forwards so far asked of its file could not be read (data/hf.c). */
 int model_fault(const Model *m, Error *e) {
-    return m->published ? m->published->fault(m, e) : 0;
+  return m->published ? m->published->fault(m, e) : 0;
 }
 
 /* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
  * W_cls will multiply. Under post-norm the last n2 was that LN. */
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
-    a->nf = a->h;
-    if (m->c.place == PLACE_POST) return;
-    norm_forward(&m->c, a->fnorm, a->nfstat, a->h, m->w.normf, m->w.normfb, B * N);
-    a->nf = a->fnorm;
+  a->nf = a->h;
+  if (m->c.place == PLACE_POST) return;
+  norm_forward(&m->c, a->fnorm, a->nfstat, a->h, m->w.normf, m->w.normfb, B * N);
+  a->nf = a->fnorm;
 }
 
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
@@ -2062,9 +2062,9 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
  * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
  * below, never a copy. sinks_measure looks between the blocks instead. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
-    idx N = forward_begin(m, a, ids, B, T);
-    for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
-    forward_end(m, a, B, N);
+  idx N = forward_begin(m, a, ids, B, T);
+  for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
+  forward_end(m, a, B, N);
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
@@ -2073,22 +2073,22 @@ static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T)
  * half batches, each with the share 1/2, are one step of the whole. Leaves the gradient of H^0 in
  * a->dh. */
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
-    const Config *c = &m->c;
-    idx N = config_rows(c, T);
-    idx rows = B * N, n = rows * c->dim;
-    /* T5's b_h(i-j) is one table for all blocks, whose gradients gather in dbias on the way down */
-    if (a->dbias) zero(a->dbias, B * c->heads * (2 * N - 1));
-    /* nf = normf(h^L) */
-    if (c->place != PLACE_POST) {
-        zero(a->dx, n);
-        norm_backward(c, a->dx, m->d.normf, m->d.normfb, a->dh, a->h, a->nfstat, m->w.normf, rows);
-        copy(a->dh, a->dx, n);
-    }
-    /* h^l = block_l(h^{l-1}), from the last to the first */
-    for (int l = c->layers - 1; l >= 0; l--) block_backward(m, a, l, B, N);
-    /* bias = rel[bucket(i-j)], and H^0 = X W_E + P */
-    if (a->dbias) t5_backward(m, a, B, N);
-    embed_backward(m, a, ids, B, T, a->dh);
+  const Config *c = &m->c;
+  idx N = config_rows(c, T);
+  idx rows = B * N, n = rows * c->dim;
+  /* T5's b_h(i-j) is one table for all blocks, whose gradients gather in dbias on the way down */
+  if (a->dbias) zero(a->dbias, B * c->heads * (2 * N - 1));
+  /* nf = normf(h^L) */
+  if (c->place != PLACE_POST) {
+    zero(a->dx, n);
+    norm_backward(c, a->dx, m->d.normf, m->d.normfb, a->dh, a->h, a->nfstat, m->w.normf, rows);
+    copy(a->dh, a->dx, n);
+  }
+  /* h^l = block_l(h^{l-1}), from the last to the first */
+  for (int l = c->layers - 1; l >= 0; l--) block_backward(m, a, l, B, N);
+  /* bias = rel[bucket(i-j)], and H^0 = X W_E + P */
+  if (a->dbias) t5_backward(m, a, B, N);
+  embed_backward(m, a, ids, B, T, a->dh);
 }
 
 /* =================================================================================================
@@ -2136,30 +2136,30 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 /* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
  * paper. a->outp keeps out = nf W_out [R,E] when the embedding is narrower. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
-    idx C = m->c.dim, E = m->c.embed_dim, V = m->c.vocab;
-    bool tied = m->c.tied;
-    const real *w = tied ? m->w.wte : m->w.wcls;
-    if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
-    const real *in = E != C ? a->outp : rows;                /* [R,E] */
-    if (m->published && m->published->linear(m, logits, in, w, tied, R, E, V)) return;
-    matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
+  idx C = m->c.dim, E = m->c.embed_dim, V = m->c.vocab;
+  bool tied = m->c.tied;
+  const real *w = tied ? m->w.wte : m->w.wcls;
+  if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
+  const real *in = E != C ? a->outp : rows;                /* [R,E] */
+  if (m->published && m->published->linear(m, logits, in, w, tied, R, E, V)) return;
+  matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
 }
 
 /* dy [R,V], which a->logits holds, to a->dslice [R,C], overwritten, and to the gradients of W_cls
  * (or wte) and W_out, added. Reads a->slice and a->outp as model_logits of this slice left them. */
 static void logits_backward(Model *m, Acts *a, idx R) {
-    const Config *c = &m->c;
-    idx C = c->dim, E = c->embed_dim, V = c->vocab;
-    const real *in = E != C ? a->outp : a->slice;            /* [R,E]: what W_cls multiplied */
-    real *din = E != C ? a->doutp : a->dslice;
-    Matrix dy = rows_of(a->logits, V), dy_t = transpose_of(a->logits, V);
-    /* y = in W_cls:  din = dy W_cls^T;  dW_cls [E,V] += in^T dy, or dwte [V,E] += dy^T in */
-    matmul(din, E, dy, c->tied ? rows_of(m->w.wte, E) : transpose_of(m->w.wcls, V), R, E, V, false);
-    if (c->tied) matmul(m->d.wte, E, dy_t, rows_of(in, E), V, E, R, true);
-    else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
-    /* in = nf W_out */
-    if (E != C)
-        linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
+  const Config *c = &m->c;
+  idx C = c->dim, E = c->embed_dim, V = c->vocab;
+  const real *in = E != C ? a->outp : a->slice;            /* [R,E]: what W_cls multiplied */
+  real *din = E != C ? a->doutp : a->dslice;
+  Matrix dy = rows_of(a->logits, V), dy_t = transpose_of(a->logits, V);
+  /* y = in W_cls:  din = dy W_cls^T;  dW_cls [E,V] += in^T dy, or dwte [V,E] += dy^T in */
+  matmul(din, E, dy, c->tied ? rows_of(m->w.wte, E) : transpose_of(m->w.wcls, V), R, E, V, false);
+  if (c->tied) matmul(m->d.wte, E, dy_t, rows_of(in, E), V, E, R, true);
+  else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
+  /* in = nf W_out */
+  if (E != C)
+      linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
 /* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
@@ -2168,15 +2168,15 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  *   -log p = log sum_v e^(y_v - max) + max - y_target
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
-    real most = vec_max(V, y), right = y[target];
-    vec_shift(V, y, -most);
-    vec_exp(V, y, y);
-    real sum = vec_sum(V, y);
-    if (weight) {
-        vec_scale(V, y, *weight / sum);
-        y[target] -= *weight;
-    }
-    return log((double)sum) + (double)most - (double)right;
+  real most = vec_max(V, y), right = y[target];
+  vec_shift(V, y, -most);
+  vec_exp(V, y, y);
+  real sum = vec_sum(V, y);
+  if (weight) {
+    vec_scale(V, y, *weight / sum);
+    y[target] -= *weight;
+  }
+  return log((double)sum) + (double)most - (double)right;
 }
 
 /* The mean of -log p over the scored targets of the sequences that model_forward has just run;
@@ -2191,37 +2191,37 @@ static double cross_entropy(idx V, real *y, int target, const real *weight) {
  * at a time to a place of their own, whole slices across the borders of sequences. */
 static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                          double share) {
-    const Config *c = &m->c;
-    idx C = c->dim, V = c->vocab, N = config_rows(c, T);
-    idx from = c->prefix > 1 ? c->prefix - 1 : 0;            /* p-1: the first scored, from 0 */
-    idx per = T > from ? T - from : 0, count = B * per;
-    real weight = with_grads && count ? (real)(share / (double)count) : 0;
-    for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
-    if (with_grads) zero(a->dh, B * N * C);
-    double sum = 0;
-    if (m->published && m->published->loss(m, a, targets, B, T, &sum)) return sum;
-    for (idx s0 = 0; s0 < count; s0 += SLICE) {
-        idx R = count - s0 < SLICE ? count - s0 : SLICE, token[SLICE], row[SLICE];
-        for (idx r = 0; r < R; r++) {
-            /* scored row s0 + r: token t of sequence b, one row further where x* stands first */
-            idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-            token[r] = b * T + t;
-            row[r] = b * N + (N - T) + t;
-            copy(a->slice + r * C, a->nf + row[r] * C, C);
-        }
-        model_logits(m, a, a->slice, R, a->logits);
-        PARALLEL
-        for (idx r = 0; r < R; r++)
-            a->loss_row[token[r]] = cross_entropy(V, a->logits + r * V, targets[token[r]],
-                                                  with_grads ? &weight : NULL);
-        if (!with_grads) continue;
-        logits_backward(m, a, R);
-        for (idx r = 0; r < R; r++) copy(a->dh + row[r] * C, a->dslice + r * C, C);
+  const Config *c = &m->c;
+  idx C = c->dim, V = c->vocab, N = config_rows(c, T);
+  idx from = c->prefix > 1 ? c->prefix - 1 : 0;            /* p-1: the first scored, from 0 */
+  idx per = T > from ? T - from : 0, count = B * per;
+  real weight = with_grads && count ? (real)(share / (double)count) : 0;
+  for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
+  if (with_grads) zero(a->dh, B * N * C);
+  double sum = 0;
+  if (m->published && m->published->loss(m, a, targets, B, T, &sum)) return sum;
+  for (idx s0 = 0; s0 < count; s0 += SLICE) {
+    idx R = count - s0 < SLICE ? count - s0 : SLICE, token[SLICE], row[SLICE];
+    for (idx r = 0; r < R; r++) {
+      /* scored row s0 + r: token t of sequence b, one row further where x* stands first */
+      idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+      token[r] = b * T + t;
+      row[r] = b * N + (N - T) + t;
+      copy(a->slice + r * C, a->nf + row[r] * C, C);
     }
-    /* in the order of the tokens, so that neither threads nor slices can change the sum */
-    for (idx b = 0; b < B; b++)
-        for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
-    return count ? sum / (double)count : 0;
+    model_logits(m, a, a->slice, R, a->logits);
+    PARALLEL
+    for (idx r = 0; r < R; r++)
+        a->loss_row[token[r]] = cross_entropy(V, a->logits + r * V, targets[token[r]],
+                                              with_grads ? &weight : NULL);
+    if (!with_grads) continue;
+    logits_backward(m, a, R);
+    for (idx r = 0; r < R; r++) copy(a->dh + row[r] * C, a->dslice + r * C, C);
+  }
+  /* in the order of the tokens, so that neither threads nor slices can change the sum */
+  for (idx b = 0; b < B; b++)
+      for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
+  return count ? sum / (double)count : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2261,40 +2261,40 @@ WIDE(adamw,
      (const Factors *f, idx n, real *restrict w, const real *restrict g, real *restrict m,
       real *restrict v),
      (f, n, w, g, m, v)) {
-    real sqrt_v[CHUNK];
-    const Factors c = *f;
-    for (idx j = 0; j < n; j++) {
-        real grad = c.shrink * g[j];
-        m[j] = c.b1 * m[j] + (1 - c.b1) * grad;
-        v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;
-    }
-    vec_sqrt(n, sqrt_v, v);
-    for (idx j = 0; j < n; j++)
-        w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
+  real sqrt_v[CHUNK];
+  const Factors c = *f;
+  for (idx j = 0; j < n; j++) {
+    real grad = c.shrink * g[j];
+    m[j] = c.b1 * m[j] + (1 - c.b1) * grad;
+    v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;
+  }
+  vec_sqrt(n, sqrt_v, v);
+  for (idx j = 0; j < n; j++)
+      w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
 typedef struct Step {            /* one step of the optimiser */
-    int optimizer;               /* OPTIMIZER_* */
-    double lr, beta1, beta2, eps, wd;
-    long t;                      /* counts from 1: the moments' bias correction */
-    double shrink;               /* what clipping leaves of the gradient: 1, or less */
+  int optimizer;                 /* OPTIMIZER_* */
+  double lr, beta1, beta2, eps, wd;
+  long t;                      /* counts from 1: the moments' bias correction */
+  double shrink;               /* what clipping leaves of the gradient: 1, or less */
 } Step;
 
 /* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
  * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
 static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
-    Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
-                 .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
-                 .step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t))),
-                 .root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
-    PARALLEL
-    for (idx from = 0; from < n; from += CHUNK) {
-        idx some = n - from < CHUNK ? n - from : CHUNK;
-        if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
-        else
-            for (idx j = from; j < from + some; j++)
-                w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
-    }
+  Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
+               .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
+               .step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t))),
+               .root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
+  PARALLEL
+  for (idx from = 0; from < n; from += CHUNK) {
+    idx some = n - from < CHUNK ? n - from : CHUNK;
+    if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
+    else
+        for (idx j = from; j < from + some; j++)
+            w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
+  }
 }
 
 /* (F1) The learning rate of step s, counted from 0: lr (s+1)/warmup while s < warmup, so that step
@@ -2308,10 +2308,10 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
  * 99, 2.2e-4 at 10050. What lr does to the sink is [T9]: at one product of lr and steps, Sink_1
  * is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
 static double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
-    if (step < warmup) return lr * (step + 1) / warmup;
-    if (schedule == SCHEDULE_CONSTANT) return lr;
-    double done = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
-    return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
+  if (step < warmup) return lr * (step + 1) / warmup;
+  if (schedule == SCHEDULE_CONSTANT) return lr;
+  double done = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
+  return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
 }
 
 /* The global norm sqrt(sum g^2) over all tensors, for clipping (chapter 10; the authors clip at 1).
@@ -2320,26 +2320,26 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup, in
  * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
  * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
-    enum { SHARES = 64 };
-    double total = 0;
-    *bad = NULL;
-    for (idx i = 0; i < m->n_tensors; i++) {
-        const Tensor *t = &m->tensor[i];
-        const real *g = m->grads + t->at;                    /* [t->count] */
-        double part[SHARES], sum = 0;
-        PARALLEL
-        for (idx p = 0; p < SHARES; p++) {
-            /* a tensor of fewer numbers than SHARES has empty ones: from = to */
-            idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
-            part[p] = 0;
-            for (idx j = from; j < to; j += CHUNK)
-                part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
-        }
-        for (idx p = 0; p < SHARES; p++) sum += part[p];
-        if (!isfinite(sum) && !*bad) *bad = t;
-        total += sum;
+  enum { SHARES = 64 };
+  double total = 0;
+  *bad = NULL;
+  for (idx i = 0; i < m->n_tensors; i++) {
+    const Tensor *t = &m->tensor[i];
+    const real *g = m->grads + t->at;                    /* [t->count] */
+    double part[SHARES], sum = 0;
+    PARALLEL
+    for (idx p = 0; p < SHARES; p++) {
+      /* a tensor of fewer numbers than SHARES has empty ones: from = to */
+      idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
+      part[p] = 0;
+      for (idx j = from; j < to; j += CHUNK)
+          part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
     }
-    return sqrt(total);
+    for (idx p = 0; p < SHARES; p++) sum += part[p];
+    if (!isfinite(sum) && !*bad) *bad = t;
+    total += sum;
+  }
+  return sqrt(total);
 }
 
 /* =================================================================================================
@@ -2389,39 +2389,39 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
  * METRIC_REAL, or METRIC_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
 static void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
-    /* the row and the column of token 1: 1 with x*, one column more with * */
-    idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
-    bool authors = rows == METRIC_PLUS1;
-    for (idx j = 0; j < S; j++) {
-        idx k = j - token1;                                  /* token k+1, or a column before */
-        /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
-        double sum = 0, count = (double)(k > 0 ? T - k : T);
-        for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
-        /* x*'s row is a row like any other there; it is 0 but for a prefix, and is not counted */
-        if (authors && first && k >= 0) sum += (double)m[j];
-        if (authors && k < 0) {                              /* *'s dummy row, or x*'s own row */
-            sum += c->extra && j == 0 ? 1 : (double)m[j];
-            count += 1;
-        }
-        alpha[j] = sum / count;
+  /* the row and the column of token 1: 1 with x*, one column more with * */
+  idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
+  bool authors = rows == METRIC_PLUS1;
+  for (idx j = 0; j < S; j++) {
+    idx k = j - token1;                                  /* token k+1, or a column before */
+    /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
+    double sum = 0, count = (double)(k > 0 ? T - k : T);
+    for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
+    /* x*'s row is a row like any other there; it is 0 but for a prefix, and is not counted */
+    if (authors && first && k >= 0) sum += (double)m[j];
+    if (authors && k < 0) {                              /* *'s dummy row, or x*'s own row */
+      sum += c->extra && j == 0 ? 1 : (double)m[j];
+      count += 1;
     }
+    alpha[j] = sum / count;
+  }
 }
 
 /* [M2] Sink_k^eps of a column, 0 .. S-1, at threshold eps[x], in 0..1: the mean over heads of the
  * share of sequences. The paper's Sink_1 is the column of token 1 (config_column_first), its Sink_*
  * that of * or x* (config_column_star). */
 static double sinks_sink(const Sinks *s, int column, int x) {
-    double sum = 0;
-    int LH = s->L * s->H;
-    for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
-    return sum / s->heads;
+  double sum = 0;
+  int LH = s->L * s->H;
+  for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
+  return sum / s->heads;
 }
 
 /* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
 static double sinks_alpha(const Sinks *s, int column) {
-    double sum = 0;
-    for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
-    return sum / s->heads;
+  double sum = 0;
+  for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
+  return sum / s->heads;
 }
 
 /* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers:
@@ -2433,36 +2433,36 @@ static double sinks_alpha(const Sinks *s, int column) {
  *
  * It is counted from the mask itself, so that every combination and per-layer windows are right. */
 static double sink_uniform(const Config *c, int T) {
-    idx N = config_rows(c, T), first = N - T;
-    double sum = 0;
-    for (int l = 0; l < c->layers; l++)
-        for (idx i = first; config_attends(c, l) && i < N; i++) {
-            int seen = c->extra ? 1 : 0;                     /* * is visible to every row */
-            for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
-            sum += visible(c, l, i, first) ? 1.0 / seen : 0;
-        }
-    return sum / config_attending(c) / T;
+  idx N = config_rows(c, T), first = N - T;
+  double sum = 0;
+  for (int l = 0; l < c->layers; l++)
+      for (idx i = first; config_attends(c, l) && i < N; i++) {
+      int seen = c->extra ? 1 : 0;                     /* * is visible to every row */
+      for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
+      sum += visible(c, l, i, first) ? 1.0 / seen : 0;
+    }
+  return sum / config_attending(c) / T;
 }
 
 /* [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
  * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are
  * averaged over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
-    double sum = 0;
-    for (idx n = 1; n < N; n++) sum += norms[n];
-    return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
+  double sum = 0;
+  for (idx n = 1; n < N; n++) sum += norms[n];
+  return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
 }
 
 /* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
  * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
  * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
 static double sinks_ratio(const Sinks *s) {
-    double most = 0;
-    for (int l = 1; l <= s->L; l++) {
-        double ratio = norm_ratio(s->hnorm + l * s->N, s->N);
-        if (ratio > most) most = ratio;
-    }
-    return most;
+  double most = 0;
+  for (int l = 1; l <= s->L; l++) {
+    double ratio = norm_ratio(s->hnorm + l * s->N, s->N);
+    if (ratio > most) most = ratio;
+  }
+  return most;
 }
 
 /* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
@@ -2470,51 +2470,51 @@ static double sinks_ratio(const Sinks *s) {
  * weights and of m, one block's at a time. On failure nothing is held. */
 static int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
                         Error *e) {
-    idx L = c->layers, H = c->heads, N = config_rows(c, T);
-    idx S = config_columns(c, T), map = batch * H * N * S;
-    *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
-                 .n_eps = n_eps, .heads = c->heads * config_attending(c),
-                 .period = c->attention_period,
-                 .offset = c->attention_period ? c->attention_offset : 0};
-    memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
-    /* all the means in one array, sums; shapes in struct Sinks */
-    double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
-                         &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product};
-    idx sizes[] = {L * H * S, n_eps * L * H * S, L * H, L * H, (L + 1) * N, L * N,
-                   L * N,     L * N,             L * N, 2 * L * H, 2 * L * H};
-    for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
-    s->sums = grab(s->n_sums, sizeof(double), e);
-    s->probe = grab(L, sizeof(Probe), e);
-    s->maps = grab(2 * map, sizeof(real), e);
-    s->alpha_now = grab(S, sizeof(double), e);
-    s->extreme = grab(batch * N * c->dim, sizeof(real), e);
-    if (e->status) { sinks_free(s); return e->status; }
-    double *at = s->sums;
-    for (int i = 0; i < 11; at += sizes[i++]) *fields[i] = at;
-    for (idx l = 0; l < L; l++)
-        s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
-    return 0;
+  idx L = c->layers, H = c->heads, N = config_rows(c, T);
+  idx S = config_columns(c, T), map = batch * H * N * S;
+  *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
+               .n_eps = n_eps, .heads = c->heads * config_attending(c),
+               .period = c->attention_period,
+               .offset = c->attention_period ? c->attention_offset : 0};
+  memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
+  /* all the means in one array, sums; shapes in struct Sinks */
+  double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
+                       &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product};
+  idx sizes[] = {L * H * S, n_eps * L * H * S, L * H, L * H, (L + 1) * N, L * N,
+                 L * N,     L * N,             L * N, 2 * L * H, 2 * L * H};
+  for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
+  s->sums = grab(s->n_sums, sizeof(double), e);
+  s->probe = grab(L, sizeof(Probe), e);
+  s->maps = grab(2 * map, sizeof(real), e);
+  s->alpha_now = grab(S, sizeof(double), e);
+  s->extreme = grab(batch * N * c->dim, sizeof(real), e);
+  if (e->status) { sinks_free(s); return e->status; }
+  double *at = s->sums;
+  for (int i = 0; i < 11; at += sizes[i++]) *fields[i] = at;
+  for (idx l = 0; l < L; l++)
+      s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
+  return 0;
 }
 
 /* Whatever part of it exists; harmless on a zeroed struct. */
 void sinks_free(Sinks *s) {
-    free(s->sums); free(s->probe); free(s->maps); free(s->alpha_now); free(s->extreme);
-    *s = (Sinks){0};
+  free(s->sums); free(s->probe); free(s->maps); free(s->alpha_now); free(s->extreme);
+  *s = (Sinks){0};
 }
 
 /* Has block l maps? Means over heads leave out blocks without attention (data/hf.c). */
 static bool sinks_attends(const Sinks *s, int l) {
-    return !s->period || l % s->period == s->offset;
+  return !s->period || l % s->period == s->offset;
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) {
-    return sqrt((double)vec_dot(n, x, x));
+  return sqrt((double)vec_dot(n, x, x));
 }
 
 /* The mean of |x_h|, for x [n,D]. */
 static void add_lengths(double *to, idx n, idx D, const real *x) {
-    for (idx h = 0; h < n; h++) *to += length(D, x + h * D) / (double)n;
+  for (idx h = 0; h < n; h++) *to += length(D, x + h * D) / (double)n;
 }
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
@@ -2528,28 +2528,28 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
  *             1 for a plain softmax, 1 - A_* with an extra column, anything for Z = 1 */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
-    idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
-    double *alpha = s->alpha_now;                            /* [S] */
-    sink_alpha(c, s->T, rows, m, alpha);
-    for (idx j = 0; j < S; j++) {
-        s->alpha[lh * S + j] += alpha[j];
-        for (idx x = 0; x < s->n_eps; x++)
-            s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
+  idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
+  double *alpha = s->alpha_now;                            /* [S] */
+  sink_alpha(c, s->T, rows, m, alpha);
+  for (idx j = 0; j < S; j++) {
+    s->alpha[lh * S + j] += alpha[j];
+    for (idx x = 0; x < s->n_eps; x++)
+        s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
+  }
+  for (idx i = first; i < s->N; i++) {
+    const real *p = m + i * S;
+    double entropy = 0, mass = 0;
+    for (idx from = 0; from < S; from += CHUNK) {
+      idx some = S - from < CHUNK ? S - from : CHUNK;
+      real log_p[CHUNK];
+      vec_log(some, log_p, p + from);
+      for (idx j = 0; j < some; j++)                   /* 0 log 0 = 0 */
+          if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
     }
-    for (idx i = first; i < s->N; i++) {
-        const real *p = m + i * S;
-        double entropy = 0, mass = 0;
-        for (idx from = 0; from < S; from += CHUNK) {
-            idx some = S - from < CHUNK ? S - from : CHUNK;
-            real log_p[CHUNK];
-            vec_log(some, log_p, p + from);
-            for (idx j = 0; j < some; j++)                   /* 0 log 0 = 0 */
-                if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
-        }
-        for (idx j = keys; j < S; j++) mass += (double)weight[i * S + j];
-        s->entropy[lh] += entropy / s->T;
-        s->mass[lh] += mass / s->T;
-    }
+    for (idx j = keys; j < S; j++) mass += (double)weight[i * S + j];
+    s->entropy[lh] += entropy / s->T;
+    s->mass[lh] += mass / s->T;
+  }
 }
 
 /* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi.
@@ -2562,68 +2562,68 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
  * row's own that its mask shows; keys ahead of a row, inside a prefix, are left out. A vector of
  * length 0 has no angle and counts as cos = 0. */
 static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
-    const real *q = la->q + (b * N * H + h) * D;             /* [N,D], rows H D apart */
-    const real *k = la->k + (b * N * K + (h / (H / K))) * D; /* [N,D], rows K D apart */
-    double *cosine = s->cosine + 2 * (l * H + h), *product = s->product + (cosine - s->cosine);
-    for (idx i = 1; i < N; i++) {
-        const real *q_i = q + i * (H * D);
-        double others = 0, cos_sum = 0, product_sum = 0, norm = length(D, q_i);
-        for (idx j = 0; j <= i; j++) {
-            if (j && !visible(c, l, i, j)) continue;
-            const real *k_j = k + j * (K * D);
-            double both = norm * length(D, k_j);
-            double angle = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
-            if (j == 0) {
-                cosine[0] += angle / (double)(N - 1);
-                product[0] += both / (double)(N - 1);
-            } else {
-                others++;
-                cos_sum += angle;
-                product_sum += both;
-            }
-        }
-        cosine[1] += others > 0 ? cos_sum / others / (double)(N - 1) : 0;
-        product[1] += others > 0 ? product_sum / others / (double)(N - 1) : 0;
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
+  const real *q = la->q + (b * N * H + h) * D;             /* [N,D], rows H D apart */
+  const real *k = la->k + (b * N * K + (h / (H / K))) * D; /* [N,D], rows K D apart */
+  double *cosine = s->cosine + 2 * (l * H + h), *product = s->product + (cosine - s->cosine);
+  for (idx i = 1; i < N; i++) {
+    const real *q_i = q + i * (H * D);
+    double others = 0, cos_sum = 0, product_sum = 0, norm = length(D, q_i);
+    for (idx j = 0; j <= i; j++) {
+      if (j && !visible(c, l, i, j)) continue;
+      const real *k_j = k + j * (K * D);
+      double both = norm * length(D, k_j);
+      double angle = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
+      if (j == 0) {
+        cosine[0] += angle / (double)(N - 1);
+        product[0] += both / (double)(N - 1);
+      } else {
+        others++;
+        cos_sum += angle;
+        product_sum += both;
+      }
     }
+    cosine[1] += others > 0 ? cos_sum / others / (double)(N - 1) : 0;
+    product[1] += others > 0 ? product_sum / others / (double)(N - 1) : 0;
+  }
 }
 
 /* For qsort, rising. */
 static int by_size(const void *a, const void *b) {
-    real x = *(const real *)a, y = *(const real *)b;
-    return (x > y) - (x < y);
+  real x = *(const real *)a, y = *(const real *)b;
+  return (x > y) - (x < y);
 }
 
 /* The largest |x|, for x [n]; -1 when all of them are NaN. */
 static real largest(idx n, const real *x) {
-    real most = -1;
-    for (idx j = 0; j < n; j++) if (real_abs(x[j]) > most) most = real_abs(x[j]);
-    return most;
+  real most = -1;
+  for (idx j = 0; j < n; j++) if (real_abs(x[j]) > most) most = real_abs(x[j]);
+  return most;
 }
 
 /* [FIG2] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
  * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
  * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
-    idx N = s->N, n = N * C;
-    for (idx b = 0; b < B; b++, h += n) {
-        real *extreme = s->extreme + b * n;
-        for (idx i = 0; i < N; i++) s->hnorm[l * N + i] += length(C, h + i * C);
-        if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
-    }
+  idx N = s->N, n = N * C;
+  for (idx b = 0; b < B; b++, h += n) {
+    real *extreme = s->extreme + b * n;
+    for (idx i = 0; i < N; i++) s->hnorm[l * N + i] += length(C, h + i * C);
+    if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
+  }
 }
 
 /* The massive activations of Sun et al. 2024, without their threshold, which small models never
  * reach: the largest |h| over the blocks' outputs of sequence b, and the median |h| of the output
  * it stands in (of an even count the upper of the two middle numbers). */
 static void measure_massive(Sinks *s, idx b, int C) {
-    idx n = s->N * C;
-    real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
-    bool finite = isfinite((double)vec_sum(n, h));           /* else the model has diverged */
-    for (idx j = 0; finite && j < n; j++) h[j] = real_abs(h[j]);
-    if (finite) qsort(h, (size_t)n, sizeof(real), by_size);
-    s->massive += finite ? (double)h[n - 1] : NAN;
-    s->median += finite ? (double)h[n / 2] : NAN;
+  idx n = s->N * C;
+  real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
+  bool finite = isfinite((double)vec_sum(n, h));           /* else the model has diverged */
+  for (idx j = 0; finite && j < n; j++) h[j] = real_abs(h[j]);
+  if (finite) qsort(h, (size_t)n, sizeof(real), by_size);
+  s->massive += finite ? (double)h[n - 1] : NAN;
+  s->median += finite ? (double)h[n / 2] : NAN;
 }
 
 /* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
@@ -2631,23 +2631,23 @@ static void measure_massive(Sinks *s, idx b, int C) {
  * Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|,
  * means over heads. A rotation leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
-    const Config *c = &m->c;
-    const LayerActs *la = &a->layer[l];
-    idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-    idx map = N * s->S;
-    if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
-    for (int h = 0; h < H; h++) {
-        idx head = (b * H + h) * map;
-        measure_head(s, c, rows, l * H + h, s->probe[l].metric + head, s->probe[l].weight + head);
-        measure_angles(s, c, la, b, l, h);
-    }
-    for (idx n = 0; n < N; n++) {
-        idx row = b * N + n, at = l * N + n;
-        s->prenorm[at] += length(C, la->s2 + row * C);
-        add_lengths(&s->qnorm[at], H, D, la->q + row * H * D);
-        add_lengths(&s->knorm[at], K, D, la->k + row * K * D);
-        add_lengths(&s->vnorm[at], K, D, la->v + row * K * D);
-    }
+  const Config *c = &m->c;
+  const LayerActs *la = &a->layer[l];
+  idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
+  idx map = N * s->S;
+  if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
+  for (int h = 0; h < H; h++) {
+    idx head = (b * H + h) * map;
+    measure_head(s, c, rows, l * H + h, s->probe[l].metric + head, s->probe[l].weight + head);
+    measure_angles(s, c, la, b, l, h);
+  }
+  for (idx n = 0; n < N; n++) {
+    idx row = b * N + n, at = l * N + n;
+    s->prenorm[at] += length(C, la->s2 + row * C);
+    add_lengths(&s->qnorm[at], H, D, la->q + row * H * D);
+    add_lengths(&s->knorm[at], K, D, la->k + row * K * D);
+    add_lengths(&s->vnorm[at], K, D, la->v + row * K * D);
+  }
 }
 
 /* Runs B sequences (at most the batch of sinks_create, and what a has room for) and adds what is
@@ -2656,35 +2656,35 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
  * a nor s has to hold more than one block's activations and maps. */
 static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B,
                          int rows, Error *e) {
-    int C = m->c.dim;
-    if (B > s->batch)
-        return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
-                    B);
-    a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
-    idx N = forward_begin(m, a, ids, B, s->T);
-    measure_stream(s, a->h, 0, B, C);
-    for (int l = 0; l < s->L; l++) {
-        block_forward(m, a, l, B, N);
-        for (idx b = 0; b < B; b++) measure_layer(s, m, a, b, l, rows);
-        measure_stream(s, a->h, l + 1, B, C);
-    }
-    forward_end(m, a, B, N);
-    a->probe = NULL;
-    for (idx b = 0; b < B; b++) measure_massive(s, b, C);
-    /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
-    if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
-    s->n += B;
-    return model_fault(m, e);
+  int C = m->c.dim;
+  if (B > s->batch)
+      return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
+                  B);
+  a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
+  idx N = forward_begin(m, a, ids, B, s->T);
+  measure_stream(s, a->h, 0, B, C);
+  for (int l = 0; l < s->L; l++) {
+    block_forward(m, a, l, B, N);
+    for (idx b = 0; b < B; b++) measure_layer(s, m, a, b, l, rows);
+    measure_stream(s, a->h, l + 1, B, C);
+  }
+  forward_end(m, a, B, N);
+  a->probe = NULL;
+  for (idx b = 0; b < B; b++) measure_massive(s, b, C);
+  /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
+  if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
+  s->n += B;
+  return model_fault(m, e);
 }
 
 /* Sums to means over the n sequences measured, every field alike; once. over becomes the share of
  * sequences in which a head is a sink. */
 static void sinks_finish(Sinks *s) {
-    double n = s->n ? s->n : 1;
-    for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
-    s->massive /= n;
-    s->median /= n;
-    s->loss /= n;
+  double n = s->n ? s->n : 1;
+  for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
+  s->massive /= n;
+  s->median /= n;
+  s->loss /= n;
 }
 
 /* =================================================================================================
@@ -2730,11 +2730,11 @@ enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS 
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
-    const char *reference, *text, *flags;
-    double (*measure)(Toy *y);
-    double x;                           /* for the measure */
-    int relation;
-    double bound;
+  const char *reference, *text, *flags;
+  double (*measure)(Toy *y);
+  double x;                           /* for the measure */
+  int relation;
+  double bound;
 } Line;
 
 enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
@@ -2742,15 +2742,15 @@ enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy 
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
-    Page *page; Error *e;
-    const Line *line;                   /* that is measured on it */
-    double x;                           /* that line's x */
-    Toy *other;                         /* that line's second toy */
-    Model m;
-    Acts a;
-    int T, ids[TOKENS + 1];
-    real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
-    real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
+  Page *page; Error *e;
+  const Line *line;                   /* that is measured on it */
+  double x;                           /* that line's x */
+  Toy *other;                         /* that line's second toy */
+  Model m;
+  Acts a;
+  int T, ids[TOKENS + 1];
+  real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
+  real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
 /* Position schemes: five inside the score, and those added to the input. */
@@ -2774,51 +2774,51 @@ static void page_line(Page *p, const Line *l, double x);
  * at random. */
 static void toy_forward(Toy *y) { model_forward(&y->m, &y->a, y->ids, 1, y->T); }
 static void toy_feed(Toy *y, uint64_t seed) {
-    Rng rng = {seed};
-    for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
-    toy_forward(y);
+  Rng rng = {seed};
+  for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
+  toy_forward(y);
 }
 
 /* The loss of the last run, and its gradients. */
 static double toy_gradients(Toy *y) {
-    model_zero_grads(&y->m);
-    double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
-    model_backward(&y->m, &y->a, y->ids, 1, y->T);
-    return loss;
+  model_zero_grads(&y->m);
+  double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
+  model_backward(&y->m, &y->a, y->ids, 1, y->T);
+  return loss;
 }
 
 /* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
 static const real *toy_state(const Toy *y, int l, int t) {
-    const real *h = l == y->m.c.layers ? y->a.h : y->a.layer[l].x;
-    return h + (idx)(y->m.c.sink_token + t - 1) * y->m.c.dim;
+  const real *h = l == y->m.c.layers ? y->a.h : y->a.layer[l].x;
+  return h + (idx)(y->m.c.sink_token + t - 1) * y->m.c.dim;
 }
 
 /* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
 static void toy_logits(Toy *y, real logits[LOGITS]) {
-    model_logits(&y->m, &y->a, y->a.nf + y->m.c.sink_token * y->m.c.dim, y->T, logits);
+  model_logits(&y->m, &y->a, y->a.nf + y->m.c.sink_token * y->m.c.dim, y->T, logits);
 }
 
 /* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
 enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
 static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    idx rows = (idx)((3 * l + map) * c->heads + h) * config_rows(c, y->T) + c->sink_token + t - 1;
-    return y->maps + rows * config_columns(c, y->T) + config_column_first(c);
+  const Config *c = &y->m.c;
+  idx rows = (idx)((3 * l + map) * c->heads + h) * config_rows(c, y->T) + c->sink_token + t - 1;
+  return y->maps + rows * config_columns(c, y->T) + config_column_first(c);
 }
 
 /* |a - b| / |b|, and how many of n numbers are not the same. */
 static double apart(idx n, const real *a, const real *b) {
-    double gap = 0, size = 0;
-    for (idx j = 0; j < n; j++) {
-        gap += ((double)a[j] - (double)b[j]) * ((double)a[j] - (double)b[j]);
-        size += (double)b[j] * (double)b[j];
-    }
-    return gap == 0 ? 0 : sqrt(gap / size);
+  double gap = 0, size = 0;
+  for (idx j = 0; j < n; j++) {
+    gap += ((double)a[j] - (double)b[j]) * ((double)a[j] - (double)b[j]);
+    size += (double)b[j] * (double)b[j];
+  }
+  return gap == 0 ? 0 : sqrt(gap / size);
 }
 static int differing(idx n, const real *a, const real *b) {
-    int count = 0;
-    for (idx j = 0; j < n; j++) count += !(a[j] == b[j]);
-    return count;
+  int count = 0;
+  for (idx j = 0; j < n; j++) count += !(a[j] == b[j]);
+  return count;
 }
 
 /* The larger, the smaller; a NaN wins either. */
@@ -2828,26 +2828,26 @@ static double smaller(double a, double b) { return b < a || b != b ? b : a; }
 /* The largest of what `f` says of row t of head h, over all rows of the first blocks; 0: of all. */
 static double worst_row(const Toy *y, double blocks,
                         double (*f)(const Toy *y, int l, int h, int t)) {
-    double worst = -INFINITY;
-    for (int l = 0; l < (blocks > 0 ? (int)blocks : y->m.c.layers); l++)
-        for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++)
-            for (int t = 1; t <= y->T; t++) worst = larger(worst, f(y, l, h, t));
-    return worst;
+  double worst = -INFINITY;
+  for (int l = 0; l < (blocks > 0 ? (int)blocks : y->m.c.layers); l++)
+      for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++)
+          for (int t = 1; t <= y->T; t++) worst = larger(worst, f(y, l, h, t));
+  return worst;
 }
 
 /* The farthest that h_t^l with from <= t <= to lies from x [C]; that the states of one toy lie from
  * those of token t of another, over all blocks. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
-    double worst = 0;
-    for (int t = from; t <= to; t++)
-        worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), x));
-    return worst;
+  double worst = 0;
+  for (int t = from; t <= to; t++)
+      worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), x));
+  return worst;
 }
 static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
-    double worst = 0;
-    for (int l = 0; l <= y->m.c.layers; l++)
-        worst = larger(worst, toy_off(y, l, from, y->T, toy_state(other, l, t)));
-    return worst;
+  double worst = 0;
+  for (int l = 0; l <= y->m.c.layers; l++)
+      worst = larger(worst, toy_off(y, l, from, y->T, toy_state(other, l, t)));
+  return worst;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2865,47 +2865,47 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
  *   another first token                                 every row gives it another share */
 typedef struct StateRow {
-    const char *name, *flags;
-    bool agree;                         /* where the positions act inside the score */
-    double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-    int closed; const char *reference;  /* pages.c: in the first blocks, or 0; where it stands */
+  const char *name, *flags;
+  bool agree;                         /* where the positions act inside the score */
+  double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
+  int closed; const char *reference;  /* pages.c: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
-    {"softmax",                   "",                                      1, 0, 3, "Table 15, 1"},
-    {"post-norm",                 "--place post",                          1, 0, 0, ""},
-    {"parallel residual",         "--place parallel",                      1, 0, 0, ""},
-    {"LayerNorm, GELU, biases",   "--norm layer --act gelu --linear-bias", 1, 0, 0, ""},
-    {"heads added, one key head", "--combine add --kv-heads 1",            1, 0, 0, ""},
-    {"scale 0.2",                 "--scale 0.2",                           1, 0, 3, "eq. 29"},
-    {"V biases",                  "--vbias",                               1, 0, 0, ""},
-    {"window of 4",               "--window 4",                            1, 0, 3, "Figure 6"},
-    {"prefix of 5",               "--prefix 5",                            1, 0, 3, "Figure 5"},
-    {"window of 4, prefix of 5",  "--window 4 --prefix 5",                 1, 0, 0, ""},
-    {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
-    {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
-    {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
-    {"linear / clamp, sums >= 1",  LINEAR_CLAMP,                        1, 16, 0, ""},
-    {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
-    {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
-    {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
-    {"elu + 1, Z = 1",            ELU_1,                                   0, 0, 1, "Table 15, 4"},
-    {"elu kernel, Z = 1",         LINEAR_1 "--kernel elu",                 0, 0, 0, ""},
-    {"linear, Z = 1",             LINEAR_1,                                0, 0, 1, "Table 15, 9"},
-    {"mlp, Z = 1",                MLP_1,                                   0, 0, 0, ""},
-    {"softmax, p-norm 1/2",       "--normalizer pnorm --pnorm 0.5",        0, 0, 1, "eq. 43"},
-    {"softmax, p-norm 2",         "--normalizer pnorm --pnorm 2",          0, 0, 0, ""},
-    {"sigmoid, p-norm 2",         "--sim sigmoid --normalizer pnorm --pnorm 2", 0, 0, 1, "eq. 43"},
-    {"K biases",                  "--extra k",                             0, 0, 1, "Table 4"},
-    {"K biases of 2 dims",        "--extra k --extra-dims 2",              0, 0, 1, "Table 13"},
-    {"K biases, v* fixed",        "--extra k --extra-value e1",            0, 0, 0, ""},
-    {"K biases, sigmoid / sum",   "--extra k --sim sigmoid",               0, 0, 1, "Table 4"},
-    {"K biases, sigmoid, Z = 1",  SIGMOID_1 "--extra k",                   0, 0, 0, ""},
-    {"KV biases",                 "--extra kv",                            0, 0, 1, "Table 4"},
-    {"zero logit",                "--extra zero",                          0, 0, 1, "beyond"},
-    {"learned logit",             "--extra logit",                         0, 0, 1, "beyond"},
-    {"sink token",                "--sink-token",                          0, 0, 0, ""},
-    {"another first token",       NULL,                                    0, 0, 0, ""},
+  {"softmax",                   "",                                      1, 0, 3, "Table 15, 1"},
+  {"post-norm",                 "--place post",                          1, 0, 0, ""},
+  {"parallel residual",         "--place parallel",                      1, 0, 0, ""},
+  {"LayerNorm, GELU, biases",   "--norm layer --act gelu --linear-bias", 1, 0, 0, ""},
+  {"heads added, one key head", "--combine add --kv-heads 1",            1, 0, 0, ""},
+  {"scale 0.2",                 "--scale 0.2",                           1, 0, 3, "eq. 29"},
+  {"V biases",                  "--vbias",                               1, 0, 0, ""},
+  {"window of 4",               "--window 4",                            1, 0, 3, "Figure 6"},
+  {"prefix of 5",               "--prefix 5",                            1, 0, 3, "Figure 5"},
+  {"window of 4, prefix of 5",  "--window 4 --prefix 5",                 1, 0, 0, ""},
+  {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
+  {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
+  {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
+  {"linear / clamp, sums >= 1",  LINEAR_CLAMP,                        1, 16, 0, ""},
+  {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
+  {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
+  {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
+  {"elu + 1, Z = 1",            ELU_1,                                   0, 0, 1, "Table 15, 4"},
+  {"elu kernel, Z = 1",         LINEAR_1 "--kernel elu",                 0, 0, 0, ""},
+  {"linear, Z = 1",             LINEAR_1,                                0, 0, 1, "Table 15, 9"},
+  {"mlp, Z = 1",                MLP_1,                                   0, 0, 0, ""},
+  {"softmax, p-norm 1/2",       "--normalizer pnorm --pnorm 0.5",        0, 0, 1, "eq. 43"},
+  {"softmax, p-norm 2",         "--normalizer pnorm --pnorm 2",          0, 0, 0, ""},
+  {"sigmoid, p-norm 2",         "--sim sigmoid --normalizer pnorm --pnorm 2", 0, 0, 1, "eq. 43"},
+  {"K biases",                  "--extra k",                             0, 0, 1, "Table 4"},
+  {"K biases of 2 dims",        "--extra k --extra-dims 2",              0, 0, 1, "Table 13"},
+  {"K biases, v* fixed",        "--extra k --extra-value e1",            0, 0, 0, ""},
+  {"K biases, sigmoid / sum",   "--extra k --sim sigmoid",               0, 0, 1, "Table 4"},
+  {"K biases, sigmoid, Z = 1",  SIGMOID_1 "--extra k",                   0, 0, 0, ""},
+  {"KV biases",                 "--extra kv",                            0, 0, 1, "Table 4"},
+  {"zero logit",                "--extra zero",                          0, 0, 1, "beyond"},
+  {"learned logit",             "--extra logit",                         0, 0, 1, "beyond"},
+  {"sink token",                "--sink-token",                          0, 0, 0, ""},
+  {"another first token",       NULL,                                    0, 0, 0, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
@@ -2913,9 +2913,9 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
-    for (int l = 0; l < m->c.layers && gain != 0; l++)
-        for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
-            m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
+  for (int l = 0; l < m->c.layers && gain != 0; l++)
+      for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
+          m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2924,43 +2924,43 @@ static void keys_from_queries(Model *m, double gain) {
 /* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
  * shares no code with the model. */
 static void times(double *y, const double *x, const real *gain, const real *w, int in, int out) {
-    double square = 0;
-    for (int i = 0; i < in; i++) square += x[i] * x[i];
-    double root = sqrt(square / in + 1e-5);                  /* 1e-5: the default norm_eps */
-    for (int o = 0; o < out; o++) {
-        y[o] = 0;
-        for (int i = 0; i < in; i++)
-            y[o] += (gain ? x[i] / root * (double)gain[i] : x[i]) * (double)w[i * out + o];
-    }
+  double square = 0;
+  for (int i = 0; i < in; i++) square += x[i] * x[i];
+  double root = sqrt(square / in + 1e-5);                  /* 1e-5: the default norm_eps */
+  for (int o = 0; o < out; o++) {
+    y[o] = 0;
+    for (int i = 0; i < in; i++)
+        y[o] += (gain ? x[i] / root * (double)gain[i] : x[i]) * (double)w[i * out + o];
+  }
 }
 
 /* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
  *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur
  * How far h_1^l, .., h_x^l lie from that, chained from the embedding of the first token. */
 static double equation16(Toy *y) {
-    const Config *c = &y->m.c;
-    int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
-    double x[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST], worst = 0;
-    real closed[WIDEST];
-    for (int i = 0; i < C; i++) x[i] = (double)y->m.w.wte[y->ids[0] * C + i];
-    for (int l = 0; l < c->layers; l++) {
-        const Layer *w = &y->m.w.layer[l];
-        times(v, x, w->norm1, w->wv, C, Q);
-        times(o, v, NULL, w->wo, Q, C);
-        for (int i = 0; i < C; i++) x[i] += o[i];
-        times(f1, x, w->norm2, w->w1, C, F);
-        times(f2, x, w->norm2, w->w2, C, F);
-        for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
-        times(o, f1, NULL, w->w3, F, C);
-        for (int i = 0; i < C; i++) closed[i] = (real)(x[i] += o[i]);
-        worst = larger(worst, toy_off(y, l + 1, 1, (int)y->x, closed));
-    }
-    return worst;
+  const Config *c = &y->m.c;
+  int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
+  double x[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST], worst = 0;
+  real closed[WIDEST];
+  for (int i = 0; i < C; i++) x[i] = (double)y->m.w.wte[y->ids[0] * C + i];
+  for (int l = 0; l < c->layers; l++) {
+    const Layer *w = &y->m.w.layer[l];
+    times(v, x, w->norm1, w->wv, C, Q);
+    times(o, v, NULL, w->wo, Q, C);
+    for (int i = 0; i < C; i++) x[i] += o[i];
+    times(f1, x, w->norm2, w->w1, C, F);
+    times(f2, x, w->norm2, w->w2, C, F);
+    for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
+    times(o, f1, NULL, w->w3, F, C);
+    for (int i = 0; i < C; i++) closed[i] = (real)(x[i] += o[i]);
+    worst = larger(worst, toy_off(y, l + 1, 1, (int)y->x, closed));
+  }
+  return worst;
 }
 
 static const Line RULES[] = {
-    {"rules", "Equation 16 itself", "", NULL, 0, 0, 0},
-    {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
+  {"rules", "Equation 16 itself", "", NULL, 0, 0, 0},
+  {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
@@ -2973,41 +2973,41 @@ enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 /* How many numbers of h_1^0 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
  * of x*'s when all tokens do. */
 static double h1_moved(Toy *y) {
-    int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1, count = 0;
-    real before[4][WIDEST];                                  /* of three blocks */
-    for (int l = 0; l <= L; l++) copy(before[l], toy_state(y, l, token), C);
-    for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
-    for (int l = 0; l < L && y->x == BY_SCORES; l++) {
-        y->m.w.layer[l].wq[0] += 1;
-        y->m.w.layer[l].wk[0] += 1;
-    }
-    toy_forward(y);
-    for (int l = 0; l <= L; l++) count += differing(C, before[l], toy_state(y, l, token));
-    return count;
+  int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1, count = 0;
+  real before[4][WIDEST];                                  /* of three blocks */
+  for (int l = 0; l <= L; l++) copy(before[l], toy_state(y, l, token), C);
+  for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
+  for (int l = 0; l < L && y->x == BY_SCORES; l++) {
+    y->m.w.layer[l].wq[0] += 1;
+    y->m.w.layer[l].wk[0] += 1;
+  }
+  toy_forward(y);
+  for (int l = 0; l <= L; l++) count += differing(C, before[l], toy_state(y, l, token));
+  return count;
 }
 
 /* 100 (1 - A_11) at the score x. */
 static double share_of_eps(Toy *y) {
-    real z[2] = {-INFINITY, (real)y->x}, spare[2];
-    row_forward(&y->m.c, 2, z, spare);
-    return 100 * (1 - (double)z[1]);
+  real z[2] = {-INFINITY, (real)y->x}, spare[2];
+  row_forward(&y->m.c, 2, z, spare);
+  return 100 * (1 - (double)z[1]);
 }
 
 static const Line FIRST[] = {
-    {"first", "Section 3.1: the first token sees only itself", "--context 9", NULL, 1, 0, 0},
-    {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_TOKENS, AT_MOST, 0},
-    {"sec. 3.1", "  a prefix of 3", "--prefix 3", h1_moved, BY_TOKENS, FAILS_BY, 1},
-    {"sec. 3.1", "h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
-    {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_SCORES, AT_MOST, 0},
-    {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_SCORES, FAILS_BY, 1},
-    {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_SCORES, FAILS_BY, 1},
-    {"sec. 3.1", "h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O", "*", equation16, 1, AT_MOST, STATES},
-    {"Table 4", "x* moved by the tokens", "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
-    {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
-     "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
+  {"first", "Section 3.1: the first token sees only itself", "--context 9", NULL, 1, 0, 0},
+  {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
+  {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
+  {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
+  {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_TOKENS, AT_MOST, 0},
+  {"sec. 3.1", "  a prefix of 3", "--prefix 3", h1_moved, BY_TOKENS, FAILS_BY, 1},
+  {"sec. 3.1", "h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
+  {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_SCORES, AT_MOST, 0},
+  {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_SCORES, FAILS_BY, 1},
+  {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_SCORES, FAILS_BY, 1},
+  {"sec. 3.1", "h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O", "*", equation16, 1, AT_MOST, STATES},
+  {"Table 4", "x* moved by the tokens", "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
+  {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
+   "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
@@ -3025,46 +3025,46 @@ static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 /* m of head h; and b_h(n), what the scheme adds to a score at the distance n. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double closed_bias(const Toy *y, int h, int n) {
-    int pos = y->m.c.pos;
-    return pos == POS_RELATIVE ? position_bucket(n) : pos == POS_ALIBI ? -n * alibi_slope(y, h)
-         : pos == POS_T5 ? (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h] : 0;
+  int pos = y->m.c.pos;
+  return pos == POS_RELATIVE ? position_bucket(n) : pos == POS_ALIBI ? -n * alibi_slope(y, h)
+       : pos == POS_T5 ? (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h] : 0;
 }
 
 /* The largest relative deviation of a row from the closed form of equation 18, 20 or 22; that of
  * all in the first x blocks, 0: in all. */
 static double row_proposition(const Toy *y, int l, int h, int t) {
-    const real *A = toy_row(y, MAP_METRIC, l, h, t);
-    int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
-    double worst = 0, m = alibi_slope(y, h), sum = 0;
-    for (int n = 0; n < t; n++) sum += exp(closed_bias(y, h, n));
-    for (int i = 1; i <= y->T; i++) {
-        if (!visible(&y->m.c, l, t - 1, i - 1)) continue;
-        double closed = pos == POS_NONE ? 1.0 / (w && t > w ? w : t < p ? p : t)
-                      : pos == POS_ALIBI ? exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t))
-                      : exp(closed_bias(y, h, t - i)) / sum;
-        worst = larger(worst, fabs((double)A[i - 1] / closed - 1));
-    }
-    return worst;
+  const real *A = toy_row(y, MAP_METRIC, l, h, t);
+  int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
+  double worst = 0, m = alibi_slope(y, h), sum = 0;
+  for (int n = 0; n < t; n++) sum += exp(closed_bias(y, h, n));
+  for (int i = 1; i <= y->T; i++) {
+    if (!visible(&y->m.c, l, t - 1, i - 1)) continue;
+    double closed = pos == POS_NONE ? 1.0 / (w && t > w ? w : t < p ? p : t)
+                  : pos == POS_ALIBI ? exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t))
+                  : exp(closed_bias(y, h, t - i)) / sum;
+    worst = larger(worst, fabs((double)A[i - 1] / closed - 1));
+  }
+  return worst;
 }
 static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); }
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
 static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
-    double values[TOKENS + 2];
-    idx map = (idx)config_rows(&y->m.c, y->T) * config_columns(&y->m.c, y->T);
-    sink_alpha(&y->m.c, y->T, rows, y->a.probe[l].metric + h * map, values);
-    return values[config_column_first(&y->m.c) + k - 1];
+  double values[TOKENS + 2];
+  idx map = (idx)config_rows(&y->m.c, y->T) * config_columns(&y->m.c, y->T);
+  sink_alpha(&y->m.c, y->T, rows, y->a.probe[l].metric + h * map, values);
+  return values[config_column_first(&y->m.c) + k - 1];
 }
 
 /* The least favourable alpha_k over all blocks, of head 1, 2, .. or, for 0, of all heads. */
 static double worst_alpha(const Toy *y, int head, int k, int rows) {
-    double worst = NAN;
-    for (int l = 0, found = 0; l < y->m.c.layers; l++)
-        for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
-            if (head && h + 1 != head) continue;
-            worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
-        }
-    return worst;
+  double worst = NAN;
+  for (int l = 0, found = 0; l < y->m.c.layers; l++)
+      for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
+      if (head && h + 1 != head) continue;
+      worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
+    }
+  return worst;
 }
 
 /* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it. */
@@ -3073,40 +3073,40 @@ static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_REAL)
 static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_PLUS1); }
 
 static double head_harmonic(const Toy *y, int l, int h, int k) {
-    double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
-    return fabs(toy_alpha(y, l, h, k, METRIC_REAL) / closed - 1);
+  double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
+  return fabs(toy_alpha(y, l, h, k, METRIC_REAL) / closed - 1);
 }
 static double harmonic_off(Toy *y) { return worst_row(y, 0, head_harmonic); }
 
 /* [M2] Sink_1 at eps of one sequence: the share of heads whose alpha_1 is above. */
 static double sink_at(const Toy *y, double eps) {
-    int over = 0, H = y->m.c.heads, heads = y->m.c.layers * H;
-    for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, METRIC_REAL) > eps;
-    return (double)over / heads;
+  int over = 0, H = y->m.c.heads, heads = y->m.c.layers * H;
+  for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, METRIC_REAL) > eps;
+  return (double)over / heads;
 }
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
 static const Line PROP1[] = {
-    {"prop1", "Proposition 1: no positions", "--context 64 --pos none", NULL, 0, 0, 0},
-    {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
-    {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
-    {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
-    {"prop. 1", "no sink: Sink_1 at eps = 0.3, T = 10", "--context 10", sink_1, 0.3, AT_MOST, 0},
-    {"prop. 1", "  T = 9: uniform rows pass for sinks", "--context 9", sink_1, 0.3, FAILS_BY, 1},
-    {"Figure 6", "window of 8: A_ti = 1/min(t,w)", "--window 8", proposition, 0, AT_MOST, SCORES},
-    {"Figure 6", "  alpha_1 = H_8/64", "--window 8", alpha_1, 0, EQUALS, 0.042466518},
-    {"Figure 6", "  window of 16", "--window 16", alpha_1, 0, EQUALS, 0.052823891},
-    {"Figure 6", "  window of 32", "--window 32", alpha_1, 0, EQUALS, 0.063413987},
-    {"Figure 5", "prefix of 5: A_ti = 1/max(t,p)", "--prefix 5", proposition, 0, AT_MOST, SCORES},
-    {"Figure 5", "  alpha_1 = (1 + H_64 - H_5)/64", "--prefix 5", alpha_1, 0, EQUALS, 0.054071212},
-    {"Figure 5", "  prefix of 2", "--prefix 2", alpha_1, 0, EQUALS, 0.066310795},
-    {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
-    {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
-    {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
-    {"Figure 5", "  of 5: alpha_5 over i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
-    {"Figure 5", "    over all rows, as they do", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
-    {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
-    {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
+  {"prop1", "Proposition 1: no positions", "--context 64 --pos none", NULL, 0, 0, 0},
+  {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
+  {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
+  {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
+  {"prop. 1", "no sink: Sink_1 at eps = 0.3, T = 10", "--context 10", sink_1, 0.3, AT_MOST, 0},
+  {"prop. 1", "  T = 9: uniform rows pass for sinks", "--context 9", sink_1, 0.3, FAILS_BY, 1},
+  {"Figure 6", "window of 8: A_ti = 1/min(t,w)", "--window 8", proposition, 0, AT_MOST, SCORES},
+  {"Figure 6", "  alpha_1 = H_8/64", "--window 8", alpha_1, 0, EQUALS, 0.042466518},
+  {"Figure 6", "  window of 16", "--window 16", alpha_1, 0, EQUALS, 0.052823891},
+  {"Figure 6", "  window of 32", "--window 32", alpha_1, 0, EQUALS, 0.063413987},
+  {"Figure 5", "prefix of 5: A_ti = 1/max(t,p)", "--prefix 5", proposition, 0, AT_MOST, SCORES},
+  {"Figure 5", "  alpha_1 = (1 + H_64 - H_5)/64", "--prefix 5", alpha_1, 0, EQUALS, 0.054071212},
+  {"Figure 5", "  prefix of 2", "--prefix 2", alpha_1, 0, EQUALS, 0.066310795},
+  {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
+  {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
+  {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
+  {"Figure 5", "  of 5: alpha_5 over i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
+  {"Figure 5", "    over all rows, as they do", "--prefix 5", alpha_all, 5, EQUALS, 0.057675960},
+  {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
+  {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
@@ -3124,48 +3124,48 @@ static const Line PROP1[] = {
 
 /* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
 static double row_first_share(const Toy *y, int l, int h, int t) {
-    return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
+  return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
 }
 static double first_share(Toy *y) { return worst_row(y, 0, row_first_share); }
 static double alpha_over_bound(Toy *y) {
-    return alpha_1(y) / ((113 + harmonic(y->T - 113)) / y->T);
+  return alpha_1(y) / ((113 + harmonic(y->T - 113)) / y->T);
 }
 
 /* How many distances have another bucket than the borders say; bucket(x) - bucket(0). */
 static double bucket_errors(Toy *y) {
-    static const int borders[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
-    int wrong = 0;
-    for (int n = 0; n < (int)y->x; n++) {
-        int bucket = n < 16 ? n : 15;
-        for (int b = 0; b < 16; b++) bucket += n >= borders[b];
-        wrong += position_bucket(n) != bucket;
-    }
-    return wrong;
+  static const int borders[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+  int wrong = 0;
+  for (int n = 0; n < (int)y->x; n++) {
+    int bucket = n < 16 ? n : 15;
+    for (int b = 0; b < 16; b++) bucket += n >= borders[b];
+    wrong += position_bucket(n) != bucket;
+  }
+  return wrong;
 }
 static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - position_bucket(0); }
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
 static const Line PROP2[] = {
-    {"prop2", "Proposition 2: relative positions", "--context 64 --pos relative", NULL, 0, 0, 0},
-    {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
-    {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
-    {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", bucket_growth, 63, REFUTES, 0},
-    {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64", "", alpha_1, 0, REFUTES, 0.3},
-    {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64", "", sink_1, 0.3, REFUTES, 0},
-    {"eq. 20", "alpha_1 of their bucket: T = 16", "--context 16", alpha_1, 0, EQUALS, 0.664526988},
-    {"eq. 20", "  T = 32", "--context 32", alpha_1, 0, EQUALS, 0.497329505},
-    {"eq. 20", "  T = 64", "", alpha_1, 0, EQUALS, 0.33395803945},
-    {"eq. 20", "  T = 128", "--context 128", alpha_1, 0, EQUALS, 0.211015881},
-    {"eq. 20", "  T = 256", "--layers 1 --context 256", alpha_1, 0, EQUALS, 0.112853332},
-    {"eq. 20", "  T = 512", "--layers 1 --context 512", alpha_1, 0, EQUALS, 0.058362967},
-    {"eq. 6", "as printed: T = 32", "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
-    {"eq. 6", "  T = 64", "--pos t5", alpha_1, 1, EQUALS, 0.22524188643},
-    {"prop. 2", "g = -bucket: largest t A_t1, t > 1", "--pos t5", first_share, -1, AT_MOST, 1},
-    {"prop. 2", "  no sink: alpha_1", "--pos t5", alpha_1, -1, EQUALS, 0.022022456},
-    {"beyond", "T5's table rising by 40: alpha_1, T = 64", "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
-    {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
-    {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
-    {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
+  {"prop2", "Proposition 2: relative positions", "--context 64 --pos relative", NULL, 0, 0, 0},
+  {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
+  {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
+  {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", bucket_growth, 63, REFUTES, 0},
+  {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64", "", alpha_1, 0, REFUTES, 0.3},
+  {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64", "", sink_1, 0.3, REFUTES, 0},
+  {"eq. 20", "alpha_1 of their bucket: T = 16", "--context 16", alpha_1, 0, EQUALS, 0.664526988},
+  {"eq. 20", "  T = 32", "--context 32", alpha_1, 0, EQUALS, 0.497329505},
+  {"eq. 20", "  T = 64", "", alpha_1, 0, EQUALS, 0.33395803945},
+  {"eq. 20", "  T = 128", "--context 128", alpha_1, 0, EQUALS, 0.211015881},
+  {"eq. 20", "  T = 256", "--layers 1 --context 256", alpha_1, 0, EQUALS, 0.112853332},
+  {"eq. 20", "  T = 512", "--layers 1 --context 512", alpha_1, 0, EQUALS, 0.058362967},
+  {"eq. 6", "as printed: T = 32", "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
+  {"eq. 6", "  T = 64", "--pos t5", alpha_1, 1, EQUALS, 0.22524188643},
+  {"prop. 2", "g = -bucket: largest t A_t1, t > 1", "--pos t5", first_share, -1, AT_MOST, 1},
+  {"prop. 2", "  no sink: alpha_1", "--pos t5", alpha_1, -1, EQUALS, 0.022022456},
+  {"beyond", "T5's table rising by 40: alpha_1, T = 64", "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
+  {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
+  {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
+  {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
@@ -3175,37 +3175,37 @@ static const Line PROP2[] = {
 
 /* Minus the least A_t,i+1 / A_ti over its closed form e^m, which is above 1. */
 static double row_growth(const Toy *y, int l, int h, int t) {
-    const real *A = toy_row(y, MAP_WEIGHT, l, h, t);
-    double worst = -INFINITY;
-    for (int i = 1; i < t; i++)
-        worst = larger(worst, -(double)A[i] / (double)A[i - 1] / exp(alibi_slope(y, h)));
-    return worst;
+  const real *A = toy_row(y, MAP_WEIGHT, l, h, t);
+  double worst = -INFINITY;
+  for (int i = 1; i < t; i++)
+      worst = larger(worst, -(double)A[i] / (double)A[i - 1] / exp(alibi_slope(y, h)));
+  return worst;
 }
 static double alibi_growth(Toy *y) { return -worst_row(y, 0, row_growth); }
 
 /* alpha_1 of head x; alpha_-x of head 1. */
 static double head_alpha(Toy *y) {
-    int x = (int)y->x;
-    return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, METRIC_REAL);
+  int x = (int)y->x;
+  return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, METRIC_REAL);
 }
 
 static const Line PROP3[] = {
-    {"prop3", "Proposition 3: ALiBi",
-     "--context 64 --pos alibi --heads 8 --head-dim 2", NULL, 0, 0, 0},
-    {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
-    {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
-    {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
-    {"prop. 3", "no sink, T = 64: alpha_1 for m = 1/2", "", head_alpha, 1, EQUALS, 0.028252339},
-    {"prop. 3", "  head 2, m = 1/4", "", head_alpha, 2, EQUALS, 0.035957189},
-    {"prop. 3", "  head 3, m = 1/8", "", head_alpha, 3, EQUALS, 0.044729287},
-    {"prop. 3", "  head 4, m = 1/16", "", head_alpha, 4, EQUALS, 0.053973698},
-    {"prop. 3", "  head 5, m = 1/32", "", head_alpha, 5, EQUALS, 0.062023042},
-    {"prop. 3", "  head 6, m = 1/64", "", head_alpha, 6, EQUALS, 0.067492413},
-    {"prop. 3", "  head 7, m = 1/128", "", head_alpha, 7, EQUALS, 0.070657648},
-    {"prop. 3", "  head 8, m = 1/256", "", head_alpha, 8, EQUALS, 0.072352696},
-    {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
-    {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
-    {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
+  {"prop3", "Proposition 3: ALiBi",
+   "--context 64 --pos alibi --heads 8 --head-dim 2", NULL, 0, 0, 0},
+  {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
+  {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
+  {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
+  {"prop. 3", "no sink, T = 64: alpha_1 for m = 1/2", "", head_alpha, 1, EQUALS, 0.028252339},
+  {"prop. 3", "  head 2, m = 1/4", "", head_alpha, 2, EQUALS, 0.035957189},
+  {"prop. 3", "  head 3, m = 1/8", "", head_alpha, 3, EQUALS, 0.044729287},
+  {"prop. 3", "  head 4, m = 1/16", "", head_alpha, 4, EQUALS, 0.053973698},
+  {"prop. 3", "  head 5, m = 1/32", "", head_alpha, 5, EQUALS, 0.062023042},
+  {"prop. 3", "  head 6, m = 1/64", "", head_alpha, 6, EQUALS, 0.067492413},
+  {"prop. 3", "  head 7, m = 1/128", "", head_alpha, 7, EQUALS, 0.070657648},
+  {"prop. 3", "  head 8, m = 1/256", "", head_alpha, 8, EQUALS, 0.072352696},
+  {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
+  {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
+  {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
@@ -3230,21 +3230,21 @@ static double equation28(double xi, int t) { return 1 / (1 + (t - 1) * exp(-2 * 
 
 /* alpha_1 of s(n) = -xi cos(w n); for w = 0 the mean over t of equation 28's bound. */
 static double alpha_rotary(double xi, double w, int T) {
-    double sum = 0, closed = 0;
-    for (int t = 1; t <= T; t++) {
-        double e = exp(-xi * cos(w * (t - 1)));
-        sum += e;
-        closed += (w == 0 ? equation28(xi, t) : e / sum) / T;
-    }
-    return closed;
+  double sum = 0, closed = 0;
+  for (int t = 1; t <= T; t++) {
+    double e = exp(-xi * cos(w * (t - 1)));
+    sum += e;
+    closed += (w == 0 ? equation28(xi, t) : e / sum) / T;
+  }
+  return closed;
 }
 
 /* The xi at which that passes 0.3; it grows with xi. */
 static double xi_at_threshold(double w, int T) {
-    double xi = 0, step = 20;
-    for (int n = 0; n < 60; n++, step /= 2)
-        if (alpha_rotary(xi + step, w, T) <= 0.3) xi += step;
-    return xi;
+  double xi = 0, step = 20;
+  for (int n = 0; n < 60; n++, step /= 2)
+      if (alpha_rotary(xi + step, w, T) <= 0.3) xi += step;
+  return xi;
 }
 
 /* Equations 25 to 28 in row t; q and k as the model left them, rotated. x picks one of: the score
@@ -3252,28 +3252,28 @@ static double xi_at_threshold(double w, int T) {
  * the row sees; A_t1 off equation 27; equation 25's error; xi. */
 enum { SCORE_OFF, OVER_BOUND, EQ27_OFF, EQ25_OFF, XI, ROTARY_MEASURES };
 static double row_rotary(const Toy *y, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
-    const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
-    const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
-    const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
-    double root = sqrt((double)D) * (c->score_by_layer ? l + 1 : 1), norm = length(D, q);
-    double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
-    int seen = 0;
-    worst[XI] = size / root;
-    for (int i = 0; i < t; i++, k_i += K * D) {
-        if (!visible(c, l, first + t - 1, first + i)) continue;
-        double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
-        double error = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
-        worst[SCORE_OFF] = larger(worst[SCORE_OFF], error / (1 + size_i / root));
-        worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
-        sum += exp(dot);
-        most = larger(most, (double)A[i]);
-        seen++;
-    }
-    if (seen > 1) worst[OVER_BOUND] = most / equation28(worst[XI], seen);
-    worst[EQ27_OFF] = fabs(exp((double)vec_dot(D, q, k)) / sum - (double)A[0]);
-    return worst[(int)y->x];
+  const Config *c = &y->m.c;
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
+  const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
+  const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
+  const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
+  double root = sqrt((double)D) * (c->score_by_layer ? l + 1 : 1), norm = length(D, q);
+  double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
+  int seen = 0;
+  worst[XI] = size / root;
+  for (int i = 0; i < t; i++, k_i += K * D) {
+    if (!visible(c, l, first + t - 1, first + i)) continue;
+    double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
+    double error = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
+    worst[SCORE_OFF] = larger(worst[SCORE_OFF], error / (1 + size_i / root));
+    worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
+    sum += exp(dot);
+    most = larger(most, (double)A[i]);
+    seen++;
+  }
+  if (seen > 1) worst[OVER_BOUND] = most / equation28(worst[XI], seen);
+  worst[EQ27_OFF] = fabs(exp((double)vec_dot(D, q, k)) / sum - (double)A[0]);
+  return worst[(int)y->x];
 }
 static double rotary(Toy *y) { return worst_row(y, 0, row_rotary); }
 
@@ -3283,46 +3283,46 @@ static double xi_of_pair(Toy *y) { return xi_at_threshold(rope_frequency(&y->m.c
 
 /* Of a model aimed at xi = x: alpha_1; it over the mean bound; the largest A_ti over its bound. */
 static double aimed(Toy *y) {
-    idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
-    for (int l = 0; l < y->m.c.layers; l++) {
-        const Layer *w = &y->m.w.layer[l];
-        const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
-        double a = sqrt(y->x * sqrt((double)D)), square = (double)vec_dot(C, n, n);
-        for (idx at = 0; at < C * D; at++) {
-            w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
-            w->wk[at] = -w->wq[at];
-        }
+  idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
+  for (int l = 0; l < y->m.c.layers; l++) {
+    const Layer *w = &y->m.w.layer[l];
+    const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
+    double a = sqrt(y->x * sqrt((double)D)), square = (double)vec_dot(C, n, n);
+    for (idx at = 0; at < C * D; at++) {
+      w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
+      w->wk[at] = -w->wq[at];
     }
-    toy_forward(y);
-    return alpha_1(y);
+  }
+  toy_forward(y);
+  return alpha_1(y);
 }
 static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
 static double aimed_over_own(Toy *y) {
-    aimed(y);
-    y->x = OVER_BOUND;
-    return rotary(y);
+  aimed(y);
+  y->x = OVER_BOUND;
+  return rotary(y);
 }
 
 static const Line PROP4[] = {
-    {"prop4", "Proposition 4: rotary", "--context 64 --pos rotary", NULL, 0, 0, 0},
-    {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
-    {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
-    {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
-    {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
-    {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)", "", rotary, EQ25_OFF, REFUTES, APART},
-    {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
-    {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
-    {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
-    {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
-    {"prop. 4", "alpha_1 / bound, xi = 2, T = 512", SLOW_512, aimed_over_bound, 2, AT_MOST, 1},
-    {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
-    {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
-    {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
-    {"beyond", "  xi = 40", SLOW_PAIR, aimed, 40, EQUALS, 0.680592587},
-    {"beyond", "d_h = 96, pair 15: alpha_1 = 0.3, xi", OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
-    {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
-    {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
-    {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
+  {"prop4", "Proposition 4: rotary", "--context 64 --pos rotary", NULL, 0, 0, 0},
+  {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
+  {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
+  {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
+  {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
+  {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)", "", rotary, EQ25_OFF, REFUTES, APART},
+  {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
+  {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
+  {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
+  {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
+  {"prop. 4", "alpha_1 / bound, xi = 2, T = 512", SLOW_512, aimed_over_bound, 2, AT_MOST, 1},
+  {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
+  {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
+  {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
+  {"beyond", "  xi = 40", SLOW_PAIR, aimed, 40, EQUALS, 0.680592587},
+  {"beyond", "d_h = 96, pair 15: alpha_1 = 0.3, xi", OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
+  {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
+  {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
+  {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
@@ -3343,109 +3343,109 @@ static const Line PROP4[] = {
  * may grow tenfold: within SCORES. */
 enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
-    const char *reference, *text, *flags, *tensor;
-    double alpha;
-    int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
-    int clip; bool breaks;              /* by the global norm of 0.5; must the two part? */
+  const char *reference, *text, *flags, *tensor;
+  double alpha;
+  int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
+  int clip; bool breaks;              /* by the global norm of 0.5; must the two part? */
 } Twin;
 
 static const Twin TWINS[] = {
-    {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", ".wo", 0.2, 0, 1, -1, -1, 1, 0, 0},
-    {"eq. 42", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 0, 1, -1, -1, 1, 0, 0},
-    {"eq. 42", "  of W_V",                     "",        ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
-    {"eq. 42", "  of W_V beside V biases",     "--vbias", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
-    {"eq. 42", "  of W_O beside V biases",     "--vbias", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 1},
-    {"eq. 42", "  of W_O beside KV biases", "--extra kv", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 0},
-    {"eq. 42", "  of W_V beside KV biases", "--extra kv", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 1},
-    {"eq. 42", "  with eps' = eps",            "",        ".wo", 0.2,  0, 1,  0, -1, 1, 0, 1},
-    {"eq. 42", "  with eps' = a eps",          "",        ".wo", 0.2,  0, 1,  1, -1, 1, 0, 1},
-    {"eq. 42", "  with wd' = wd",              "",        ".wo", 0.2,  0, 1, -1,  0, 1, 0, 1},
-    {"eq. 42", "  with wd' = wd/a^2",          "",        ".wo", 0.2,  0, 1, -1, -2, 1, 0, 1},
-    {"eq. 42", "  with lr' = a^2 lr",          "",        ".wo", 0.2,  0, 2, -1, -1, 1, 0, 1},
-    {"eq. 42", "  from W^ = W",                "",        ".wo", 0.2,  0, 1, -1, -1, 0, 0, 1},
-    {"beyond", "  clipped by the global norm", "",        ".wo", 0.2,  0, 1, -1, -1, 1, CLIPPED, 1},
-    {"beyond", "  clipped, g for g/a in the norm", "", ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
-    {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
-    {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
-    {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1}};
+  {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", ".wo", 0.2, 0, 1, -1, -1, 1, 0, 0},
+  {"eq. 42", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 0, 1, -1, -1, 1, 0, 0},
+  {"eq. 42", "  of W_V",                     "",        ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
+  {"eq. 42", "  of W_V beside V biases",     "--vbias", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
+  {"eq. 42", "  of W_O beside V biases",     "--vbias", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 1},
+  {"eq. 42", "  of W_O beside KV biases", "--extra kv", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 0},
+  {"eq. 42", "  of W_V beside KV biases", "--extra kv", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 1},
+  {"eq. 42", "  with eps' = eps",            "",        ".wo", 0.2,  0, 1,  0, -1, 1, 0, 1},
+  {"eq. 42", "  with eps' = a eps",          "",        ".wo", 0.2,  0, 1,  1, -1, 1, 0, 1},
+  {"eq. 42", "  with wd' = wd",              "",        ".wo", 0.2,  0, 1, -1,  0, 1, 0, 1},
+  {"eq. 42", "  with wd' = wd/a^2",          "",        ".wo", 0.2,  0, 1, -1, -2, 1, 0, 1},
+  {"eq. 42", "  with lr' = a^2 lr",          "",        ".wo", 0.2,  0, 2, -1, -1, 1, 0, 1},
+  {"eq. 42", "  from W^ = W",                "",        ".wo", 0.2,  0, 1, -1, -1, 0, 0, 1},
+  {"beyond", "  clipped by the global norm", "",        ".wo", 0.2,  0, 1, -1, -1, 1, CLIPPED, 1},
+  {"beyond", "  clipped, g for g/a in the norm", "", ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
+  {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
+  {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
+  {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1}};
 enum { N_TWINS = (int)(sizeof TWINS / sizeof *TWINS) };
 
 /* One step of one of the two; the settings of its tensor carry the powers of alpha, or of 1. */
 static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alpha) {
-    Model *m = &y->m;
-    const Tensor *bad;
-    toy_feed(y, (uint64_t)t);
-    double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
-    for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
-        const Tensor *x = &m->tensor[i];
-        double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
-        if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
-    }
-    double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
-    for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)clip;
-    for (int i = 0; i < m->n_tensors; i++) {
-        const Tensor *x = &m->tensor[i];
-        double a = strstr(x->name, w->tensor) ? alpha : 1;
-        Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
-                  .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
-                  .wd = 0.1 * pow(a, w->wd)};
-        real *first = moments + x->at, *second = first + m->count;
-        optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
-    }
-    return loss;
+  Model *m = &y->m;
+  const Tensor *bad;
+  toy_feed(y, (uint64_t)t);
+  double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
+  for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
+    const Tensor *x = &m->tensor[i];
+    double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
+    if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
+  }
+  double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
+  for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)clip;
+  for (int i = 0; i < m->n_tensors; i++) {
+    const Tensor *x = &m->tensor[i];
+    double a = strstr(x->name, w->tensor) ? alpha : 1;
+    Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
+              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
+              .wd = 0.1 * pow(a, w->wd)};
+    real *first = moments + x->at, *second = first + m->count;
+    optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
+  }
+  return loss;
 }
 
 /* Multiplies one tensor of every block. */
 static void fold(Model *m, const char *tensor, double factor) {
-    for (int i = 0; i < m->n_tensors; i++)
-        for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
-            m->params[m->tensor[i].at + n] *= (real)factor;
+  for (int i = 0; i < m->n_tensors; i++)
+      for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
+          m->params[m->tensor[i].at + n] *= (real)factor;
 }
 
 /* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
  * end, with alpha W for W. */
 static void check_twins(Page *p) {
-    for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
-        Line line = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
-                     w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
-        Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
-        Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-        real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
-        double gap = 0;
-        if (!moments) return;
-        fold(&b->m, w->tensor, pow(w->alpha, w->start));
-        for (long t = 1; t <= 200; t++) {
-            double loss = twin_step(w, a, moments, t, 1);
-            gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
-        }
-        fold(&a->m, w->tensor, w->alpha);
-        for (idx n = 0; n < a->m.count; n++)
-            gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
-        page_line(p, &line, gap);
-        free(moments);
+  for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
+    Line line = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
+                 w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
+    Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
+    Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
+    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
+    double gap = 0;
+    if (!moments) return;
+    fold(&b->m, w->tensor, pow(w->alpha, w->start));
+    for (long t = 1; t <= 200; t++) {
+      double loss = twin_step(w, a, moments, t, 1);
+      gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
     }
+    fold(&a->m, w->tensor, w->alpha);
+    for (idx n = 0; n < a->m.count; n++)
+        gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
+    page_line(p, &line, gap);
+    free(moments);
+  }
 }
 
 /* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
 static double folded(Toy *y) {
-    real scaled[LOGITS], other[LOGITS];
-    fold(&y->other->m, y->x > 0 ? ".wv" : ".wo", fabs(y->x));
-    toy_forward(y->other);
-    toy_logits(y, scaled);
-    toy_logits(y->other, other);
-    return apart(y->T * TOY_VOCAB, scaled, other);
+  real scaled[LOGITS], other[LOGITS];
+  fold(&y->other->m, y->x > 0 ? ".wv" : ".wo", fabs(y->x));
+  toy_forward(y->other);
+  toy_logits(y, scaled);
+  toy_logits(y->other, other);
+  return apart(y->T * TOY_VOCAB, scaled, other);
 }
 
 #define SCALED_V "--scale 0.2 --vbias | --vbias"
 #define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
 static const Line SCALE[] = {
-    {"scale", "Equations 29 to 42: scale and optimiser", "", NULL, 1, 0, 0},
-    {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
-    {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
-    {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
-    {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
-    {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
-    {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
+  {"scale", "Equations 29 to 42: scale and optimiser", "", NULL, 1, 0, 0},
+  {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
+  {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
+  {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
+  {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
+  {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
+  {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.10  [E43] [E44] The p-norm
@@ -3457,36 +3457,36 @@ static const Line SCALE[] = {
 
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
-    enum { N = 9 };
-    Config soft = y->m.c;
-    Rng rng = {5};
-    real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
-    double p = soft.pnorm, worst = 0;
-    soft.normalizer = NORMALIZER_SUM;
-    for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
-    row_forward(&y->m.c, N, z, spare);
-    row_forward(&soft, N, pz, spare);
-    for (int j = 1; j < N; j++)
-        worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
-    return worst;
+  enum { N = 9 };
+  Config soft = y->m.c;
+  Rng rng = {5};
+  real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
+  double p = soft.pnorm, worst = 0;
+  soft.normalizer = NORMALIZER_SUM;
+  for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
+  row_forward(&y->m.c, N, z, spare);
+  row_forward(&soft, N, pz, spare);
+  for (int j = 1; j < N; j++)
+      worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
+  return worst;
 }
 
 /* The last row's sum in block 1, off t^(1-1/p) by a share. */
 static double pnorm_sum(Toy *y) {
-    double sum = (double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, 0, 0, y->T));
-    return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
+  double sum = (double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, 0, 0, y->T));
+  return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
 }
 
 static const Line PNORMS[] = {
-    {"pnorm", "Equations 43 and 44: the p-norm",
-     "--context 64 --pos none --normalizer pnorm", NULL, 0, 0, 0},
-    {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
-    {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
-    {"eq. 44", "  p = 2", "--pnorm 2", pnorm_row, 0, AT_MOST, SCORES},
-    {"eq. 44", "  p = 4", "--pnorm 4", pnorm_row, 0, AT_MOST, SCORES},
-    {"beyond", "64 equal scores: 1/64 at p = 1/2", "--pnorm 0.5", pnorm_sum, 0, AT_MOST, SCORES},
-    {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
-    {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
+  {"pnorm", "Equations 43 and 44: the p-norm",
+   "--context 64 --pos none --normalizer pnorm", NULL, 0, 0, 0},
+  {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
+  {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
+  {"eq. 44", "  p = 2", "--pnorm 2", pnorm_row, 0, AT_MOST, SCORES},
+  {"eq. 44", "  p = 4", "--pnorm 4", pnorm_row, 0, AT_MOST, SCORES},
+  {"beyond", "64 equal scores: 1/64 at p = 1/2", "--pnorm 0.5", pnorm_sum, 0, AT_MOST, SCORES},
+  {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
+  {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.11  Section 3.2: [M1] [M2] the metric
@@ -3497,43 +3497,43 @@ static const Line PNORMS[] = {
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 /* That; learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
-    const Layer *w = &y->m.w.layer[0];
-    for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;
-    if (w->phi1) zero(w->phi1, (idx)y->m.c.head_dim * y->m.c.head_dim);
-    toy_forward(y);
-    return alpha_1_times_T(y);
+  const Layer *w = &y->m.w.layer[0];
+  for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;
+  if (w->phi1) zero(w->phi1, (idx)y->m.c.head_dim * y->m.c.head_dim);
+  toy_forward(y);
+  return alpha_1_times_T(y);
 }
 
 static double row_sum_off(const Toy *y, int l, int h, int t) {
-    return fabs((double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
+  return fabs((double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
 }
 static double sums_off(Toy *y) { return worst_row(y, 0, row_sum_off); }
 
 /* Block 1's map m against the other toy's. */
 static double metric_moved(Toy *y) {
-    idx n = (idx)y->m.c.heads * y->T * y->T;
-    return apart(n, y->a.probe[0].metric, y->other->a.probe[0].metric);
+  idx n = (idx)y->m.c.heads * y->T * y->T;
+  return apart(n, y->a.probe[0].metric, y->other->a.probe[0].metric);
 }
 
 /* x = 0: the largest rise of Sink_1 from one eps to the next; 1: its fall from eps = 0 to 1. */
 static double sink_by_eps(Toy *y) {
-    double rise = 0;
-    for (int n = 0; n < 20; n++)
-        rise = larger(rise, sink_at(y, (n + 1) / 20.0) - sink_at(y, n / 20.0));
-    return y->x == 0 ? rise : sink_at(y, 0) - sink_at(y, 1);
+  double rise = 0;
+  for (int n = 0; n < 20; n++)
+      rise = larger(rise, sink_at(y, (n + 1) / 20.0) - sink_at(y, n / 20.0));
+  return y->x == 0 ? rise : sink_at(y, 0) - sink_at(y, 1);
 }
 
 static const Line METRIC[] = {
-    {"metric", "Section 3.2: the metric", "--context 16", NULL, 1, 0, 0},
-    {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
-    {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
-    {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
-    {"sec. 3.2", "alpha_1 <= 1: T alpha_1, T = 16", "*", alpha_range, 0, AT_MOST, 16 + STATES},
-    {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", sink_by_eps, 0, AT_MOST, 0},
-    {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
-    {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
-    {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
-    {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
+  {"metric", "Section 3.2: the metric", "--context 16", NULL, 1, 0, 0},
+  {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
+  {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
+  {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
+  {"sec. 3.2", "alpha_1 <= 1: T alpha_1, T = 16", "*", alpha_range, 0, AT_MOST, 16 + STATES},
+  {"sec. 3.2", "Sink_1 rises with eps by", "--pos relative", sink_by_eps, 0, AT_MOST, 0},
+  {"sec. 3.2", "  from eps = 0 to 1 it falls by", "--pos relative", sink_by_eps, 1, AT_LEAST, 1},
+  {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
+  {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
+  {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
 /* =================================================================================================
  * PART II   THE DATA
@@ -3569,13 +3569,13 @@ static const Line METRIC[] = {
  */
 
 enum {
-    TOKEN_END = 0,            /* <|endoftext|>  stands after each document */
-    TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
-    TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
-    TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
-    TOKEN_MERGE = 259,        /* 259 ..: the merges in the order of training, of rank id - 259 */
-    TOKENIZER_VOCAB_MAX = 1 << 18,
-    PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
+  TOKEN_END = 0,            /* <|endoftext|>  stands after each document */
+  TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
+  TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
+  TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
+  TOKEN_MERGE = 259,        /* 259 ..: the merges in the order of training, of rank id - 259 */
+  TOKENIZER_VOCAB_MAX = 1 << 18,
+  PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
 };
 
 #define TOKENIZER_MAGIC "SINKTOK1"
@@ -3588,98 +3588,98 @@ static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* Appends n ids to a. */
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
-    Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
-    if (!bytes_add(&b, from, n * sizeof *from, e))
-        *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
-    return e->status;
+  Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
+  if (!bytes_add(&b, from, n * sizeof *from, e))
+      *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
+  return e->status;
 }
 
 static void ids_free(Ids *a) {
-    free(a->at);
-    *a = (Ids){0};
+  free(a->at);
+  *a = (Ids){0};
 }
 
 typedef struct Pair {
-    int32_t left, right;
-    uint32_t last;            /* a companion's: 1 + what ends here, 0 nothing */
-    int64_t count;            /* training only: how often the pair is in the text */
+  int32_t left, right;
+  uint32_t last;            /* a companion's: 1 + what ends here, 0 nothing */
+  int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
 /* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
-    uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
-    size_t mask = 2 * p->room - 1, s = (size_t)(key >> 32) & mask;
-    while (p->slot[s]) {
-        const Pair *q = &p->at[p->slot[s] - 1];
-        if (q->left == left && q->right == right) break;
-        s = (s + 1) & mask;
-    }
-    return s;
+  uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+  key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
+  size_t mask = 2 * p->room - 1, s = (size_t)(key >> 32) & mask;
+  while (p->slot[s]) {
+    const Pair *q = &p->at[p->slot[s] - 1];
+    if (q->left == left && q->right == right) break;
+    s = (s + 1) & mask;
+  }
+  return s;
 }
 
 /* The number of a pair, or -1 when it was never added. */
 static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
-    return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
+  return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
 
 static void pairs_free(Pairs *p) {
-    free(p->at);
-    free(p->slot);
-    *p = (Pairs){0};
+  free(p->at);
+  free(p->slot);
+  *p = (Pairs){0};
 }
 
 /* Doubles the room; without memory for it p is unchanged. */
 static int pairs_grow(Pairs *p, Error *e) {
-    Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
-    q.at = grab((idx)q.room, sizeof *q.at, e);
-    q.slot = grab((idx)(2 * q.room), sizeof *q.slot, e);
-    for (size_t i = 0; i < q.size && !e->status; i++) {
-        q.at[i] = p->at[i];
-        q.slot[pairs_slot(&q, q.at[i].left, q.at[i].right)] = (uint32_t)(i + 1);
-    }
-    pairs_free(e->status ? &q : p);
-    if (!e->status) *p = q;
-    return e->status;
+  Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
+  q.at = grab((idx)q.room, sizeof *q.at, e);
+  q.slot = grab((idx)(2 * q.room), sizeof *q.slot, e);
+  for (size_t i = 0; i < q.size && !e->status; i++) {
+    q.at[i] = p->at[i];
+    q.slot[pairs_slot(&q, q.at[i].left, q.at[i].right)] = (uint32_t)(i + 1);
+  }
+  pairs_free(e->status ? &q : p);
+  if (!e->status) *p = q;
+  return e->status;
 }
 
 /* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-    const int64_t number = pairs_find(p, left, right);
-    if (number >= 0) return number;
-    if (p->size == p->room && pairs_grow(p, e)) return -1;
-    p->at[p->size] = (Pair){.left = left, .right = right};
-    p->slot[pairs_slot(p, left, right)] = (uint32_t)++p->size;
-    return (int64_t)p->size - 1;
+  const int64_t number = pairs_find(p, left, right);
+  if (number >= 0) return number;
+  if (p->size == p->room && pairs_grow(p, e)) return -1;
+  p->at[p->size] = (Pair){.left = left, .right = right};
+  p->slot[pairs_slot(p, left, right)] = (uint32_t)++p->size;
+  return (int64_t)p->size - 1;
 }
 
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
 
 /* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
-    const size_t mark = strlen(DOCUMENT_END);
-    for (size_t at = 0; at + mark <= n; at++)
-        if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
-    return n;
+  const size_t mark = strlen(DOCUMENT_END);
+  for (size_t at = 0; at + mark <= n; at++)
+      if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
+  return n;
 }
 
 enum ByteKind { LETTER, DIGIT, WHITE, OTHER };
 
 /* The kind of a byte under the rule of pieces; not ctype.h's, which depends on the locale. */
 static enum ByteKind byte_kind(unsigned char b) {
-    if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80) return LETTER;
-    if (b >= '0' && b <= '9') return DIGIT;
-    return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
+  if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80) return LETTER;
+  if (b >= '0' && b <= '9') return DIGIT;
+  return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
 /* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. */
 static size_t piece_length(const unsigned char *text, size_t n) {
-    size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
-    const enum ByteKind kind = byte_kind(text[end]);
-    const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
-    while (end < n && end < most && byte_kind(text[end]) == kind) end++;
-    const bool follower = end < n && byte_kind(text[end]) != WHITE;
-    return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
+  size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
+  const enum ByteKind kind = byte_kind(text[end]);
+  const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
+  while (end < n && end < most && byte_kind(text[end]) == kind) end++;
+  const bool follower = end < n && byte_kind(text[end]) != WHITE;
+  return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
 /* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
@@ -3688,124 +3688,124 @@ static const char HINT[] = "Try: sink help tokenize";
 
 /* Adds a token that `n` bytes spell. */
 static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
-    if (bytes_add(&t->pool, spelling, n, e)) return e->status;
-    t->start[++t->vocab] = (uint32_t)t->pool.size;
-    return 0;
+  if (bytes_add(&t->pool, spelling, n, e)) return e->status;
+  t->start[++t->vocab] = (uint32_t)t->pool.size;
+  return 0;
 }
 
 /* A tokenizer without merges and with room for vocab ids. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
-    static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
-    *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-    t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-    for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
-        token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
-    for (int b = 0; b < 256 && !e->status; b++)
-        token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
-    return e->status;
+  static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+  *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+  t->start = grab((idx)vocab + 1, sizeof *t->start, e);
+  for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
+      token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+  for (int b = 0; b < 256 && !e->status; b++)
+      token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
+  return e->status;
 }
 
 /* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
 static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
-    *length = t->start[id + 1] - t->start[id];
-    return t->pool.at + t->start[id];
+  *length = t->start[id + 1] - t->start[id];
+  return t->pool.at + t->start[id];
 }
 
 /* Adds the merge of the next rank. A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
-    const uint64_t id = (uint64_t)t->vocab;
-    unsigned char both[2 * PIECE_MAX];
-    size_t n = PIECE_MAX, more = PIECE_MAX;
-    if (left >= TOKEN_BYTE && left < id && right >= TOKEN_BYTE && right < id &&
-        pairs_find(&t->merges, (int32_t)left, (int32_t)right) < 0) {
-        const unsigned char *first = tokenizer_token(t, (int)left, &n);
-        const unsigned char *second = tokenizer_token(t, (int)right, &more);
-        memcpy(both, first, n);
-        memcpy(both + n, second, more);
-    }
-    if (n + more > PIECE_MAX)
-        return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
-                    "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
-                    (unsigned)left, (unsigned)right, HINT);
-    return pairs_number(&t->merges, (int32_t)left, (int32_t)right, e) < 0
-         ? e->status : token_add(t, both, n + more, e);
+  const uint64_t id = (uint64_t)t->vocab;
+  unsigned char both[2 * PIECE_MAX];
+  size_t n = PIECE_MAX, more = PIECE_MAX;
+  if (left >= TOKEN_BYTE && left < id && right >= TOKEN_BYTE && right < id &&
+      pairs_find(&t->merges, (int32_t)left, (int32_t)right) < 0) {
+    const unsigned char *first = tokenizer_token(t, (int)left, &n);
+    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+    memcpy(both, first, n);
+    memcpy(both + n, second, more);
+  }
+  if (n + more > PIECE_MAX)
+      return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
+                  "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
+                  (unsigned)left, (unsigned)right, HINT);
+  return pairs_number(&t->merges, (int32_t)left, (int32_t)right, e) < 0
+       ? e->status : token_add(t, both, n + more, e);
 }
 
 /* Frees a tokenizer, also one that is empty or half made. */
 static void tokenizer_free(Tokenizer *t) {
-    if (t->kind) t->kind->close(t);
-    pairs_free(&t->merges);
-    bytes_free(&t->pool);
-    free(t->start);
-    *t = (Tokenizer){0};
+  if (t->kind) t->kind->close(t);
+  pairs_free(&t->merges);
+  bytes_free(&t->pool);
+  free(t->start);
+  *t = (Tokenizer){0};
 }
 
 /* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
-    const size_t body = n - TOKENIZER_TAIL;
-    return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
-         : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
-                size, n, HINT);
+  const size_t body = n - TOKENIZER_TAIL;
+  return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
+       : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
+              size, n, HINT);
 }
 
 /* A tokenizer from a file's n bytes; `name` names the file in errors. On failure *t is empty. */
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
-    *t = (Tokenizer){0};
-    if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
-        return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-                    ", found another kind of file. %s", name, HINT);
-    const unsigned version = (unsigned)number_at(bytes + 8, 4);
-    const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-    const unsigned merges = (unsigned)number_at(bytes + 16, 4);
-    if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
-        t->kind = &PUBLISHED_TOKENIZERS;
-        PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
-    } else if (version == TOKENIZER_PUBLISHED)
-        fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
-    else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
-             merges != vocab - TOKEN_MERGE)
-        fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
-             "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
-    else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
-                               e)) {
-        const unsigned char *p = bytes + TOKENIZER_HEAD;
-        tokenizer_begin(t, (int)vocab, e);
-        for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
-            tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
-        t->hash = number_at(p, TOKENIZER_TAIL);
-    }
-    if (e->status) tokenizer_free(t);
-    return e->status;
+  *t = (Tokenizer){0};
+  if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
+      return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
+                  ", found another kind of file. %s", name, HINT);
+  const unsigned version = (unsigned)number_at(bytes + 8, 4);
+  const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
+  const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+  if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
+    t->kind = &PUBLISHED_TOKENIZERS;
+    PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
+  } else if (version == TOKENIZER_PUBLISHED)
+      fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
+  else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
+           merges != vocab - TOKEN_MERGE)
+      fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
+           "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
+  else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
+                             e)) {
+    const unsigned char *p = bytes + TOKENIZER_HEAD;
+    tokenizer_begin(t, (int)vocab, e);
+    for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
+        tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
+    t->hash = number_at(p, TOKENIZER_TAIL);
+  }
+  if (e->status) tokenizer_free(t);
+  return e->status;
 }
 
 static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
-    Bytes file = {0};
-    *out = (Tokenizer){0};
-    if (!file_read(path, &file, e)) tokenizer_read(file.at, file.size, path, out, e);
-    bytes_free(&file);
-    return e->status;
+  Bytes file = {0};
+  *out = (Tokenizer){0};
+  if (!file_read(path, &file, e)) tokenizer_read(file.at, file.size, path, out, e);
+  bytes_free(&file);
+  return e->status;
 }
 
 /* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
 static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
-    const Pair *m = t->merges.at, *end = m + t->merges.size;
-    bytes_add(out, TOKENIZER_MAGIC, 8, e);
-    bytes_number(out, TOKENIZER_OWN, 4, e);
-    bytes_number(out, (uint64_t)t->vocab, 4, e);
-    bytes_number(out, t->merges.size, 4, e);
-    for (; m < end && !e->status; m++)
-        bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
-    return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
+  const Pair *m = t->merges.at, *end = m + t->merges.size;
+  bytes_add(out, TOKENIZER_MAGIC, 8, e);
+  bytes_number(out, TOKENIZER_OWN, 4, e);
+  bytes_number(out, (uint64_t)t->vocab, 4, e);
+  bytes_number(out, t->merges.size, 4, e);
+  for (; m < end && !e->status; m++)
+      bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
+  return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
 static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
-    Bytes file = {0};
-    if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
-    bytes_free(&file);
-    return e->status;
+  Bytes file = {0};
+  if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
+  bytes_free(&file);
+  return e->status;
 }
 
 /* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
@@ -3813,88 +3813,88 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
 typedef struct CachedWord {
-    unsigned char length, count, word[CACHE_BYTES];     /* length 0: an empty slot; count of ids */
-    int32_t ids[CACHE_IDS];
+  unsigned char length, count, word[CACHE_BYTES];     /* length 0: an empty slot; count of ids */
+  int32_t ids[CACHE_IDS];
 } CachedWord;
 
 /* An encoder for t, which must outlive it: 1 MiB. */
 static int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
-    *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
-    return e->status;
+  *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
+  return e->status;
 }
 
 static void encoder_free(Encoder *c) {
-    if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
-    free(c->slot);
-    *c = (Encoder){0};
+  if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
+  free(c->slot);
+  *c = (Encoder){0};
 }
 
 /* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
-    int32_t id[PIECE_MAX];
-    for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
-    for (;;) {
-        size_t at = n;
-        int64_t best = INT64_MAX;
-        for (size_t i = 0; i + 1 < n; i++) {
-            const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
-            if (rank < 0 || rank >= best) continue;
-            best = rank;
-            at = i;
-        }
-        if (at == n) return ids_add(out, id, n, e);
-        id[at] = TOKEN_MERGE + (int32_t)best;
-        n--;
-        memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
+  int32_t id[PIECE_MAX];
+  for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
+  for (;;) {
+    size_t at = n;
+    int64_t best = INT64_MAX;
+    for (size_t i = 0; i + 1 < n; i++) {
+      const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
+      if (rank < 0 || rank >= best) continue;
+      best = rank;
+      at = i;
     }
+    if (at == n) return ids_add(out, id, n, e);
+    id[at] = TOKEN_MERGE + (int32_t)best;
+    n--;
+    memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
+  }
 }
 
 /* Appends the ids of n bytes, piece by piece. A word has one slot of the cache: the latest's. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const TokenizerKind *kind = c->tokenizer->kind;
-    for (size_t at = 0, length; at < n && !e->status; at += length) {
-        const unsigned char *piece = text + at;
-        const size_t before = out->size;
-        length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
-        CachedWord *w = NULL;
-        if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-        if (w && w->length == length && !memcmp(w->word, piece, length)) {
-            ids_add(out, w->ids, w->count, e);
-            continue;
-        }
-        if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
-            break;
-        if (!w || out->size - before > CACHE_IDS) continue;
-        w->length = (unsigned char)length;
-        w->count = (unsigned char)(out->size - before);
-        memcpy(w->word, piece, length);
-        memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
+  const TokenizerKind *kind = c->tokenizer->kind;
+  for (size_t at = 0, length; at < n && !e->status; at += length) {
+    const unsigned char *piece = text + at;
+    const size_t before = out->size;
+    length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
+    CachedWord *w = NULL;
+    if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
+    if (w && w->length == length && !memcmp(w->word, piece, length)) {
+      ids_add(out, w->ids, w->count, e);
+      continue;
     }
-    return e->status;
+    if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
+        break;
+    if (!w || out->size - before > CACHE_IDS) continue;
+    w->length = (unsigned char)length;
+    w->count = (unsigned char)(out->size - before);
+    memcpy(w->word, piece, length);
+    memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
+  }
+  return e->status;
 }
 
 /* Appends the ids of n bytes of text to out. On failure out is as it was. */
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-    const TokenizerKind *kind = c->tokenizer->kind;
-    const size_t before = out->size;
-    if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
-        out->size = before;
-    return e->status;
+  const TokenizerKind *kind = c->tokenizer->kind;
+  const size_t before = out->size;
+  if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
+      out->size = before;
+  return e->status;
 }
 
 /* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
-    const size_t before = out->size;
-    for (size_t i = 0, length; i < n && !e->status; i++) {
-        const bool known = ids[i] >= 0 && ids[i] < t->vocab;
-        const unsigned char *from = known ? tokenizer_token(t, ids[i], &length) : NULL;
-        if (known) bytes_add(out, from, length, e);
-        else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
-                  "that made them", t->vocab - 1, (long)ids[i], i);
-    }
-    if (e->status) out->size = before;
-    return e->status;
+  const size_t before = out->size;
+  for (size_t i = 0, length; i < n && !e->status; i++) {
+    const bool known = ids[i] >= 0 && ids[i] < t->vocab;
+    const unsigned char *from = known ? tokenizer_token(t, ids[i], &length) : NULL;
+    if (known) bytes_add(out, from, length, e);
+    else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
+              "that made them", t->vocab - 1, (long)ids[i], i);
+  }
+  if (e->status) out->size = before;
+  return e->status;
 }
 
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
@@ -3903,122 +3903,122 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
-    Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
-    Pairs pairs;        /* the neighbours (left id, right id) in all words */
-    Ids symbols;        /* word w is symbols[start .. start + length - 1] */
-    Word *words;        /* [n_words] */
-    size_t n_words;
+  Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
+  Pairs pairs;        /* the neighbours (left id, right id) in all words */
+  Ids symbols;        /* word w is symbols[start .. start + length - 1] */
+  Word *words;        /* [n_words] */
+  size_t n_words;
 } Joiner;
 
 /* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
-    for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
-        for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
-            int64_t node = -1;
-            length = piece_length(text + at, end - at);
-            for (size_t i = 0; i < length; i++) {
-                node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-                if (node < 0) return e->status;
-            }
-            r->nodes.at[node].count++;
-        }
-    return 0;
+  for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
+      for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
+      int64_t node = -1;
+      length = piece_length(text + at, end - at);
+      for (size_t i = 0; i < length; i++) {
+        node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
+        if (node < 0) return e->status;
+      }
+      r->nodes.at[node].count++;
+    }
+  return 0;
 }
 
 /* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
-    const int32_t *s = r->symbols.at + w->start;
-    for (int i = 0; i + 1 < w->length; i++) {
-        const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
-        if (number < 0) return e->status;
-        r->pairs.at[number].count += times;
-    }
-    return 0;
+  const int32_t *s = r->symbols.at + w->start;
+  for (int i = 0; i + 1 < w->length; i++) {
+    const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+    if (number < 0) return e->status;
+    r->pairs.at[number].count += times;
+  }
+  return 0;
 }
 
 /* Lists the words of two bytes or more, from the tree's leaves to its root; counts their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
-    r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
-    for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
-        const Pair *p = &r->nodes.at[i];
-        if (p->count == 0 || p->left == 0) continue;
-        int32_t word[PIECE_MAX];
-        int first = PIECE_MAX;
-        Word *w = &r->words[r->n_words++];
-        *w = (Word){.start = r->symbols.size, .count = p->count};
-        for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
-            word[--first] = TOKEN_BYTE + p->right;
-        w->length = PIECE_MAX - first;
-        if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
-            word_count(r, w, w->count, e);
-    }
-    return e->status;
+  r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
+  for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
+    const Pair *p = &r->nodes.at[i];
+    if (p->count == 0 || p->left == 0) continue;
+    int32_t word[PIECE_MAX];
+    int first = PIECE_MAX;
+    Word *w = &r->words[r->n_words++];
+    *w = (Word){.start = r->symbols.size, .count = p->count};
+    for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
+        word[--first] = TOKEN_BYTE + p->right;
+    w->length = PIECE_MAX - first;
+    if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
+        word_count(r, w, w->count, e);
+  }
+  return e->status;
 }
 
 /* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
-    for (Word *w = r->words; w < r->words + r->n_words; w++) {
-        int32_t *s = r->symbols.at + w->start;
-        int at = 0, kept = 0;
-        while (at + 1 < w->length && !(s[at] == left && s[at + 1] == right)) at++;
-        if (at + 1 >= w->length) continue;
-        if (word_count(r, w, -w->count, e)) return e->status;
-        for (at = 0; at < w->length; at++) {
-            const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
-            s[kept++] = here ? made : s[at];
-            at += here;
-        }
-        w->length = kept;
-        if (word_count(r, w, w->count, e)) return e->status;
+  for (Word *w = r->words; w < r->words + r->n_words; w++) {
+    int32_t *s = r->symbols.at + w->start;
+    int at = 0, kept = 0;
+    while (at + 1 < w->length && !(s[at] == left && s[at + 1] == right)) at++;
+    if (at + 1 >= w->length) continue;
+    if (word_count(r, w, -w->count, e)) return e->status;
+    for (at = 0; at < w->length; at++) {
+      const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+      s[kept++] = here ? made : s[at];
+      at += here;
     }
-    return 0;
+    w->length = kept;
+    if (word_count(r, w, w->count, e)) return e->status;
+  }
+  return 0;
 }
 
 /* The most frequent pair: of equals the one of lowest left id, then lowest right id. NULL when no
  * pair occurs twice: merging it would save nothing. */
 static const Pair *joiner_best(const Joiner *r) {
-    const Pair *best = NULL;
-    for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
-        if (p->count < (best ? best->count : 2)) continue;
-        if (!best || p->count > best->count || p->left < best->left ||
-            (p->left == best->left && p->right < best->right)) best = p;
-    }
-    return best;
+  const Pair *best = NULL;
+  for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
+    if (p->count < (best ? best->count : 2)) continue;
+    if (!best || p->count > best->count || p->left < best->left ||
+        (p->left == best->left && p->right < best->right)) best = p;
+  }
+  return best;
 }
 
 /* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
  * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
-    Joiner r = {0};
-    Bytes file = {0};
-    *out = (Tokenizer){0};
-    if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
-        return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
-                    TOKENIZER_VOCAB_MAX, vocab);
-    if (n > TRAIN_BYTES_MAX)
-        return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
-    if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
-        joiner_words(&r, e);
-    while (!e->status && out->vocab < vocab) {
-        const Pair *best = joiner_best(&r);
-        if (!best) {
-            fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", out->vocab);
-            break;
-        }
-        const int32_t left = best->left, right = best->right;
-        if (!tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e))
-            joiner_merge(&r, left, right, out->vocab - 1, e);
+  Joiner r = {0};
+  Bytes file = {0};
+  *out = (Tokenizer){0};
+  if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
+      return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
+                  TOKENIZER_VOCAB_MAX, vocab);
+  if (n > TRAIN_BYTES_MAX)
+      return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
+  if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
+      joiner_words(&r, e);
+  while (!e->status && out->vocab < vocab) {
+    const Pair *best = joiner_best(&r);
+    if (!best) {
+      fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", out->vocab);
+      break;
     }
-    if (!e->status && !tokenizer_bytes(out, &file, e))
-        out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
-    if (e->status) tokenizer_free(out);
-    bytes_free(&file);
-    pairs_free(&r.nodes);
-    pairs_free(&r.pairs);
-    ids_free(&r.symbols);
-    free(r.words);
-    return e->status;
+    const int32_t left = best->left, right = best->right;
+    if (!tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e))
+        joiner_merge(&r, left, right, out->vocab - 1, e);
+  }
+  if (!e->status && !tokenizer_bytes(out, &file, e))
+      out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
+  if (e->status) tokenizer_free(out);
+  bytes_free(&file);
+  pairs_free(&r.nodes);
+  pairs_free(&r.pairs);
+  ids_free(&r.symbols);
+  free(r.words);
+  return e->status;
 }
 
 /* =================================================================================================
@@ -4058,481 +4058,481 @@ enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
 
 /* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
-    const char *at;             /* its letters, in Grammar.text */
-    int size, slot;             /* how many; a variable's number */
-    const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
+  const char *at;             /* its letters, in Grammar.text */
+  int size, slot;             /* how many; a variable's number */
+  const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
 /* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an alternative phrases:
  * text, groups, [references]. A rule and an alternative are their first form; others hang on it. */
 enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
 typedef struct Node {
-    enum NodeKind kind;
-    int line;
-    struct Node *next, *first, *form;   /* after it; the first that it holds; its next form */
-    int forms, size;            /* how many forms; bytes of text */
-    uint64_t weight;            /* of a rule: of all; of an alternative: up to and with it */
-    const unsigned char *text;
-    Symbol *name, *variable, *wanted, *right;   /* [variable:name/wanted]  [$name+$right] or NULL */
-    int low, high, number;      /* how many times; [$name+number] */
-    char operator;              /* + - * / % or 0 */
-    bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
+  enum NodeKind kind;
+  int line;
+  struct Node *next, *first, *form;   /* after it; the first that it holds; its next form */
+  int forms, size;            /* how many forms; bytes of text */
+  uint64_t weight;            /* of a rule: of all; of an alternative: up to and with it */
+  const unsigned char *text;
+  Symbol *name, *variable, *wanted, *right;   /* [variable:name/wanted]  [$name+$right] or NULL */
+  int low, high, number;      /* how many times; [$name+number] */
+  char operator;              /* + - * / % or 0 */
+  bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
 /* The reader of Grammar.text, where \n ends a rule and \v a line inside one. */
 typedef struct Scan {
-    Grammar *g;
-    unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
-    int line, depth;            /* depth: of { } */
-    Pairs names;                /* the halves of each symbol's hash */
-    Error *e;
+  Grammar *g;
+  unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
+  int line, depth;            /* depth: of { } */
+  Pairs names;                /* the halves of each symbol's hash */
+  Error *e;
 } Scan;
 
 /* An error at the cursor: what was expected, what is there instead, what to do. Returns 1. */
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-    const int c = *s->p;
-    char found[24];
-    if (c == '\n' || c == '\v' || !c)
-        snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
-    else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
-    return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
-                found, hint);
+  const int c = *s->p;
+  char found[24];
+  if (c == '\n' || c == '\v' || !c)
+      snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
+  else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
+  return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
+              found, hint);
 }
 
 /* An error about a name. Returns 1. */
 static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
                       const char *hint, Error *e) {
-    return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
-                y->size, y->at, hint);
+  return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
+              y->size, y->at, hint);
 }
 
 /* Moves past blanks and past line ends inside a rule. */
 static void scan_blanks(Scan *s) {
-    for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
+  for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
 }
 
 /* Moves past the character c, if it is there. */
 static bool scan_take(Scan *s, int c) {
-    const bool here = *s->p == c;
-    s->p += here;
-    return here;
+  const bool here = *s->p == c;
+  s->p += here;
+  return here;
 }
 
 /* Whether c may begin a name; a digit may stand further on. */
 static bool begins_name(unsigned char c) {
-    return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
+  return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
 /* The symbol of the name at the cursor, made on first sight; NULL and an error without a name. */
 static Symbol *scan_name(Scan *s, const char *expected) {
-    Grammar *g = s->g;
-    const unsigned char *from = s->p;
-    if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
-    else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
-    const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
-    const uint64_t hash = hash64(0, from, (size_t)new.size);
-    const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
-    const int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
-    if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
-    return number < 0 ? NULL : &g->symbols[number];
+  Grammar *g = s->g;
+  const unsigned char *from = s->p;
+  if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
+  else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
+  const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
+  const uint64_t hash = hash64(0, from, (size_t)new.size);
+  const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
+  const int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
+  if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
+  return number < 0 ? NULL : &g->symbols[number];
 }
 
 /* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
 static int scan_number(Scan *s) {
-    int n = 0, digits = 0;
-    for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
-        n = 10 * n + (s->p[digits] - '0');
-    if (!digits || digits > 4) return -1;
-    s->p += digits;
-    return n;
+  int n = 0, digits = 0;
+  for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
+      n = 10 * n + (s->p[digits] - '0');
+  if (!digits || digits > 4) return -1;
+  s->p += digits;
+  return n;
 }
 
 static Node *node_new(Scan *s, enum NodeKind kind) {
-    Node *p = &s->g->nodes[s->g->node_count++];
-    *p = (Node){.kind = kind, .line = s->line};
-    return p;
+  Node *p = &s->g->nodes[s->g->node_count++];
+  *p = (Node){.kind = kind, .line = s->line};
+  return p;
 }
 
 /* Reads what stands between the [ and the ] of a reference, in the order of the format's table. */
 static int scan_reference(Scan *s, Node *p) {
-    p->kind = NODE_REFERENCE;
-    p->capital = scan_take(s, '^');
-    p->article = s->p[0] == 'a' && s->p[1] == ' ';
-    if (p->article) s->p += 2;
-    const int times = scan_number(s);
-    p->low = p->high = times < 0 ? 1 : times;
-    if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
-    if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
-    if (times >= 0) scan_blanks(s);
+  p->kind = NODE_REFERENCE;
+  p->capital = scan_take(s, '^');
+  p->article = s->p[0] == 'a' && s->p[1] == ' ';
+  if (p->article) s->p += 2;
+  const int times = scan_number(s);
+  p->low = p->high = times < 0 ? 1 : times;
+  if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
+  if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
+  if (times >= 0) scan_blanks(s);
+  p->recall = scan_take(s, '$');
+  if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
+  if (!p->recall && (*s->p == ':' || *s->p == '=')) {
+    p->silent = *s->p++ == '=';
+    p->variable = p->name;
     p->recall = scan_take(s, '$');
-    if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
-    if (!p->recall && (*s->p == ':' || *s->p == '=')) {
-        p->silent = *s->p++ == '=';
-        p->variable = p->name;
-        p->recall = scan_take(s, '$');
-        if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
-    }
-    const bool form = s->p[0] == '/' && begins_name(s->p[1]);       /* [$x/of], not [$x/60] */
-    if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
-        p->operator = (char)*s->p++;
-        if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
-        else if ((p->number = scan_number(s)) < 0)
-            scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
-    } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
-    if (s->e->status || scan_take(s, ']')) return s->e->status;
-    return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
+    if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
+  }
+  const bool form = s->p[0] == '/' && begins_name(s->p[1]);       /* [$x/of], not [$x/60] */
+  if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
+    p->operator = (char)*s->p++;
+    if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
+    else if ((p->number = scan_number(s)) < 0)
+        scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
+  } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
+  if (s->e->status || scan_take(s, ']')) return s->e->status;
+  return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
 /* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
 static int scan_text(Scan *s, Node *p) {
-    unsigned char *to = s->p;
-    p->text = to;
-    for (; !strchr("[]{}|/\n", *s->p); s->p++) {        /* strchr also stops at the final \0 */
-        int c = *s->p;
-        if (c == '\\') {
-            c = *++s->p;
-            if (c < ' ') return scan_wrong(s, "a mark after \\", "\\\\ for a plain \\");
-            if (c == 'n' && to > p->text && to[-1] == ' ') to--;
-            *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
-        } else if (c == ' ' || c == '\v') {
-            s->line += c == '\v';
-            if (to == p->text || !strchr(" \n", to[-1])) *to++ = ' ';
-        } else *to++ = (unsigned char)c;
-    }
-    p->size = (int)(to - p->text);
-    return 0;
+  unsigned char *to = s->p;
+  p->text = to;
+  for (; !strchr("[]{}|/\n", *s->p); s->p++) {        /* strchr also stops at the final \0 */
+    int c = *s->p;
+    if (c == '\\') {
+      c = *++s->p;
+      if (c < ' ') return scan_wrong(s, "a mark after \\", "\\\\ for a plain \\");
+      if (c == 'n' && to > p->text && to[-1] == ' ') to--;
+      *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
+    } else if (c == ' ' || c == '\v') {
+      s->line += c == '\v';
+      if (to == p->text || !strchr(" \n", to[-1])) *to++ = ' ';
+    } else *to++ = (unsigned char)c;
+  }
+  p->size = (int)(to - p->text);
+  return 0;
 }
 
 static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
 /* Reads one form of an alternative, up to | / ] } or the end of the rule. */
 static int scan_form(Scan *s, Node *form) {
-    Node *p = NULL, **last = &form->first;
-    scan_blanks(s);
-    while (*s->p && !strchr("|/\n]}", *s->p)) {
-        p = *last = node_new(s, NODE_TEXT);
-        last = &p->next;
-        if (scan_take(s, '[')) scan_reference(s, p);
-        else if (scan_take(s, '{')) {
-            p->kind = NODE_GROUP;
-            p->forms = 1;
-            if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
-                scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
-        } else scan_text(s, p);
-        if (s->e->status) return 1;
-    }
-    if (p && p->size > 0 && p->text[p->size - 1] == ' ') p->size--;
-    return 0;
+  Node *p = NULL, **last = &form->first;
+  scan_blanks(s);
+  while (*s->p && !strchr("|/\n]}", *s->p)) {
+    p = *last = node_new(s, NODE_TEXT);
+    last = &p->next;
+    if (scan_take(s, '[')) scan_reference(s, p);
+    else if (scan_take(s, '{')) {
+      p->kind = NODE_GROUP;
+      p->forms = 1;
+      if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
+          scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
+    } else scan_text(s, p);
+    if (s->e->status) return 1;
+  }
+  if (p && p->size > 0 && p->text[p->size - 1] == ' ') p->size--;
+  return 0;
 }
 
 /* Reads the alternatives of a rule or a group, up to the end of the line or a }. */
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
-    Node **last = &rule->first;
-    uint64_t k = 1;
-    if (s->depth++ > GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule");
-    do {
-        Node *a = *last = node_new(s, NODE_FORM), *form = a;
-        last = &a->next;
-        scan_blanks(s);
-        unsigned char *start = s->p;
-        int weight = scan_number(s);
-        if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
-        rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
-        a->weight = rule->weight;
-        for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++)
-            form = form->form = node_new(s, NODE_FORM);
-        if (s->e->status) return 1;
-        if (a->forms > 1 && a->forms != rule->forms)
-            return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
-    } while (scan_take(s, '|'));
-    s->depth--;
-    return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
+  Node **last = &rule->first;
+  uint64_t k = 1;
+  if (s->depth++ > GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule");
+  do {
+    Node *a = *last = node_new(s, NODE_FORM), *form = a;
+    last = &a->next;
+    scan_blanks(s);
+    unsigned char *start = s->p;
+    int weight = scan_number(s);
+    if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
+    rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
+    a->weight = rule->weight;
+    for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++)
+        form = form->form = node_new(s, NODE_FORM);
+    if (s->e->status) return 1;
+    if (a->forms > 1 && a->forms != rule->forms)
+        return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
+  } while (scan_take(s, '|'));
+  s->depth--;
+  return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
 /* Reads one rule: NAME/FORM/FORM = alternatives. */
 static int scan_rule(Scan *s) {
-    Node *rule = node_new(s, NODE_RULE), *form = rule;
-    for (;; form = form->form = node_new(s, NODE_RULE)) {
-        if (rule->forms++ == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "two rules");
-        if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
-        if (!scan_take(s, '/')) break;
-    }
-    if (rule->name->rule)
-        return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
-    rule->name->rule = rule;
-    scan_blanks(s);
-    const bool zipf = scan_take(s, '~');
-    if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
-    if (scan_alternatives(s, rule, zipf)) return 1;
-    if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
-    s->line++;
-    return 0;
+  Node *rule = node_new(s, NODE_RULE), *form = rule;
+  for (;; form = form->form = node_new(s, NODE_RULE)) {
+    if (rule->forms++ == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "two rules");
+    if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
+    if (!scan_take(s, '/')) break;
+  }
+  if (rule->name->rule)
+      return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
+  rule->name->rule = rule;
+  scan_blanks(s);
+  const bool zipf = scan_take(s, '~');
+  if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
+  if (scan_alternatives(s, rule, zipf)) return 1;
+  if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
+  s->line++;
+  return 0;
 }
 
 /* Which form of a rule has this name, -1 none. */
 static int form_index(const Node *rule, const Symbol *name) {
-    int i = 0;
-    for (; rule && rule->name != name; rule = rule->form) i++;
-    return rule ? i : -1;
+  int i = 0;
+  for (; rule && rule->name != name; rule = rule->form) i++;
+  return rule ? i : -1;
 }
 
 /* The rule whose forms a reference has: it tells that rule, or a variable that remembers such. */
 static const Node *reference_shape(const Node *p) {
-    return p->recall ? p->name->shape : p->name->rule;
+  return p->recall ? p->name->shape : p->name->rule;
 }
 
 /* Whether what a reference names is there and has the form that it asks for. */
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
-    const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
-    if (!p->recall && !shape)
-        return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
-    const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
-                        : p->right && !p->right->shape ? p->right : NULL;
-    if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
-    if (p->wanted && form_index(shape, p->wanted) < 0)
-        return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
-    if (!p->variable) return 0;
-    do shape = shape->form, held = held->form;
-    while (shape && held && shape->name == held->name);
-    return !shape && !held ? 0
-         : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
+  const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
+  if (!p->recall && !shape)
+      return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
+  const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
+                      : p->right && !p->right->shape ? p->right : NULL;
+  if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
+  if (p->wanted && form_index(shape, p->wanted) < 0)
+      return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
+  if (!p->variable) return 0;
+  do shape = shape->form, held = held->form;
+  while (shape && held && shape->name == held->name);
+  return !shape && !held ? 0
+       : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
 /* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
  * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
 static int grammar_link(Grammar *g, Error *e) {
-    const Node *p, *end = g->nodes + g->node_count;
-    for (int round = 0; round < 8; round++)
-        for (p = g->nodes; p < end; p++)
-            if (p->variable && !p->variable->shape) p->variable->shape = reference_shape(p);
-    for (p = g->nodes; p < end && !e->status; p++)
-        if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
-    for (int i = 0; i < g->symbol_count; i++)
-        if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
-    return e->status;
+  const Node *p, *end = g->nodes + g->node_count;
+  for (int round = 0; round < 8; round++)
+      for (p = g->nodes; p < end; p++)
+          if (p->variable && !p->variable->shape) p->variable->shape = reference_shape(p);
+  for (p = g->nodes; p < end && !e->status; p++)
+      if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
+  for (int i = 0; i < g->symbol_count; i++)
+      if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
+  return e->status;
 }
 
 /* A document being told. */
 typedef struct Telling {
-    const Grammar *g;
-    Rng rng;
-    Bytes *out, memory;         /* memory: what is remembered, each form ended by a \0 */
-    size_t *values;             /* of each variable: where in memory its first form is, 0 nowhere */
-    size_t start, floor;        /* where in out the document begins, and what is remembered now */
-    int depth, steps;
-    Error *e;
+  const Grammar *g;
+  Rng rng;
+  Bytes *out, memory;         /* memory: what is remembered, each form ended by a \0 */
+  size_t *values;             /* of each variable: where in memory its first form is, 0 nowhere */
+  size_t start, floor;        /* where in out the document begins, and what is remembered now */
+  int depth, steps;
+  Error *e;
 } Telling;
 
 /* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
-    Bytes *o = t->out;
-    const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
-    if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
-    if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
-    return n ? bytes_add(o, p, n, t->e) : 0;
+  Bytes *o = t->out;
+  const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
+  if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
+  if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
+  return n ? bytes_add(o, p, n, t->e) : 0;
 }
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
 /* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
-    if (!t->values[name->slot])
-        name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
-    return t->values[name->slot];
+  if (!t->values[name->slot])
+      name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
+  return t->values[name->slot];
 }
 
 /* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
 static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
-    const size_t at = tell_recall(t, p, name);
-    if (!at) return 0;
-    char *text = (char *)t->memory.at + at, *end;
-    const long long number = strtoll(text, &end, 10);
-    if (end == text || *end || end - text > 9 + (*text == '-'))
-        name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
-    return number;
+  const size_t at = tell_recall(t, p, name);
+  if (!at) return 0;
+  char *text = (char *)t->memory.at + at, *end;
+  const long long number = strtoll(text, &end, 10);
+  if (end == text || *end || end - text > 9 + (*text == '-'))
+      name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
+  return number;
 }
 
 /* Remembers the result of an operation, the same in every form. */
 static int tell_operation(Telling *t, const Node *p) {
-    char text[24];
-    const long long x = tell_number(t, p, p->name);
-    const long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
-    if (t->e->status) return 1;
-    if (!y && strchr("/%", p->operator))
-        return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
-                    t->g->name, p->line);
-    const long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
-                      : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-    const size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
-    for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
-    return t->e->status;
+  char text[24];
+  const long long x = tell_number(t, p, p->name);
+  const long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
+  if (t->e->status) return 1;
+  if (!y && strchr("/%", p->operator))
+      return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
+                  t->g->name, p->line);
+  const long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
+                    : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
+  const size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
+  for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
+  return t->e->status;
 }
 
 /* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
  * to memory; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
-    const size_t from = t->out->size, floor = t->floor;
-    bool held = true;
-    for (int tries = 0; tries < 8 && held; tries++) {
-        const Rng start = t->rng;
-        Rng after = start;
-        for (const Node *form = p->name->rule; form; form = form->form) {
-            t->rng = start;
-            t->floor = t->out->size;
-            if (tell_rule(t, p->name->rule, form->name) || bytes_add(t->out, "", 1, t->e)) return 1;
-            if (form == p->name->rule) after = t->rng;
-        }
-        t->rng = after;
-        t->floor = floor;
-        *at = t->memory.size;
-        if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
-        t->out->size = from;
-        held = false;
-        const char *m = (const char *)t->memory.at;
-        for (int i = 0; i < t->g->slot_count && !held; i++)
-            held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
+  const size_t from = t->out->size, floor = t->floor;
+  bool held = true;
+  for (int tries = 0; tries < 8 && held; tries++) {
+    const Rng start = t->rng;
+    Rng after = start;
+    for (const Node *form = p->name->rule; form; form = form->form) {
+      t->rng = start;
+      t->floor = t->out->size;
+      if (tell_rule(t, p->name->rule, form->name) || bytes_add(t->out, "", 1, t->e)) return 1;
+      if (form == p->name->rule) after = t->rng;
     }
-    return 0;
+    t->rng = after;
+    t->floor = floor;
+    *at = t->memory.size;
+    if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
+    t->out->size = from;
+    held = false;
+    const char *m = (const char *)t->memory.at;
+    for (int i = 0; i < t->g->slot_count && !held; i++)
+        held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
+  }
+  return 0;
 }
 
 /* Whether a word takes "an": by its first letter, but for common words that sound otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
-    enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
-    static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
-        "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
-    for (int i = 0; i < WORDS; i++)
-        if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
-    return n && strchr("aeiouAEIOU", *word);
+  enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
+  static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
+      "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
+  for (int i = 0; i < WORDS; i++)
+      if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
+  return n && strchr("aeiouAEIOU", *word);
 }
 
 /* Gives what was told from byte start on its article and its capital. */
 static int tell_finish(Telling *t, const Node *p, size_t start) {
-    Bytes *o = t->out;
-    while (start < o->size && o->at[start] == ' ') start++;
-    if (p->article && start < o->size) {
-        const size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
-        if (bytes_add(o, "an ", n, t->e)) return 1;
-        memmove(o->at + start + n, o->at + start, size);
-        memcpy(o->at + start, n == 3 ? "an " : "a ", n);
-    }
-    if (!p->capital) return 0;
-    while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
-    if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
-    return 0;
+  Bytes *o = t->out;
+  while (start < o->size && o->at[start] == ' ') start++;
+  if (p->article && start < o->size) {
+    const size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
+    if (bytes_add(o, "an ", n, t->e)) return 1;
+    memmove(o->at + start + n, o->at + start, size);
+    memcpy(o->at + start, n == 3 ? "an " : "a ", n);
+  }
+  if (!p->capital) return 0;
+  while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
+  if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
+  return 0;
 }
 
 /* Takes, remembers and tells a value: [$x] as it is, [$x+1] counted, [x:name] told. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
-    size_t at = t->memory.size;
-    if (p->operator ? tell_operation(t, p)
-        : p->recall ? !(at = tell_recall(t, p, p->name)) : tell_forms(t, p, &at)) return 1;
-    if (p->variable) t->values[p->variable->slot] = at;
-    const unsigned char *text = t->memory.at + at;
-    for (int f = form_index(reference_shape(p), wanted); f > 0; f--)
-        text += strlen((const char *)text) + 1;
-    return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
+  size_t at = t->memory.size;
+  if (p->operator ? tell_operation(t, p)
+      : p->recall ? !(at = tell_recall(t, p, p->name)) : tell_forms(t, p, &at)) return 1;
+  if (p->variable) t->values[p->variable->slot] = at;
+  const unsigned char *text = t->memory.at + at;
+  for (int f = form_index(reference_shape(p), wanted); f > 0; f--)
+      text += strlen((const char *)text) + 1;
+  return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
 }
 
 /* Refuses a document that goes on for ever. */
 static int tell_on(const Telling *t, const Node *p) {
-    return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
-           t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-         : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
-                "rules or %d bytes. Try: an alternative that ends", t->g->name, p->line,
-                GRAMMAR_STEPS, GRAMMAR_SIZE);
+  return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
+         t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
+       : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
+              "rules or %d bytes. Try: an alternative that ends", t->g->name, p->line,
+              GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
 /* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
 static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
-    int times = p->low;
-    if (p->wanted) wanted = p->wanted;
-    if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
-    for (int i = 0; i < times; i++) {
-        if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
-        const size_t start = t->out->size;
-        if (p->recall || p->variable ? tell_value(t, p, wanted)
-                                     : tell_rule(t, p->name->rule, wanted)) return 1;
-        if (!p->silent && tell_finish(t, p, start)) return 1;
-    }
-    return 0;
+  int times = p->low;
+  if (p->wanted) wanted = p->wanted;
+  if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
+  for (int i = 0; i < times; i++) {
+    if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
+    const size_t start = t->out->size;
+    if (p->recall || p->variable ? tell_value(t, p, wanted)
+                                 : tell_rule(t, p->name->rule, wanted)) return 1;
+    if (!p->silent && tell_finish(t, p, start)) return 1;
+  }
+  return 0;
 }
 
 /* Tells a rule or group in the form wanted (or NULL). A group hands on what it was asked for. */
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
-    t->depth++;
-    t->steps++;
-    if (tell_on(t, rule)) return 1;
-    const Node *a = rule->first;
-    const uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
-    while (a->weight <= draw) a = a->next;
-    const int index = form_index(rule, wanted);
-    if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
-    for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
-    for (const Node *p = a->first; p && !t->e->status; p = p->next)
-        if (p->kind == NODE_TEXT) tell_text(t, p->text, (size_t)p->size);
-        else if (p->kind == NODE_GROUP) tell_rule(t, p, wanted);
-        else tell_reference(t, p, wanted);
-    t->depth--;
-    return t->e->status;
+  t->depth++;
+  t->steps++;
+  if (tell_on(t, rule)) return 1;
+  const Node *a = rule->first;
+  const uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
+  while (a->weight <= draw) a = a->next;
+  const int index = form_index(rule, wanted);
+  if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
+  for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
+  for (const Node *p = a->first; p && !t->e->status; p = p->next)
+      if (p->kind == NODE_TEXT) tell_text(t, p->text, (size_t)p->size);
+    else if (p->kind == NODE_GROUP) tell_rule(t, p, wanted);
+    else tell_reference(t, p, wanted);
+  t->depth--;
+  return t->e->status;
 }
 
 /* Appends document `number` of a seed to out, without a separator. On failure out is as it was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
-    const size_t start = out->size;
-    Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
-    t.rng.state = rng_next(&t.rng) ^ number;
-    t.rng.state = rng_next(&t.rng);
-    t.values = grab(g->slot_count, sizeof *t.values, e);
-    const bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
-                     tell_rule(&t, g->nodes, NULL);
-    if (bad) out->size = start;
-    else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
-    bytes_free(&t.memory);
-    free(t.values);
-    return bad;
+  const size_t start = out->size;
+  Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
+  t.rng.state = rng_next(&t.rng) ^ number;
+  t.rng.state = rng_next(&t.rng);
+  t.values = grab(g->slot_count, sizeof *t.values, e);
+  const bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
+                   tell_rule(&t, g->nodes, NULL);
+  if (bad) out->size = start;
+  else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
+  bytes_free(&t.memory);
+  free(t.values);
+  return bad;
 }
 
 static void grammar_free(Grammar *g) {
-    bytes_free(&g->text);
-    free(g->symbols);
-    free(g->nodes);
-    *g = (Grammar){0};
+  bytes_free(&g->text);
+  free(g->symbols);
+  free(g->nodes);
+  *g = (Grammar){0};
 }
 
 /* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
  * has it an end? On failure everything is freed. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
-    bool comment = false;
-    Bytes trial = {0};
-    *g = (Grammar){0};
-    snprintf(g->name, sizeof g->name, "%s", name);
-    if (n > GRAMMAR_FILE)
-        return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
-    while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
-    if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
-    unsigned char *t = g->text.at;
-    for (size_t i = 0; i < n; i++) {                    /* comments and controls become blanks */
-        comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
-        if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-    }
-    for (size_t i = 0; i < n; i++)
-        if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
-    /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
-    g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
-    g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
-    Scan s = {.g = g, .p = t, .line = 1, .e = e};
-    while (!e->status && (scan_blanks(&s), *s.p)) {
-        if (scan_take(&s, '\n')) s.line++;
-        else scan_rule(&s);
-    }
-    if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
-    if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
-    pairs_free(&s.names);
-    bytes_free(&trial);
-    if (e->status) grammar_free(g);
-    return e->status;
+  bool comment = false;
+  Bytes trial = {0};
+  *g = (Grammar){0};
+  snprintf(g->name, sizeof g->name, "%s", name);
+  if (n > GRAMMAR_FILE)
+      return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
+  while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+  if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
+  unsigned char *t = g->text.at;
+  for (size_t i = 0; i < n; i++) {                    /* comments and controls become blanks */
+    comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
+    if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
+  }
+  for (size_t i = 0; i < n; i++)
+      if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
+  /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
+  g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
+  g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
+  Scan s = {.g = g, .p = t, .line = 1, .e = e};
+  while (!e->status && (scan_blanks(&s), *s.p)) {
+    if (scan_take(&s, '\n')) s.line++;
+    else scan_rule(&s);
+  }
+  if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+  if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
+  pairs_free(&s.names);
+  bytes_free(&trial);
+  if (e->status) grammar_free(g);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4564,261 +4564,261 @@ enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES =
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
 static size_t utf8_length(const unsigned char *text, size_t n) {
-    static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
-    for (size_t at = 0, more; at < n; at += more + 1) {
-        const unsigned char b = text[at];
-        more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
-        uint32_t code = b & (more ? 0x3Fu >> more : 0x7Fu);
-        if ((b >= 0x80 && b < 0xC0) || b > 0xF4 || n - at <= more) return at;
-        for (size_t i = 1; i <= more; i++) {
-            if ((text[at + i] & 0xC0) != 0x80) return at;
-            code = code << 6 | (text[at + i] & 0x3Fu);
-        }
-        if (code < LEAST[more] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return at;
+  static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
+  for (size_t at = 0, more; at < n; at += more + 1) {
+    const unsigned char b = text[at];
+    more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+    uint32_t code = b & (more ? 0x3Fu >> more : 0x7Fu);
+    if ((b >= 0x80 && b < 0xC0) || b > 0xF4 || n - at <= more) return at;
+    for (size_t i = 1; i <= more; i++) {
+      if ((text[at + i] & 0xC0) != 0x80) return at;
+      code = code << 6 | (text[at + i] & 0x3Fu);
     }
-    return n;
+    if (code < LEAST[more] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return at;
+  }
+  return n;
 }
 
 /* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
-    const size_t before = out->size;
-    const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
-    const size_t start = head ? SHARD_HEAD : 0;
-    if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
-                                         number_at(bytes + 8, 4) != (n - start) / 2)))
-        return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
-                    "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
-    for (size_t at = start; at < n && !e->status; at += 2) {
-        const int32_t id = (int32_t)number_at(bytes + at, 2);
-        if (id < vocab) ids_add(out, &id, 1, e);
-        else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
-                  vocab, id, out->size - before, id + 3);
-    }
-    if (e->status) out->size = before;
-    return e->status;
+  const size_t before = out->size;
+  const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
+  const size_t start = head ? SHARD_HEAD : 0;
+  if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
+                                       number_at(bytes + 8, 4) != (n - start) / 2)))
+      return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
+                  "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
+  for (size_t at = start; at < n && !e->status; at += 2) {
+    const int32_t id = (int32_t)number_at(bytes + at, 2);
+    if (id < vocab) ids_add(out, &id, 1, e);
+    else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
+              vocab, id, out->size - before, id + 3);
+  }
+  if (e->status) out->size = before;
+  return e->status;
 }
 
 /* The file or folder that the data come from. */
 static const char *source_name(const Source *s) {
-    return s->tokens[0] ? s->tokens : s->text[0] ? s->text
-         : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+  return s->tokens[0] ? s->tokens : s->text[0] ? s->text
+       : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
 }
 
 /* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
  * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
-    const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
-    Bytes names = {0}, file = {0};
-    Ids ids = {0};
-    files_list(source_name(s), &names, e);
-    for (size_t at = 0; at < names.size && !e->status;) {
-        const char *name = (const char *)names.at + at;
-        at += strlen(name) + 1;
-        file.size = ids.size = 0;
-        if (file_read(name, &file, e)) break;
-        if (s->tokens[0]) {
-            if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
-                bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
-            continue;
-        }
-        const size_t good = utf8_length(file.at, file.size);
-        size_t line = 1;
-        for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
-        if (good < file.size)
-            fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
-                 name, line, file.at[good]);
-        else if (good >= 3 && !memcmp(file.at, "\xEF\xBB\xBF", 3)) memset(file.at, ' ', 3);
-        if (!e->status && !bytes_add(out, file.at, good, e))
-            bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
+  const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
+  Bytes names = {0}, file = {0};
+  Ids ids = {0};
+  files_list(source_name(s), &names, e);
+  for (size_t at = 0; at < names.size && !e->status;) {
+    const char *name = (const char *)names.at + at;
+    at += strlen(name) + 1;
+    file.size = ids.size = 0;
+    if (file_read(name, &file, e)) break;
+    if (s->tokens[0]) {
+      if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
+          bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
+      continue;
     }
-    bytes_free(&names);
-    bytes_free(&file);
-    ids_free(&ids);
-    return e->status;
+    const size_t good = utf8_length(file.at, file.size);
+    size_t line = 1;
+    for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
+    if (good < file.size)
+        fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+             name, line, file.at[good]);
+    else if (good >= 3 && !memcmp(file.at, "\xEF\xBB\xBF", 3)) memset(file.at, ' ', 3);
+    if (!e->status && !bytes_add(out, file.at, good, e))
+        bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
+  }
+  bytes_free(&names);
+  bytes_free(&file);
+  ids_free(&ids);
+  return e->status;
 }
 
 /* Finds the next document from *at on, without the white space that begins it, and moves *at past
  * its separator; false when there is none. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
-    while ((*from = *to = *at) < all->size) {
-        if (s->tokens[0]) {
-            while (*to < all->size && memcmp(all->at + *to, &d->end, ID_BYTES)) *to += ID_BYTES;
-            *at = *to + ID_BYTES;
-        } else {
-            *to += document_length(all->at + *from, all->size - *from);
-            *at = *to + strlen(DOCUMENT_END);
-            while (*from < *to && isspace(all->at[*from])) ++*from;
-        }
-        if (*from < *to) return true;
+  while ((*from = *to = *at) < all->size) {
+    if (s->tokens[0]) {
+      while (*to < all->size && memcmp(all->at + *to, &d->end, ID_BYTES)) *to += ID_BYTES;
+      *at = *to + ID_BYTES;
+    } else {
+      *to += document_length(all->at + *from, all->size - *from);
+      *at = *to + strlen(DOCUMENT_END);
+      while (*from < *to && isspace(all->at[*from])) ++*from;
     }
-    return false;
+    if (*from < *to) return true;
+  }
+  return false;
 }
 
 static bool document_held(const Source *s, uint64_t number) {
-    Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
-    return rng_uniform(&draw) < s->valid;
+  Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
+  return rng_uniform(&draw) < s->valid;
 }
 
 /* Appends the tokens of a document of n bytes; d->starts notes where one of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
-    if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
-    if (s->bos) ids_add(out, &d->bos, 1, e);
-    if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
-    else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
-    return ids_add(out, &d->end, 1, e);
+  if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
+  if (s->bos) ids_add(out, &d->bos, 1, e);
+  if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
+  else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
+  return ids_add(out, &d->end, 1, e);
 }
 
 /* A text's or shards' documents are shared out. The last, if it must be cut, is at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-    const size_t unit = s->tokens[0] ? ID_BYTES : 1;
-    Bytes all = {0};
-    uint64_t n = 0, held = 0, i = 0;
-    size_t from, to;
-    source_read(d, s, &all, e);
-    for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
-        held += document_held(s, n);
-    if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", source_name(s));
-    const bool cut = s->valid > 0 && (!held || held == n);
-    for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
-        const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-        const bool back = !cut && document_held(s, i);
-        size_t end = to;
-        if (cut && i + 1 == n) {
-            end -= unit * (size_t)((double)((to - from) / unit) * s->valid);
-            while (unit == 1 && end < to && !isspace(all.at[end])) end++;
-        }
-        if (from < end && (back || room))
-            data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
-        if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
+  const size_t unit = s->tokens[0] ? ID_BYTES : 1;
+  Bytes all = {0};
+  uint64_t n = 0, held = 0, i = 0;
+  size_t from, to;
+  source_read(d, s, &all, e);
+  for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
+      held += document_held(s, n);
+  if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", source_name(s));
+  const bool cut = s->valid > 0 && (!held || held == n);
+  for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
+    const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
+    const bool back = !cut && document_held(s, i);
+    size_t end = to;
+    if (cut && i + 1 == n) {
+      end -= unit * (size_t)((double)((to - from) / unit) * s->valid);
+      while (unit == 1 && end < to && !isspace(all.at[end])) end++;
     }
-    d->source = hash64(0, all.at, all.size);
-    bytes_free(&all);
-    return e->status;
+    if (from < end && (back || room))
+        data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
+    if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
+  }
+  d->source = hash64(0, all.at, all.size);
+  bytes_free(&all);
+  return e->status;
 }
 
 /* Appends the tokens of a document that the grammar tells. */
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
-    Bytes text = {0};
-    if (!grammar_document(&d->grammar, seed, number, &text, e))
-        data_encode(d, s, text.at, text.size, out, e);
-    bytes_free(&text);
-    return e->status;
+  Bytes text = {0};
+  if (!grammar_document(&d->grammar, seed, number, &text, e))
+      data_encode(d, s, text.at, text.size, out, e);
+  bytes_free(&text);
+  return e->status;
 }
 
 static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
-    const char *path = source_name(s);
-    Bytes text = {0};
-    if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
-    d->source = hash64(0, text.at, text.size);
-    bytes_free(&text);
-    d->endless = s->data_tokens == 0 || !T;
-    for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
-        data_told(d, s, HELD_SEED, i, &d->held, e);
-    while (!d->endless && (double)d->train.size < s->data_tokens && !e->status)
-        data_told(d, s, d->seed, d->document++, &d->train, e);
-    return e->status;
+  const char *path = source_name(s);
+  Bytes text = {0};
+  if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
+  d->source = hash64(0, text.at, text.size);
+  bytes_free(&text);
+  d->endless = s->data_tokens == 0 || !T;
+  for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
+      data_told(d, s, HELD_SEED, i, &d->held, e);
+  while (!d->endless && (double)d->train.size < s->data_tokens && !e->status)
+      data_told(d, s, d->seed, d->document++, &d->train, e);
+  return e->status;
 }
 
 /* The vocabulary and the ids that are not text's: of --tokens, or of a tokenizer. */
 static int data_open_ids(Data *d, const Source *s, Error *e) {
-    Tokenizer *t = &d->tokenizer;
-    if (s->tokens[0]) {
-        d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
-        d->end = s->end_token;
-        d->bos = d->vocab - 2;
-        d->fix = d->vocab - 1;
-        const int below = s->bos || s->fix_token ? d->bos : d->vocab;
-        return d->end < below ? 0
-             : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
-                    below, d->end + 3);
-    }
-    if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
-    d->vocab = t->vocab;
-    d->end = t->end;
-    d->bos = t->bos;
-    d->fix = t->fix;
-    const bool bos = s->bos && d->bos < 0;
-    return !bos && !(s->fix_token && d->fix < 0) ? 0
-         : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
-                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+  Tokenizer *t = &d->tokenizer;
+  if (s->tokens[0]) {
+    d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
+    d->end = s->end_token;
+    d->bos = d->vocab - 2;
+    d->fix = d->vocab - 1;
+    const int below = s->bos || s->fix_token ? d->bos : d->vocab;
+    return d->end < below ? 0
+         : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
+                below, d->end + 3);
+  }
+  if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
+  d->vocab = t->vocab;
+  d->end = t->end;
+  d->bos = t->bos;
+  d->fix = t->fix;
+  const bool bos = s->bos && d->bos < 0;
+  return !bos && !(s->fix_token && d->fix < 0) ? 0
+       : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
+              "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
 /* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-    *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
-                .pass = -1};
-    if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
-        return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
-    if (s->toy && s->open) return s->open(d, s, T, e);
-    if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
-    if (!data_open_ids(d, s, e)) {
-        if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
-        else data_open_grammar(d, s, T, e);
-    }
-    if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
-        d->train.size = (size_t)s->data_tokens;
-    d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
-    if (!e->status && T && !d->endless && d->blocks < 1)
-        fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
-             "--context", source_name(s), T + 1, d->train.size);
-    if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-    if (e->status) data_close(d);
-    return e->status;
+  *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
+              .pass = -1};
+  if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
+      return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
+  if (s->toy && s->open) return s->open(d, s, T, e);
+  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
+  if (!data_open_ids(d, s, e)) {
+    if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
+    else data_open_grammar(d, s, T, e);
+  }
+  if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
+      d->train.size = (size_t)s->data_tokens;
+  d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
+  if (!e->status && T && !d->endless && d->blocks < 1)
+      fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
+           "--context", source_name(s), T + 1, d->train.size);
+  if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
+  if (e->status) data_close(d);
+  return e->status;
 }
 
 void data_close(Data *d) {
-    tokenizer_free(&d->tokenizer);
-    encoder_free(&d->encoder);
-    grammar_free(&d->grammar);
-    ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-    free(d->order);
-    free(d->drawn_from);
-    *d = (Data){0};
+  tokenizer_free(&d->tokenizer);
+  encoder_free(&d->encoder);
+  grammar_free(&d->grammar);
+  ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
+  free(d->order);
+  free(d->drawn_from);
+  *d = (Data){0};
 }
 
 /* The order of the blocks in a pass: a shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
-    Rng rng = {hash64(d->seed, &pass, sizeof pass)};
-    for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
-    for (idx i = d->blocks - 1; i > 0; i--) {
-        const idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
-        const int32_t swap = d->order[i];
-        d->order[i] = d->order[j];
-        d->order[j] = swap;
-    }
-    d->pass = pass;
+  Rng rng = {hash64(d->seed, &pass, sizeof pass)};
+  for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
+  for (idx i = d->blocks - 1; i > 0; i--) {
+    const idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
+    const int32_t swap = d->order[i];
+    d->order[i] = d->order[j];
+    d->order[j] = swap;
+  }
+  d->pass = pass;
 }
 
 /* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same
  * ones at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
-    const size_t n = (size_t)T + 1;
-    *number = d->sample++;
-    if (d->draw) {
-        d->draw(d, d->seed, *number, block, T + 1);
-        return 0;
-    }
-    if (!d->endless) {
-        const idx at = (idx)*number;
-        if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
-        *number = (uint64_t)d->order[at % d->blocks];
-        memcpy(block, d->train.at + *number * n, n * sizeof *block);
-        return 0;
-    }
-    for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-        if (d->told.size && d->offset >= d->told.size) {     /* this document is at its end */
-            d->document++;
-            d->told.size = d->offset = 0;
-        }
-        /* none is told yet: at the start, or after a checkpoint has said which and where in it */
-        if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
-        const size_t left = d->told.size > d->offset ? d->told.size - d->offset : 0;
-        some = left < n - have ? left : n - have;
-        memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
-    }
+  const size_t n = (size_t)T + 1;
+  *number = d->sample++;
+  if (d->draw) {
+    d->draw(d, d->seed, *number, block, T + 1);
     return 0;
+  }
+  if (!d->endless) {
+    const idx at = (idx)*number;
+    if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
+    *number = (uint64_t)d->order[at % d->blocks];
+    memcpy(block, d->train.at + *number * n, n * sizeof *block);
+    return 0;
+  }
+  for (size_t have = 0, some; have < n; have += some, d->offset += some) {
+    if (d->told.size && d->offset >= d->told.size) {     /* this document is at its end */
+      d->document++;
+      d->told.size = d->offset = 0;
+    }
+    /* none is told yet: at the start, or after a checkpoint has said which and where in it */
+    if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
+    const size_t left = d->told.size > d->offset ? d->told.size - d->offset : 0;
+    some = left < n - have ? left : n - have;
+    memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
+  }
+  return 0;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4831,55 +4831,55 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
-    int n = 0;
-    for (const char *at = text; *at;) {
-        char *end;
-        const long p = strtol(at, &end, 10);
-        if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
-            return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
-                        flag, text, room, flag);
-        positions[n++] = (int)p;
-        at = end + (*end == ',');
-    }
-    positions[n] = 0;
-    return 0;
+  int n = 0;
+  for (const char *at = text; *at;) {
+    char *end;
+    const long p = strtol(at, &end, 10);
+    if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
+        return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
+                    flag, text, room, flag);
+    positions[n++] = (int)p;
+    at = end + (*end == ',');
+  }
+  positions[n] = 0;
+  return 0;
 }
 
 /* ids, targets [T] of a block of T+1 tokens. */
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
-    memcpy(ids, block, (size_t)T * sizeof *ids);
-    memcpy(targets, block + 1, (size_t)T * sizeof *targets);
+  memcpy(ids, block, (size_t)T * sizeof *ids);
+  memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
 /* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
-    if (p >= 1 && p <= T) ids[p - 1] = id;
-    if (p >= 2 && p <= T + 1) targets[p - 2] = id;
+  if (p >= 1 && p <= T) ids[p - 1] = id;
+  if (p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
-    int at[17];
-    Rng rng = {hash64(1024, &number, sizeof number)};    /* 1024: the seed of the authors' script */
-    if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-    overwrite(ids, targets, T, s->fix_token, d->fix);
-    for (int i = 0; at[i]; i++)
-        if (at[i] <= T + 1)
-            overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
-    return 0;
+  int at[17];
+  Rng rng = {hash64(1024, &number, sizeof number)};    /* 1024: the seed of the authors' script */
+  if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
+  overwrite(ids, targets, T, s->fix_token, d->fix);
+  for (int i = 0; at[i]; i++)
+      if (at[i] <= T + 1)
+          overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
+  return 0;
 }
 
 /* ids, targets [B,T]: the next B blocks, with their interventions. */
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
-    int32_t *block = grab(T + 1, sizeof *block, e);
-    uint64_t number;
-    for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
-        if (data_block(d, s, T, block, &number, e)) break;
-        block_split(block, T, ids, targets);
-        intervene(d, s, number, T, ids, targets, e);
-    }
-    free(block);
-    return e->status;
+  int32_t *block = grab(T + 1, sizeof *block, e);
+  uint64_t number;
+  for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
+    if (data_block(d, s, T, block, &number, e)) break;
+    block_split(block, T, ids, targets);
+    intervene(d, s, number, T, ids, targets, e);
+  }
+  free(block);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4891,46 +4891,46 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  * how many sequences there are; *starts of them are starts of documents.
  */
 static const char *const INPUTS[] = {
-    [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
+  [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
 
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
                       int *targets, int *starts) {
-    const int documents = (int)d->starts.size, size = (int)d->held.size;
-    const bool natural = input == INPUT_NATURAL;
-    const int fixed = s->fix_token <= T ? s->fix_token : 0;
-    int got = 0;
-    *starts = 0;
-    for (int skip = 0; natural && got < n && skip < size; skip += T)
-        for (int i = 0; i < documents && got < n; i++) {
-            const int from = d->starts.at[i] + skip,
-                      end = i + 1 < documents ? d->starts.at[i + 1] : size;
-            if (from + T + 1 > end) continue;
-            block_split(d->held.at + from, T, ids, targets);
-            overwrite(ids, targets, T, fixed, d->fix);
-            ids += T, targets += T;
-            got++;
-            *starts += skip == 0;
-        }
-    Rng rng = {hash64(HELD_SEED, "probe", 5)};
-    for (; !natural && got < n; got++, ids += T) {
-        const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
-        for (int t = 0; t < T; t++)
-            ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-        if (fixed) ids[fixed - 1] = d->fix;
+  const int documents = (int)d->starts.size, size = (int)d->held.size;
+  const bool natural = input == INPUT_NATURAL;
+  const int fixed = s->fix_token <= T ? s->fix_token : 0;
+  int got = 0;
+  *starts = 0;
+  for (int skip = 0; natural && got < n && skip < size; skip += T)
+      for (int i = 0; i < documents && got < n; i++) {
+      const int from = d->starts.at[i] + skip,
+                end = i + 1 < documents ? d->starts.at[i + 1] : size;
+      if (from + T + 1 > end) continue;
+      block_split(d->held.at + from, T, ids, targets);
+      overwrite(ids, targets, T, fixed, d->fix);
+      ids += T, targets += T;
+      got++;
+      *starts += skip == 0;
     }
-    return got;
+  Rng rng = {hash64(HELD_SEED, "probe", 5)};
+  for (; !natural && got < n; got++, ids += T) {
+    const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
+    for (int t = 0; t < T; t++)
+        ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (fixed) ids[fixed - 1] = d->fix;
+  }
+  return got;
 }
 
 /* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
-    int got = 0;
-    for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
-        block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
-        intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
-        ids += T, targets += T;
-    }
-    return got;
+  int got = 0;
+  for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
+    block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
+    intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
+    ids += T, targets += T;
+  }
+  return got;
 }
 
 /* =================================================================================================
@@ -4944,8 +4944,8 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * ends the program at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int signal_number) {
-    interrupted = 1;
-    signal(signal_number, SIG_DFL);
+  interrupted = 1;
+  signal(signal_number, SIG_DFL);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4972,35 +4972,35 @@ enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 /* A checkpoint on its way to a file, or from memory: each pass_ function writes what it is given or
  * fills in what stands there. */
 typedef struct Passage {
-    bool out;
-    Writing w; uint64_t hash;                    /* out */
-    const unsigned char *at; size_t left;        /* in: what is left of the bytes */
-    const char *name; Error *e;
+  bool out;
+  Writing w; uint64_t hash;                    /* out */
+  const unsigned char *at; size_t left;        /* in: what is left of the bytes */
+  const char *name; Error *e;
 } Passage;
 
 static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
 
 static int damaged(const char *name, Error *e) {
-    return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
+  return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
 }
 
 static void pass_bytes(Passage *c, void *at, size_t n) {
-    if (c->e->status || !n) return;
-    if (c->out) {
-        c->hash = hash_add(c->hash, at, n);
-        writing_add(&c->w, at, n);
-    } else if (n <= c->left) {
-        memcpy(at, c->at, n);
-        c->at += n;
-        c->left -= n;
-    } else damaged(c->name, c->e);
+  if (c->e->status || !n) return;
+  if (c->out) {
+    c->hash = hash_add(c->hash, at, n);
+    writing_add(&c->w, at, n);
+  } else if (n <= c->left) {
+    memcpy(at, c->at, n);
+    c->at += n;
+    c->left -= n;
+  } else damaged(c->name, c->e);
 }
 
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
-    unsigned char at[8];
-    number_put(at, x, bytes);
-    pass_bytes(c, at, (size_t)bytes);
-    return number_at(at, bytes);
+  unsigned char at[8];
+  number_put(at, x, bytes);
+  pass_bytes(c, at, (size_t)bytes);
+  return number_at(at, bytes);
 }
 
 /* The bits of a number, and back. */
@@ -5013,155 +5013,155 @@ static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_
 
 /* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
-    unsigned char piece[8 * PIECE];
-    for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
-        some = n < PIECE ? n : PIECE;
-        for (idx i = 0; c->out && i < some; i++)
-            number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
-                                                     : bits_of((float)x[i]), width);
-        pass_bytes(c, piece, (size_t)(some * width));
-        for (idx i = 0; !c->out && i < some; i++) {
-            uint64_t bits = number_at(piece + i * width, width);
-            x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
-        }
+  unsigned char piece[8 * PIECE];
+  for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
+    some = n < PIECE ? n : PIECE;
+    for (idx i = 0; c->out && i < some; i++)
+        number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
+                                                 : bits_of((float)x[i]), width);
+    pass_bytes(c, piece, (size_t)(some * width));
+    for (idx i = 0; !c->out && i < some; i++) {
+      uint64_t bits = number_at(piece + i * width, width);
+      x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
     }
+  }
 }
 
 /* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
-    if (!strchr(groups, o->group)) return false;
-    if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
-    return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
+  if (!strchr(groups, o->group)) return false;
+  if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
+  return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
 
 /* Lines "flag value" of what is kept of those groups. */
 static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
-    char value[PATH_ROOM];
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        option_text(o, s, value, sizeof value);
-        if (option_kept(o, groups) && (o->kind != 's' || value[0]))
-            bytes_print(out, e, "%s %s\n", o->flag, value);
-    }
-    return e->status;
+  char value[PATH_ROOM];
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    option_text(o, s, value, sizeof value);
+    if (option_kept(o, groups) && (o->kind != 's' || value[0]))
+        bytes_print(out, e, "%s %s\n", o->flag, value);
+  }
+  return e->status;
 }
 
 /* s from the text, and whether its model can be. */
 static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
-    char *text = grab((idx)length + 1, 1, c->e);
-    Error wrong = {0};
-    if (!text) return c->e->status;
-    settings_default(s);
-    pass_bytes(c, text, (size_t)length);
-    for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
-        char *value = strchr(line, ' ');
-        if (value) *value++ = 0;
-        const Option *o = value ? option_find(line, groups) : NULL;
-        /* A default may lie outside the bounds: 0 often stands for another field's value. */
-        if (o && option_kept(o, groups))
-            option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
-        else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
-    }
-    free(text);
-    if (wrong.status || config_resolve(&s->model, &wrong))
-        fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
-    return c->e->status;
+  char *text = grab((idx)length + 1, 1, c->e);
+  Error wrong = {0};
+  if (!text) return c->e->status;
+  settings_default(s);
+  pass_bytes(c, text, (size_t)length);
+  for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
+    char *value = strchr(line, ' ');
+    if (value) *value++ = 0;
+    const Option *o = value ? option_find(line, groups) : NULL;
+    /* A default may lie outside the bounds: 0 often stands for another field's value. */
+    if (o && option_kept(o, groups))
+        option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
+    else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+  }
+  free(text);
+  if (wrong.status || config_resolve(&s->model, &wrong))
+      fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
+  return c->e->status;
 }
 
 static int moments_create(Trainer *t, Error *e) {
-    t->m1 = grab(t->m.count, sizeof(real), e);
-    t->m2 = grab(t->m.count, sizeof(real), e);
-    return e->status;
+  t->m1 = grab(t->m.count, sizeof(real), e);
+  t->m2 = grab(t->m.count, sizeof(real), e);
+  return e->status;
 }
 
 /* Room for `count` parameters, if the `body` is as long as they say. Parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
-    Error *e = c->e;
-    Model list = {0};
-    if (model_list(&list, &t->s.model, e)) return e->status;
-    uint64_t expected = (uint64_t)list.count;
-    model_free(&list);
-    uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
-    if (count != expected || parts > 7 || (parts & (parts + 1))
-        || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
-        return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
-                    c->name, (unsigned long long)expected);
-    if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-    return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
+  Error *e = c->e;
+  Model list = {0};
+  if (model_list(&list, &t->s.model, e)) return e->status;
+  uint64_t expected = (uint64_t)list.count;
+  model_free(&list);
+  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
+  if (count != expected || parts > 7 || (parts & (parts + 1))
+      || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
+      return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
+                  c->name, (unsigned long long)expected);
+  if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
+  return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
 /* All of a checkpoint but its checksum, to a file or from `size` bytes; the moments on demand. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
-    const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
-    char magic[] = CHECKPOINT_MAGIC;
-    Bytes text = {0};
-    Error *e = c->e;
-    if (c->out) settings_lines(&t->s, "mtde", &text, e);
-    pass_bytes(c, magic, 8);
-    pass(c, CHECKPOINT_VERSION, 4);
-    int width = (int)pass(c, sizeof(real), 4);
-    uint64_t length = pass(c, text.size, 8);
-    if (c->out) pass_bytes(c, text.at, text.size);
-    else if ((width != 4 && width != 8) || length > size || length + around > size)
-        damaged(c->name, e);
-    else checkpoint_settings(c, &t->s, "mtde", length);
-    bytes_free(&text);
-    t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
-    t->step = (long)pass(c, (uint64_t)t->step, 8);
-    t->data.sample = pass(c, t->data.sample, 8);
-    t->data.document = pass(c, t->data.document, 8);
-    t->data.offset = (size_t)pass(c, t->data.offset, 8);
-    int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
-    parts = (int)pass(c, (uint64_t)parts, 4);
-    uint64_t count = pass(c, (uint64_t)t->m.count, 8);
-    if (!c->out && !e->status)
-        checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
-    pass_numbers(c, t->m.params, t->m.count, width);
-    if (!with_moments || !(parts & PARTS_MOMENTS) || e->status) return e->status;
-    pass_numbers(c, t->m1, t->m.count, width);
-    pass_numbers(c, t->m2, t->m.count, width);
-    if (parts & PARTS_RUN) {
-        t->loss = pass_double(c, t->loss);
-        t->loss_sum = pass_double(c, t->loss_sum);
-        t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
-        t->data.source = pass(c, t->data.source, 8);
-    }
-    if (parts & PARTS_START) t->start = pass(c, t->start, 8);
-    return e->status;
+  const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
+  char magic[] = CHECKPOINT_MAGIC;
+  Bytes text = {0};
+  Error *e = c->e;
+  if (c->out) settings_lines(&t->s, "mtde", &text, e);
+  pass_bytes(c, magic, 8);
+  pass(c, CHECKPOINT_VERSION, 4);
+  int width = (int)pass(c, sizeof(real), 4);
+  uint64_t length = pass(c, text.size, 8);
+  if (c->out) pass_bytes(c, text.at, text.size);
+  else if ((width != 4 && width != 8) || length > size || length + around > size)
+      damaged(c->name, e);
+  else checkpoint_settings(c, &t->s, "mtde", length);
+  bytes_free(&text);
+  t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
+  t->step = (long)pass(c, (uint64_t)t->step, 8);
+  t->data.sample = pass(c, t->data.sample, 8);
+  t->data.document = pass(c, t->data.document, 8);
+  t->data.offset = (size_t)pass(c, t->data.offset, 8);
+  int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+  parts = (int)pass(c, (uint64_t)parts, 4);
+  uint64_t count = pass(c, (uint64_t)t->m.count, 8);
+  if (!c->out && !e->status)
+      checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
+  pass_numbers(c, t->m.params, t->m.count, width);
+  if (!with_moments || !(parts & PARTS_MOMENTS) || e->status) return e->status;
+  pass_numbers(c, t->m1, t->m.count, width);
+  pass_numbers(c, t->m2, t->m.count, width);
+  if (parts & PARTS_RUN) {
+    t->loss = pass_double(c, t->loss);
+    t->loss_sum = pass_double(c, t->loss_sum);
+    t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
+    t->data.source = pass(c, t->data.source, 8);
+  }
+  if (parts & PARTS_START) t->start = pass(c, t->start, 8);
+  return e->status;
 }
 
 static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
-    Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
-    Trainer same = *t;                           /* which each pass_ returns unchanged */
-    if (writing_begin(&c.w, path, e)) return e->status;
-    checkpoint_pass(&c, &same, 0, with_moments);
-    pass(&c, hash_end(c.hash), 8);
-    return writing_end(&c.w, e);
+  Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
+  Trainer same = *t;                           /* which each pass_ returns unchanged */
+  if (writing_begin(&c.w, path, e)) return e->status;
+  checkpoint_pass(&c, &same, 0, with_moments);
+  pass(&c, hash_end(c.hash), 8);
+  return writing_end(&c.w, e);
 }
 
 /* From bytes in memory: magic, version and checksum first, before a length is believed. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
-    Passage c = {.at = p, .left = n, .name = name, .e = e};
-    *t = (Trainer){0};
-    if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8)
-        || number_at(p + 8, 4) != CHECKPOINT_VERSION)
-        return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
-                    "Try: ./sink train --out FILE; ./hf for a published model", name,
-                    CHECKPOINT_VERSION);
-    if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
-    if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
-    return e->status;
+  Passage c = {.at = p, .left = n, .name = name, .e = e};
+  *t = (Trainer){0};
+  if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8)
+      || number_at(p + 8, 4) != CHECKPOINT_VERSION)
+      return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
+                  "Try: ./sink train --out FILE; ./hf for a published model", name,
+                  CHECKPOINT_VERSION);
+  if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+  if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
+  return e->status;
 }
 
 static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
-    Bytes held = {0};
-    *t = (Trainer){0};
-    if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
-        return e->status;
-    if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
-    bytes_free(&held);
-    return e->status;
+  Bytes held = {0};
+  *t = (Trainer){0};
+  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
+      return e->status;
+  if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
+  bytes_free(&held);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -5169,214 +5169,214 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
  */
 
 static int trainer_room(Trainer *t, Error *e) {
-    int B = t->s.train.batch, T = t->s.model.context;
-    t->ids = grab(2 * (idx)B * T, sizeof(int), e);
-    t->m.plain = t->s.plain;
-    return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
+  int B = t->s.train.batch, T = t->s.model.context;
+  t->ids = grab(2 * (idx)B * T, sizeof(int), e);
+  t->m.plain = t->s.plain;
+  return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
 static int trainer_create(Trainer *t, const Settings *s, Error *e) {
-    *t = (Trainer){.s = *s};
-    t->s.data.vocab = s->model.vocab;
-    if (data_open(&t->data, &t->s.data, s->train.seed, s->model.context, e)) return e->status;
-    int known = t->data.vocab;
-    if (t->s.model.vocab == 0) t->s.model.vocab = known;
-    else if (t->s.model.vocab < known)
-        fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
-    t->tokenizer_hash = t->data.tokenizer.hash;
-    if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
-        || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
-    else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
-    return e->status;
+  *t = (Trainer){.s = *s};
+  t->s.data.vocab = s->model.vocab;
+  if (data_open(&t->data, &t->s.data, s->train.seed, s->model.context, e)) return e->status;
+  int known = t->data.vocab;
+  if (t->s.model.vocab == 0) t->s.model.vocab = known;
+  else if (t->s.model.vocab < known)
+      fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
+  t->tokenizer_hash = t->data.tokenizer.hash;
+  if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
+      || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
+  else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
+  return e->status;
 }
 
 /* What --resume may change: it moves no bit of a step that is done. */
 static bool option_free(const Option *o) {
-    return !strcmp(o->flag, "steps") || strstr(o->flag, "-every");
+  return !strcmp(o->flag, "steps") || strstr(o->flag, "-every");
 }
 
 /* The settings to go on with: what a checkpoint keeps of `groups` from `was`, the settings of
  * `file`; all else from s. The command line must not contradict what was kept: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
-    const char *words[WORDS_MOST];
-    char old[PATH_ROOM], new[PATH_ROOM];
-    int n = 0;
-    Error not_now = {0};                          /* a flag that contradicts is named below */
-    *now = *s;
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!option_kept(o, groups)) continue;
-        option_text(o, was, old, sizeof old);
-        option_set(o, now, old, false, e);
-    }
-    if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
-        settings_flags(now, flags, "m", e)) return e->status;
-    memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
-    memcpy(now->log, s->log, PATH_ROOM);
-    Config c = now->model;
-    if (!config_resolve(&c, &not_now)) now->model = c;
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        option_text(o, was, old, sizeof old);
-        option_text(o, now, new, sizeof new);
-        if (option_kept(o, groups) && !option_free(o) && strcmp(old, new))
-            return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
-                        *old ? old : "none", rule);
-    }
-    return 0;
+  const char *words[WORDS_MOST];
+  char old[PATH_ROOM], new[PATH_ROOM];
+  int n = 0;
+  Error not_now = {0};                          /* a flag that contradicts is named below */
+  *now = *s;
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    if (!option_kept(o, groups)) continue;
+    option_text(o, was, old, sizeof old);
+    option_set(o, now, old, false, e);
+  }
+  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
+      settings_flags(now, flags, "m", e)) return e->status;
+  memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
+  memcpy(now->log, s->log, PATH_ROOM);
+  Config c = now->model;
+  if (!config_resolve(&c, &not_now)) now->model = c;
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    option_text(o, was, old, sizeof old);
+    option_text(o, now, new, sizeof new);
+    if (option_kept(o, groups) && !option_free(o) && strcmp(old, new))
+        return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
+                    *old ? old : "none", rule);
+  }
+  return 0;
 }
 
 static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
-    if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
-    return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: another than %s", path,
-                d->tokenizer);
+  if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
+  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: another than %s", path,
+              d->tokenizer);
 }
 
 static int resume_data(Trainer *t, Error *e) {
-    Data was = t->data;
-    Source *d = &t->s.data;
-    d->vocab = t->m.c.vocab;
-    if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
-        || tokenizer_same(t, t->s.out, d, e)) return e->status;
-    if (was.source && was.source != t->data.source)
-        return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
-                    "--text, --grammar or --tokens as before", t->s.out, source_name(d));
-    t->data.sample = was.sample; t->data.document = was.document; t->data.offset = was.offset;
-    return 0;
+  Data was = t->data;
+  Source *d = &t->s.data;
+  d->vocab = t->m.c.vocab;
+  if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
+      || tokenizer_same(t, t->s.out, d, e)) return e->status;
+  if (was.source && was.source != t->data.source)
+      return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
+                  "--text, --grammar or --tokens as before", t->s.out, source_name(d));
+  t->data.sample = was.sample; t->data.document = was.document; t->data.offset = was.offset;
+  return 0;
 }
 
 /* What a run that began from a model's parameters knows them by; never 0. */
 static uint64_t parameters_hash(const Model *m) {
-    uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
-    return hash ? hash : 1;
+  uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
+  return hash ? hash : 1;
 }
 
 /* The run that s->out holds, ready to go on; 2 where s->argv or `flags` contradict it. */
 static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    Settings now;
-    Trainer from = {0};
-    if (checkpoint_load(s->out, t, true, e)) return e->status;
-    if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
-    else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
-                             "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
-        fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
-    if (!e->status) t->s = now;
-    if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
-        && t->start != parameters_hash(&from.m))
-        fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
-             t->start ? "other parameters" : "none");
-    trainer_free(&from);
-    if (e->status || resume_data(t, e) || trainer_room(t, e)) trainer_free(t);
-    else if (!s->quiet)
-        fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
-    return e->status;
+  Settings now;
+  Trainer from = {0};
+  if (checkpoint_load(s->out, t, true, e)) return e->status;
+  if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
+  else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
+                           "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
+      fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
+  if (!e->status) t->s = now;
+  if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
+      && t->start != parameters_hash(&from.m))
+      fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
+           t->start ? "other parameters" : "none");
+  trainer_free(&from);
+  if (e->status || resume_data(t, e) || trainer_room(t, e)) trainer_free(t);
+  else if (!s->quiet)
+      fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
+  return e->status;
 }
 
 /* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
  * be t's own (unless ids come alone), or for a model that had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
-    Trainer was = *t;                            /* put aside: t is made anew in its place */
-    Settings now = *s;
-    now.model = was.m.c;
-    acts_free(&was.a);                           /* their memory is wanted again */
-    data_close(&was.data);
-    if (!trainer_create(t, &now, e)) {
-        bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
-                                       : was.m.c.vocab == t->data.vocab;
-        if (!same && !now.data.tokens[0])
-            fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
-                 now.data.tokenizer);
-        copy(t->m.params, was.m.params, was.m.count);
-        t->start = parameters_hash(&was.m);
-        if (e->status) trainer_free(t);
-    }
-    trainer_free(&was);
-    return e->status;
+  Trainer was = *t;                            /* put aside: t is made anew in its place */
+  Settings now = *s;
+  now.model = was.m.c;
+  acts_free(&was.a);                           /* their memory is wanted again */
+  data_close(&was.data);
+  if (!trainer_create(t, &now, e)) {
+    bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
+                                   : was.m.c.vocab == t->data.vocab;
+    if (!same && !now.data.tokens[0])
+        fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
+             now.data.tokenizer);
+    copy(t->m.params, was.m.params, was.m.count);
+    t->start = parameters_hash(&was.m);
+    if (e->status) trainer_free(t);
+  }
+  trainer_free(&was);
+  return e->status;
 }
 
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    Settings now;
-    if (!strcmp(s->start, s->out))
-        return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
-    if (checkpoint_load(s->start, t, false, e)) return e->status;
-    if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps the model", e)) {
-        trainer_free(t);
-        return e->status;
-    }
-    if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
-    return trainer_restart(t, &now, e);
+  Settings now;
+  if (!strcmp(s->start, s->out))
+      return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
+  if (checkpoint_load(s->start, t, false, e)) return e->status;
+  if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps the model", e)) {
+    trainer_free(t);
+    return e->status;
+  }
+  if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
+  return trainer_restart(t, &now, e);
 }
 
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
-    if (s->resume && !s->out[0])
-        return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
-    if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
-    if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
-    if (s->start[0]) return trainer_start(t, s, flags, e);
-    Settings now = *s;
-    return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
+  if (s->resume && !s->out[0])
+      return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
+  if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
+  if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
+  if (s->start[0]) return trainer_start(t, s, flags, e);
+  Settings now = *s;
+  return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
 }
 
 void trainer_free(Trainer *t) {
-    model_free(&t->m);
-    acts_free(&t->a);
-    data_close(&t->data);
-    free(t->m1); free(t->m2); free(t->ids);
-    *t = (Trainer){0};
+  model_free(&t->m);
+  acts_free(&t->a);
+  data_close(&t->data);
+  free(t->m1); free(t->m2); free(t->ids);
+  *t = (Trainer){0};
 }
 
 /* Says where a diverging variant (the paper's "-") broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
-    idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
-    char where[160] = "the loss is not finite, though every block is";
-    if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
-    for (int l = t->m.c.layers - 1; !bad && l >= 0; l--)
-        if (!isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2)))
-            snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
-    return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
-                where);
+  idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
+  char where[160] = "the loss is not finite, though every block is";
+  if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
+  for (int l = t->m.c.layers - 1; !bad && l >= 0; l--)
+      if (!isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2)))
+          snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
+  return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
+              where);
 }
 
 /* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
-    const Train *p = &t->s.train;
-    t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
-    for (int i = 0; i < t->m.n_tensors; i++) {
-        const Tensor *x = &t->m.tensor[i];
-        Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
-                  .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
-                  .t = t->step + 1, .shrink = shrink};
-        optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
-                       t->m2 + x->at);
-    }
+  const Train *p = &t->s.train;
+  t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
+  for (int i = 0; i < t->m.n_tensors; i++) {
+    const Tensor *x = &t->m.tensor[i];
+    Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
+              .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
+              .t = t->step + 1, .shrink = shrink};
+    optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
+                   t->m2 + x->at);
+  }
 }
 
 static int trainer_finish(Trainer *t, Error *e) {
-    double clip = t->s.train.clip;
-    const Tensor *bad;
-    t->norm = gradient_norm(&t->m, &bad);
-    if (bad) return diverged(t, bad, e);
-    trainer_update(t, clip > 0 && t->norm > clip ? clip / (t->norm + 1e-6) : 1);
-    t->step++;
-    t->loss_sum += t->loss;
-    t->loss_steps++;
-    return 0;
+  double clip = t->s.train.clip;
+  const Tensor *bad;
+  t->norm = gradient_norm(&t->m, &bad);
+  if (bad) return diverged(t, bad, e);
+  trainer_update(t, clip > 0 && t->norm > clip ? clip / (t->norm + 1e-6) : 1);
+  t->step++;
+  t->loss_sum += t->loss;
+  t->loss_steps++;
+  return 0;
 }
 
 /* One step: forward, backward (several times when accumulating), clip, update. */
 static int trainer_step(Trainer *t, Error *e) {
-    const Train *p = &t->s.train;
-    int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
-    model_zero_grads(&t->m);
-    t->loss = 0;
-    for (int i = 0; i < p->accumulate; i++) {
-        if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
-        model_forward(&t->m, &t->a, t->ids, B, T);
-        t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate)
-                 / p->accumulate;
-        if (!isfinite(t->loss)) return diverged(t, NULL, e);
-        model_backward(&t->m, &t->a, t->ids, B, T);
-    }
-    return trainer_finish(t, e);
+  const Train *p = &t->s.train;
+  int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
+  model_zero_grads(&t->m);
+  t->loss = 0;
+  for (int i = 0; i < p->accumulate; i++) {
+    if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
+    model_forward(&t->m, &t->a, t->ids, B, T);
+    t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate)
+             / p->accumulate;
+    if (!isfinite(t->loss)) return diverged(t, NULL, e);
+    model_backward(&t->m, &t->a, t->ids, B, T);
+  }
+  return trainer_finish(t, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -5390,117 +5390,117 @@ static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
 static long look_keep(Progress *p, const char *line) {
-    Look now = {0};
-    if (sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.norm,
-               &now.alpha1, &now.sink1, &now.alpha_star, &now.sink_star, &now.ratio) != 8)
-        return now.step;
-    if (p->looks == LOOKS)                               /* full: every other one goes */
-        for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
-            p->look[p->looks] = p->look[2 * p->looks + 1];
-    p->look[p->looks++] = now;
-    return now.step;
+  Look now = {0};
+  if (sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.norm,
+             &now.alpha1, &now.sink1, &now.alpha_star, &now.sink_star, &now.ratio) != 8)
+      return now.step;
+  if (p->looks == LOOKS)                               /* full: every other one goes */
+      for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
+          p->look[p->looks] = p->look[2 * p->looks + 1];
+  p->look[p->looks++] = now;
+  return now.step;
 }
 
 /* The log so far: its head, and of a run that goes on its lines up to the last look. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
-    const char *path = t->s.log;
-    const long looked = t->step - t->loss_steps;
-    size_t at = sizeof LOG_HEAD - 1;
-    long last = 0;
-    if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
-    if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
-    const char *text = (const char *)log->at, *end;
-    if (strncmp(text, LOG_HEAD, at))
-        return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
-    for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
-         at = (size_t)(end + 1 - text))
-        last = look_keep(p, text + at);
-    log->size = at;
-    if (last != looked)
-        fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log", path, last, looked);
-    return e->status;
+  const char *path = t->s.log;
+  const long looked = t->step - t->loss_steps;
+  size_t at = sizeof LOG_HEAD - 1;
+  long last = 0;
+  if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
+  if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
+  const char *text = (const char *)log->at, *end;
+  if (strncmp(text, LOG_HEAD, at))
+      return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
+  for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
+     at = (size_t)(end + 1 - text))
+    last = look_keep(p, text + at);
+  log->size = at;
+  if (last != looked)
+      fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log", path, last, looked);
+  return e->status;
 }
 
 static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
-    char line[320];
-    const Train *r = &t->s.train;
-    double tokens = (double)t->step * r->batch * r->accumulate * t->s.model.context;
-    int n = snprintf(line, sizeof line,
-                     "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
-                     t->loss_sum / (double)t->loss_steps, t->norm, t->lr, p->alpha1, p->sink1,
-                     p->alpha_star, p->sink_star, p->ratio, p->sink1_low);
-    t->loss_sum = 0;
-    t->loss_steps = 0;
-    look_keep(p, line);
-    return bytes_add(log, line, (size_t)n, e);
+  char line[320];
+  const Train *r = &t->s.train;
+  double tokens = (double)t->step * r->batch * r->accumulate * t->s.model.context;
+  int n = snprintf(line, sizeof line,
+                   "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
+                   t->loss_sum / (double)t->loss_steps, t->norm, t->lr, p->alpha1, p->sink1,
+                   p->alpha_star, p->sink_star, p->ratio, p->sink1_low);
+  t->loss_sum = 0;
+  t->loss_steps = 0;
+  look_keep(p, line);
+  return bytes_add(log, line, (size_t)n, e);
 }
 
 /* What a run leaves, the log first: then it has every line that a checkpoint's run had. */
 static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *e) {
-    if (t->s.log[0] && file_write(t->s.log, log->at, log->size, e)) return e->status;
-    return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
+  if (t->s.log[0] && file_write(t->s.log, log->at, log->size, e)) return e->status;
+  return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
 }
 
 static int train_run(Trainer *t, Progress *p, Error *e) {
-    static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
-    const Train *r = &t->s.train;
-    Bytes log = {0};
-    long saved = t->step ? t->step : -1;
-    if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, e))) {
-        bytes_free(&log);
-        return e->status;
-    }
-    double logged = p->start = seconds();
-    p->from = t->step;
-    while (t->step < r->steps && !e->status && !interrupted) {
-        if (trainer_step(t, e)) break;
-        bool save = r->save_every && t->step % r->save_every == 0;
-        if (t->step % r->log_every == 0 || t->step == r->steps) {
-            if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
-            if (p->holds) p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
-        }
-        progress_show(t, p);
-        if (save || seconds() - logged > FOLLOW) {
-            run_save(t, &log, save, e);
-            logged = seconds();
-            if (save) saved = t->step;
-        }
-    }
-    progress_end(p);
-    if (e->status) run_save(t, &log, false, &(Error){0});     /* the log of a diverged run */
-    else if (t->step != saved) run_save(t, &log, true, e);
+  static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
+  const Train *r = &t->s.train;
+  Bytes log = {0};
+  long saved = t->step ? t->step : -1;
+  if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, e))) {
     bytes_free(&log);
-    if (t->step < r->steps)
-        fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps, t->s.out[0]
-             ? "--out has it. Try: the same command with --resume"
-             : "nothing is kept. Try: --out FILE, which --resume goes on with");
     return e->status;
+  }
+  double logged = p->start = seconds();
+  p->from = t->step;
+  while (t->step < r->steps && !e->status && !interrupted) {
+    if (trainer_step(t, e)) break;
+    bool save = r->save_every && t->step % r->save_every == 0;
+    if (t->step % r->log_every == 0 || t->step == r->steps) {
+      if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
+      if (p->holds) p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
+    }
+    progress_show(t, p);
+    if (save || seconds() - logged > FOLLOW) {
+      run_save(t, &log, save, e);
+      logged = seconds();
+      if (save) saved = t->step;
+    }
+  }
+  progress_end(p);
+  if (e->status) run_save(t, &log, false, &(Error){0});     /* the log of a diverged run */
+  else if (t->step != saved) run_save(t, &log, true, e);
+  bytes_free(&log);
+  if (t->step < r->steps)
+      fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps, t->s.out[0]
+           ? "--out has it. Try: the same command with --resume"
+           : "nothing is kept. Try: --out FILE, which --resume goes on with");
+  return e->status;
 }
 
 /* The loss on held documents of what a training leaves: it tells of a last update too many. */
 static int trained_loss(double *loss, Trainer *t, Error *e) {
-    *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
-    if (e->status || isfinite(*loss)) return e->status;
-    t->loss = *loss;
-    return fail(e, 1, "held loss not finite: this variant diverges here. Try: a smaller --lr");
+  *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
+  if (e->status || isfinite(*loss)) return e->status;
+  t->loss = *loss;
+  return fail(e, 1, "held loss not finite: this variant diverges here. Try: a smaller --lr");
 }
 
 /* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
-    const Settings *s = &t->s;
-    Sinks seen;
-    int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
-    if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
-    int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
-    p->has_star = star >= 0;
-    p->alpha1 = sinks_alpha(&seen, first);
-    p->sink1 = sinks_sink(&seen, first, 0);
-    p->sink1_low = sinks_sink(&seen, first, 1);
-    p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
-    p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
-    p->ratio = sinks_ratio(&seen);
-    sinks_free(&seen);
-    return 0;
+  const Settings *s = &t->s;
+  Sinks seen;
+  int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
+  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
+  int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+  p->has_star = star >= 0;
+  p->alpha1 = sinks_alpha(&seen, first);
+  p->sink1 = sinks_sink(&seen, first, 0);
+  p->sink1_low = sinks_sink(&seen, first, 1);
+  p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
+  p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
+  p->ratio = sinks_ratio(&seen);
+  sinks_free(&seen);
+  return 0;
 }
 
 /* =================================================================================================
@@ -5508,141 +5508,141 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
  */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
-    Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
-    if (list) r->list = list;
-    double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
-    if (value) r->value = value;
-    if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
-    list += r->lists++;
-    *list = (Numbers){.at = r->values, .n = n};
-    snprintf(list->name, sizeof list->name, "%s", name);
-    memcpy(value + r->values, x, (size_t)n * sizeof *x);
-    r->values += n;
-    return 0;
+  Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
+  if (list) r->list = list;
+  double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
+  if (value) r->value = value;
+  if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
+  list += r->lists++;
+  *list = (Numbers){.at = r->values, .n = n};
+  snprintf(list->name, sizeof list->name, "%s", name);
+  memcpy(value + r->values, x, (size_t)n * sizeof *x);
+  r->values += n;
+  return 0;
 }
 
 int result_add1(Result *r, const char *name, double x, Error *e) {
-    return result_add(r, name, &x, 1, e);
+  return result_add(r, name, &x, 1, e);
 }
 
 static void result_free(Result *r) {
-    free(r->list); free(r->value);
-    *r = (Result){0};
+  free(r->list); free(r->value);
+  *r = (Result){0};
 }
 
 /* Adds numbers under a name made as printf makes it. */
 static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
-    char name[sizeof r->list->name];
-    va_list args;
-    va_start(args, format);
-    bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
-    va_end(args);
-    return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
-               : result_add(r, name, x, n, e);
+  char name[sizeof r->list->name];
+  va_list args;
+  va_start(args, format);
+  bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
+  va_end(args);
+  return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
+             : result_add(r, name, x, n, e);
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
 /* --replace-position, --swap-position (3.1): what is read in place of p_1; x->t 0 for nothing. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
-    const char *flag = s->swap_position ? "swap-position" : "replace-position";
-    *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
-                        s->swap_position != 0};
-    if (T > c->context && c->pos == POS_LEARNED)
-        return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
-    if (s->replace_position && s->swap_position)
-        return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
-    if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
-        return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
-                    "--pos learned or absolute", flag, x->t);
-    if (x->t > T) return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, x->t, T);
-    return 0;
+  const char *flag = s->swap_position ? "swap-position" : "replace-position";
+  *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
+                      s->swap_position != 0};
+  if (T > c->context && c->pos == POS_LEARNED)
+      return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
+  if (s->replace_position && s->swap_position)
+      return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
+  if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
+      return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
+                  "--pos learned or absolute", flag, x->t);
+  if (x->t > T) return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, x->t, T);
+  return 0;
 }
 
 /* Sequences that go through a block together: 16; of a model that is still in its file all n, since
  * each batch reads the file. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
-    const Config *c = &m->c;
-    const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
-    double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
-           extreme = (double)config_rows(c, T) * c->dim;
-    if (!m->file && n > 16) n = 16;
-    while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
-                                                  + n * (maps + extreme)) > ROOM)
-        n = (n + 1) / 2;
-    return n;
+  const Config *c = &m->c;
+  const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
+  double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
+         extreme = (double)config_rows(c, T) * c->dim;
+  if (!m->file && n > 16) n = 16;
+  while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
+                                                + n * (maps + extreme)) > ROOM)
+      n = (n + 1) / 2;
+  return n;
 }
 
 static int none_held(int T, Error *e) {
-    return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid", T + 1);
+  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid", T + 1);
 }
 
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-    const bool scored = s->input == INPUT_NATURAL;
-    Acts a = {0};
-    PositionEdit edit;
-    *out = (Sinks){0};
-    if (position_edit(&edit, s, &m->c, T, e)) return e->status;
-    int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-    int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
-    int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
-    if (!got) none_held(T, e);
-    if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
-        acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = edit.t ? &edit : NULL;
-    if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
-    for (int b = 0; b < got && !e->status; b += batch)
-        sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
-                      got - b < batch ? got - b : batch, s->metric_rows, e);
-    sinks_finish(out);
-    if (m->published) m->published->end(m, e);
-    acts_free(&a);
-    free(ids);
-    if (e->status) sinks_free(out);
-    return e->status;
+  const bool scored = s->input == INPUT_NATURAL;
+  Acts a = {0};
+  PositionEdit edit;
+  *out = (Sinks){0};
+  if (position_edit(&edit, s, &m->c, T, e)) return e->status;
+  int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+  int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
+  int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
+  if (!got) none_held(T, e);
+  if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
+      acts_create(&a, m, batch, T, ACTS_ONE, e);
+  a.edit = edit.t ? &edit : NULL;
+  if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
+  for (int b = 0; b < got && !e->status; b += batch)
+      sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
+                    got - b < batch ? got - b : batch, s->metric_rows, e);
+  sinks_finish(out);
+  if (m->published) m->published->end(m, e);
+  acts_free(&a);
+  free(ids);
+  if (e->status) sinks_free(out);
+  return e->status;
 }
 
 /* Sink at --eps, and at 0.2 and 0.4 as in Figure 9. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
-    const double eps[3] = {s->eps, 0.2, 0.4};
-    return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
+  const double eps[3] = {s->eps, 0.2, 0.4};
+  return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
 }
 
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
-    o->name = name; o->source = source;
-    o->c = t->m.c;
-    o->even = sink_uniform(&o->c, T);
-    o->star = config_column_star(&o->c) >= 0;
+  o->name = name; o->source = source;
+  o->c = t->m.c;
+  o->even = sink_uniform(&o->c, T);
+  o->star = config_column_star(&o->c) >= 0;
 }
 
 /* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
-    if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
-    outcome_begin(o, o->name, o->source, t, o->s.T);
-    return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
+  if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
+  outcome_begin(o, o->name, o->source, t, o->s.T);
+  return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
-    enum { BATCH = 16 };
-    int T = m->c.context;
-    double sum = 0;
-    Acts a = {0};
-    int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
-    if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e)) {
-        got = data_held(d, &s->data, n, T, ids, ids + (idx)n * T, e);
-        for (int b = 0; b < got && !e->status; b += BATCH) {
-            int B = got - b < BATCH ? got - b : BATCH;
-            model_forward(m, &a, ids + (idx)b * T, B, T);
-            sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
-        }
+  enum { BATCH = 16 };
+  int T = m->c.context;
+  double sum = 0;
+  Acts a = {0};
+  int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
+  if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e)) {
+    got = data_held(d, &s->data, n, T, ids, ids + (idx)n * T, e);
+    for (int b = 0; b < got && !e->status; b += BATCH) {
+      int B = got - b < BATCH ? got - b : BATCH;
+      model_forward(m, &a, ids + (idx)b * T, B, T);
+      sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
     }
-    acts_free(&a);
-    free(ids);
-    return got ? sum / got : 0;
+  }
+  acts_free(&a);
+  free(ids);
+  return got ? sum / got : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -5655,32 +5655,32 @@ typedef struct Column { const char *name, *head, *below, *form; int width; doubl
 /* What every table has of a model; NAN where there is none. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
 static const Column ROW_COLUMNS[ROW] = {
-    {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
-    {"sink_star",  "Sink_*",  "%",     "%.1f", 8, 100},
-    {"alpha_1",    "alpha_1", "",      "%.3f", 8, 1},
-    {"times_even", "x even",  "",      "%.2f", 7, 1},
-    {"alpha_star", "alpha_*", "",      "%.3f", 8, 1},
-    {"norm_ratio", "norm",    "ratio", "%.2f", 7, 1},
-    {"loss",       "valid",   "loss",  "%.3f", 7, 1}};
+  {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
+  {"sink_star",  "Sink_*",  "%",     "%.1f", 8, 100},
+  {"alpha_1",    "alpha_1", "",      "%.3f", 8, 1},
+  {"times_even", "x even",  "",      "%.2f", 7, 1},
+  {"alpha_star", "alpha_*", "",      "%.3f", 8, 1},
+  {"norm_ratio", "norm",    "ratio", "%.2f", 7, 1},
+  {"loss",       "valid",   "loss",  "%.3f", 7, 1}};
 
 static void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
-    int first = config_column_first(c), star = config_column_star(c);
-    for (int i = 0; i < ROW; i++) row[i] = NAN;
-    if (!s->n) return;
-    row[SINK_1] = sinks_sink(s, first, 0);
-    row[ALPHA_1] = sinks_alpha(s, first);
-    row[TIMES_EVEN] = row[ALPHA_1] / sink_uniform(c, s->T);
-    row[NORM_RATIO] = sinks_ratio(s);
-    if (loss > 0) row[HELD_LOSS] = loss;
-    if (star < 0) return;
-    row[SINK_STAR] = sinks_sink(s, star, 0);
-    row[ALPHA_STAR] = sinks_alpha(s, star);
+  int first = config_column_first(c), star = config_column_star(c);
+  for (int i = 0; i < ROW; i++) row[i] = NAN;
+  if (!s->n) return;
+  row[SINK_1] = sinks_sink(s, first, 0);
+  row[ALPHA_1] = sinks_alpha(s, first);
+  row[TIMES_EVEN] = row[ALPHA_1] / sink_uniform(c, s->T);
+  row[NORM_RATIO] = sinks_ratio(s);
+  if (loss > 0) row[HELD_LOSS] = loss;
+  if (star < 0) return;
+  row[SINK_STAR] = sinks_sink(s, star, 0);
+  row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
 /* A number as a table shows it, or -. */
 static const char *cell_text(char text[32], const Column *c, double x) {
-    snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
-    return text;
+  snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
+  return text;
 }
 
 /* One measurement's numbers, and in a table of several what they are of. */
@@ -5689,67 +5689,67 @@ typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
 /* A text in CSV or JSON. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
-    bytes_add(out, "\"", 1, e);
-    for (; *text; text++)
-        if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
-        else {
-            if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
-            bytes_add(out, text, 1, e);
-        }
-    bytes_add(out, "\"", 1, e);
+  bytes_add(out, "\"", 1, e);
+  for (; *text; text++)
+      if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
+    else {
+      if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
+      bytes_add(out, text, 1, e);
+    }
+  bytes_add(out, "\"", 1, e);
 }
 
 /* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
  * NULL; without one, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
-    for (int json = 0; json < 2; json++) {
-        const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
-        Bytes out = {0};
-        if (!path[0]) continue;
-        for (int i = 0; labels[i] && !json; i++) bytes_print(&out, e, "%s,", labels[i]);
-        for (int i = 0; i < row->all.lists && !json; i++)
-            bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
-        for (int r = 0; r < n; r++) {
-            const Result *all = &row[r].all;
-            bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : labels[0] ? "[{" : "{");
-            for (int i = 0; labels[i]; i++) {
-                if (json) bytes_print(&out, e, "\"%s\": ", labels[i]);
-                quoted(&out, row[r].label[i], json, e);
-                bytes_print(&out, e, "%s", comma);
-            }
-            for (int i = 0; i < all->lists; i++) {
-                double x = all->value[all->list[i].at];
-                bytes_print(&out, e, "%s", i ? comma : "");
-                if (json) bytes_print(&out, e, "\"%s\": ", all->list[i].name);
-                bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
-            }
-            bytes_print(&out, e, json ? "}" : "");
-        }
-        bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
-        if (!e->status) file_write(path, out.at, out.size, e);
-        bytes_free(&out);
+  for (int json = 0; json < 2; json++) {
+    const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
+    Bytes out = {0};
+    if (!path[0]) continue;
+    for (int i = 0; labels[i] && !json; i++) bytes_print(&out, e, "%s,", labels[i]);
+    for (int i = 0; i < row->all.lists && !json; i++)
+        bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
+    for (int r = 0; r < n; r++) {
+      const Result *all = &row[r].all;
+      bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : labels[0] ? "[{" : "{");
+      for (int i = 0; labels[i]; i++) {
+        if (json) bytes_print(&out, e, "\"%s\": ", labels[i]);
+        quoted(&out, row[r].label[i], json, e);
+        bytes_print(&out, e, "%s", comma);
+      }
+      for (int i = 0; i < all->lists; i++) {
+        double x = all->value[all->list[i].at];
+        bytes_print(&out, e, "%s", i ? comma : "");
+        if (json) bytes_print(&out, e, "\"%s\": ", all->list[i].name);
+        bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
+      }
+      bytes_print(&out, e, json ? "}" : "");
     }
-    return e->status;
+    bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
+    if (!e->status) file_write(path, out.at, out.size, e);
+    bytes_free(&out);
+  }
+  return e->status;
 }
 
 /* The numbers of one measurement, Table 7's second column, and what the program adds. */
 static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
                         Error *e) {
-    int edited = s->replace_position + s->swap_position;
-    int there = config_column_first(&s->model) + edited - 1;
-    double row[ROW];
-    sinks_row(r, &s->model, r->loss, row);
-    put(all, e, s->eps, "eps"); put(all, e, r->T, "T"); put(all, e, r->n, "n");
-    for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
-    put(all, e, r->massive, "massive"); put(all, e, r->median, "median");
-    if (edited) {
-        put(all, e, sinks_sink(r, there, 0), "sink_t");
-        put(all, e, sinks_alpha(r, there), "alpha_t");
-    }
-    for (int i = 0; i < besides->lists; i++)
-        put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
-    return e->status;
+  int edited = s->replace_position + s->swap_position;
+  int there = config_column_first(&s->model) + edited - 1;
+  double row[ROW];
+  sinks_row(r, &s->model, r->loss, row);
+  put(all, e, s->eps, "eps"); put(all, e, r->T, "T"); put(all, e, r->n, "n");
+  for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
+  put(all, e, r->massive, "massive"); put(all, e, r->median, "median");
+  if (edited) {
+    put(all, e, sinks_sink(r, there, 0), "sink_t");
+    put(all, e, sinks_alpha(r, there), "alpha_t");
+  }
+  for (int i = 0; i < besides->lists; i++)
+      put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -5758,10 +5758,10 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
 
 /* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
-    const char *folder; const Config *c;
-    idx B, T, N, S;
-    Passage file; char path[PATH_ROOM + 64];
-    Error *e;
+  const char *folder; const Config *c;
+  idx B, T, N, S;
+  Passage file; char path[PATH_ROOM + 64];
+  Error *e;
 } Dump;
 
 static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
@@ -5769,198 +5769,198 @@ static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 /* Ends the file in hand and begins another. NumPy's format 1.0: magic, a header in Python's syntax
  * padded to a multiple of 64, numbers. */
 static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
-    char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
-    for (int i = 0, to = 0; i < rank; i++)
-        to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
-                       i + 1 < rank ? " " : "");
-    int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
-                     "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
-    snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
-    npy_end(d);
-    snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
-    d->file = (Passage){.out = true, .e = d->e};
-    if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
-    pass_bytes(&d->file, magic, 8);
-    pass(&d->file, (uint64_t)padded, 2);
-    pass_bytes(&d->file, header, (size_t)padded);
+  char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
+  for (int i = 0, to = 0; i < rank; i++)
+      to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
+                     i + 1 < rank ? " " : "");
+  int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
+                   "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
+  snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+  npy_end(d);
+  snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
+  d->file = (Passage){.out = true, .e = d->e};
+  if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
+  pass_bytes(&d->file, magic, 8);
+  pass(&d->file, (uint64_t)padded, 2);
+  pass_bytes(&d->file, header, (size_t)padded);
 }
 
 static void npy_begin_real(Dump *d, const char *name, int rank, const idx *shape) {
-    npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
+  npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
 }
 
 /* Writing leaves x as it is. */
 static void npy_add(Dump *d, const real *x, idx n) {
-    pass_numbers(&d->file, (real *)x, n, sizeof(real));
+  pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
 /* config.json: the resolved model under the flags' names. */
 static void dump_config(Dump *d, const Settings *s) {
-    char value[PATH_ROOM];
-    Bytes out = {0};
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        if (o->group != 'm') continue;
-        option_text(o, s, value, sizeof value);
-        const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
-        bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
-                    out.size ? ",\n" : "{\n", o->flag, shown);
-    }
-    bytes_add(&out, "\n}\n", 3, d->e);
-    snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
-    if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
-    bytes_free(&out);
+  char value[PATH_ROOM];
+  Bytes out = {0};
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    if (o->group != 'm') continue;
+    option_text(o, s, value, sizeof value);
+    const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
+    bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
+                out.size ? ",\n" : "{\n", o->flag, shown);
+  }
+  bytes_add(&out, "\n}\n", 3, d->e);
+  snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
+  if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
+  bytes_free(&out);
 }
 
 /* Lines of ids, where even is set T+1 each. starts, if any, receives where each begins in out. */
 static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
                      Ids *starts, int *B, int *T, Error *e) {
-    int line = 1, columns = -1, here = 0;
-    *B = 0;
-    for (size_t i = 0; i <= text->size && !e->status; i++) {
-        int c = i < text->size ? text->at[i] : '\n';
-        if (c == '\n') {
-            if (even && here && columns >= 0 && here != columns)
-                return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
-                            name, line, columns);
-            int32_t start = (int32_t)out->size - here;
-            if (here && starts) ids_add(starts, &start, 1, e);
-            if (here) { columns = here; ++*B; }
-            here = 0; line++;
-        } else if (isdigit(c)) {
-            int64_t id = c - '0';
-            for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
-                id = 10 * id + (text->at[i + 1] - '0');
-            if (id >= vocab)
-                return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d. Try: --vocab",
-                            name, line, vocab);
-            ids_add(out, &(int32_t){(int32_t)id}, 1, e);
-            here++;
-        } else if (!isspace(c) && c != ',')
-            return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
-                        line);
-    }
-    *T = columns - 1;
-    if (even && !e->status && *T < 1)
-        return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
-    return e->status;
+  int line = 1, columns = -1, here = 0;
+  *B = 0;
+  for (size_t i = 0; i <= text->size && !e->status; i++) {
+    int c = i < text->size ? text->at[i] : '\n';
+    if (c == '\n') {
+      if (even && here && columns >= 0 && here != columns)
+          return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
+                      name, line, columns);
+      int32_t start = (int32_t)out->size - here;
+      if (here && starts) ids_add(starts, &start, 1, e);
+      if (here) { columns = here; ++*B; }
+      here = 0; line++;
+    } else if (isdigit(c)) {
+      int64_t id = c - '0';
+      for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
+          id = 10 * id + (text->at[i + 1] - '0');
+      if (id >= vocab)
+          return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d. Try: --vocab",
+                      name, line, vocab);
+      ids_add(out, &(int32_t){(int32_t)id}, 1, e);
+      here++;
+    } else if (!isspace(c) && c != ',')
+        return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
+                    line);
+  }
+  *T = columns - 1;
+  if (even && !e->status && *T < 1)
+      return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
+  return e->status;
 }
 
 /* Lines of ids, from anywhere, as the held documents of an evaluation. */
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
-    Bytes text = {0};
-    int B, T;
-    *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1};
-    if (!file_read(path, &text, e))
-        ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
-    bytes_free(&text);
-    return e->status;
+  Bytes text = {0};
+  int B, T;
+  *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1};
+  if (!file_read(path, &text, e))
+      ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
+  bytes_free(&text);
+  return e->status;
 }
 
 /* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
 static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
-    const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
-    npy_begin_real(d, name, 5, shape);
-    for (idx l = 0; l < L; l++) {
-        const real *map = *(real *const *)((const char *)&a->probe[l] + field);
-        for (idx bh = 1; bh <= d->B * H; bh++)
-            npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
-    }
+  const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+  npy_begin_real(d, name, 5, shape);
+  for (idx l = 0; l < L; l++) {
+    const real *map = *(real *const *)((const char *)&a->probe[l] + field);
+    for (idx bh = 1; bh <= d->B * H; bh++)
+        npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+  }
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
-    const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
-    double *alpha = grab(S, sizeof(double), d->e);
-    npy_begin_real(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
-    for (idx i = 0; i < L * BH && !d->e->status; i++) {
-        sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S,
-                   alpha);
-        for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
-    }
-    free(alpha);
+  const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
+  double *alpha = grab(S, sizeof(double), d->e);
+  npy_begin_real(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
+  for (idx i = 0; i < L * BH && !d->e->status; i++) {
+    sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S,
+               alpha);
+    for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
+  }
+  free(alpha);
 }
 
 /* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
 static void dump_states(Dump *d, const Acts *a, bool all) {
-    const Config *c = d->c;
-    const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
-    npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
-    for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
-    const bool prenorm = all && c->place == PLACE_POST;
-    if (prenorm) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
-    for (idx l = 0; prenorm && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-    for (int key = 0; all && key < 2; key++) {
-        const idx own = key ? c->kv_heads : H, group = H / own;
-        npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
-        for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
-            const idx n = i % N, h = i / N % H, b = i / N / H % B;
-            const LayerActs *x = &a->layer[i / N / H / B];
-            npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
-        }
+  const Config *c = d->c;
+  const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+  npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
+  for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
+  const bool prenorm = all && c->place == PLACE_POST;
+  if (prenorm) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+  for (idx l = 0; prenorm && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
+  for (int key = 0; all && key < 2; key++) {
+    const idx own = key ? c->kv_heads : H, group = H / own;
+    npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
+    for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
+      const idx n = i % N, h = i / N % H, b = i / N / H % B;
+      const LayerActs *x = &a->layer[i / N / H / B];
+      npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
     }
+  }
 }
 
 static void dump_logits(Dump *d, const Model *m, Acts *a) {
-    const idx C = m->c.dim, V = m->c.vocab;
-    real *y = grab(SLICE * V, sizeof(real), d->e);
-    npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
-    for (idx b = 0; b < d->B; b++)
-        for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
-            some = d->T - t < SLICE ? d->T - t : SLICE;
-            model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
-            npy_add(d, y, some * V);
-        }
-    free(y);
+  const idx C = m->c.dim, V = m->c.vocab;
+  real *y = grab(SLICE * V, sizeof(real), d->e);
+  npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
+  for (idx b = 0; b < d->B; b++)
+      for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
+      some = d->T - t < SLICE ? d->T - t : SLICE;
+      model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
+      npy_add(d, y, some * V);
+    }
+  free(y);
 }
 
 static void dump_tensors(Dump *d, const Model *m) {
-    for (int i = 0; i < 2 * m->n_tensors; i++) {
-        const Tensor *t = &m->tensor[i / 2];
-        char name[64];
-        snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
-        npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
-        npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
-    }
+  for (int i = 0; i < 2 * m->n_tensors; i++) {
+    const Tensor *t = &m->tensor[i / 2];
+    char name[64];
+    snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
+    npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
+    npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
+  }
 }
 
 /* One forward and backward over file, B lines of T + 1 ids, and everything about it into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
-    const Config *c = &m->c;
-    Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
-              .S = config_columns(c, T), .e = e};
-    const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
-    int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
-    real *maps = grab(3 * L * map, sizeof(real), e);
-    Probe *probe = grab(L, sizeof(Probe), e);
-    if (!e->status) {
-        for (idx l = 0; l < 3 * L; l += 3)
-            probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
-        for (idx i = 0; i < (idx)B * T; i++) {
-            ids[i] = file->at[i + i / T];
-            targets[i] = file->at[i + i / T + 1];
-        }
-        a->probe = probe;
-        model_zero_grads(m);
-        model_forward(m, a, ids, B, T);
-        real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-        dump_config(&d, s);
-        dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
-        model_backward(m, a, ids, B, T);
-        npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
-        for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
-        npy_begin_real(&d, "loss", 0, NULL);
-        npy_add(&d, &loss, 1);
-        dump_tensors(&d, m);
-        dump_states(&d, a, s->all);
-        dump_maps(&d, "attn", a, offsetof(Probe, weight));
-        dump_maps(&d, "metric", a, offsetof(Probe, metric));
-        if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
-        dump_alpha(&d, a);
-        npy_end(&d);
-        a->probe = NULL;
+  const Config *c = &m->c;
+  Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
+            .S = config_columns(c, T), .e = e};
+  const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
+  int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
+  real *maps = grab(3 * L * map, sizeof(real), e);
+  Probe *probe = grab(L, sizeof(Probe), e);
+  if (!e->status) {
+    for (idx l = 0; l < 3 * L; l += 3)
+        probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
+    for (idx i = 0; i < (idx)B * T; i++) {
+      ids[i] = file->at[i + i / T];
+      targets[i] = file->at[i + i / T + 1];
     }
-    free(ids); free(maps); free(probe);
-    return e->status;
+    a->probe = probe;
+    model_zero_grads(m);
+    model_forward(m, a, ids, B, T);
+    real loss = (real)model_loss(m, a, targets, B, T, true, 1);
+    dump_config(&d, s);
+    dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
+    model_backward(m, a, ids, B, T);
+    npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
+    for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
+    npy_begin_real(&d, "loss", 0, NULL);
+    npy_add(&d, &loss, 1);
+    dump_tensors(&d, m);
+    dump_states(&d, a, s->all);
+    dump_maps(&d, "attn", a, offsetof(Probe, weight));
+    dump_maps(&d, "metric", a, offsetof(Probe, metric));
+    if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
+    dump_alpha(&d, a);
+    npy_end(&d);
+    a->probe = NULL;
+  }
+  free(ids); free(maps); free(probe);
+  return e->status;
 }
 
 /* =================================================================================================
@@ -5978,9 +5978,9 @@ static const double SHOWS = 2, ABSENT = 1.5;
 enum { ARMS = 3 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
-    {"softmax", "",                               "Table 10"},
-    {"k-bias",  "--extra k",                      "Table 4"},
-    {"sigmoid", "--sim sigmoid --normalizer one", "Table 15"},
+  {"softmax", "",                               "Table 10"},
+  {"k-bias",  "--extra k",                      "Table 4"},
+  {"sigmoid", "--sim sigmoid --normalizer one", "Table 15"},
 };
 
 static const char RUN_FLAGS[] =
@@ -5988,165 +5988,165 @@ static const char RUN_FLAGS[] =
     "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
-    static const char *const LABEL[] = {"arm", NULL};
-    Measured rows[ARMS] = {0};
-    fprintf(out, "\n%-8s %-9s", "arm", "paper");
-    for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
-    fprintf(out, " %8s\n%18s", "sink", "");
-    for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
-    fprintf(out, " %8s\n", "on 1?");
-    for (int i = 0; i < ARMS; i++) {
-        double row[ROW];
-        char text[32];
-        sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
-        snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
-        fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
-        for (int k = 0; k < ROW; k++) {
-            fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
-            put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
-        }
-        double times = row[TIMES_EVEN];
-        fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
-                               : times < ABSENT ? "no" : "unclear");
+  static const char *const LABEL[] = {"arm", NULL};
+  Measured rows[ARMS] = {0};
+  fprintf(out, "\n%-8s %-9s", "arm", "paper");
+  for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
+  fprintf(out, " %8s\n%18s", "sink", "");
+  for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
+  fprintf(out, " %8s\n", "on 1?");
+  for (int i = 0; i < ARMS; i++) {
+    double row[ROW];
+    char text[32];
+    sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
+    snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
+    fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
+    for (int k = 0; k < ROW; k++) {
+      fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
+      put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
     }
-    fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
-            "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
-            "largest ||h_1||\nover the mean of the others. valid loss: nats a token on held "
-            "documents.\n", s->eps, s->eval_n, s->eval_T);
-    rows_write(rows, ARMS, LABEL, s, e);
-    for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
+    double times = row[TIMES_EVEN];
+    fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
+                           : times < ABSENT ? "no" : "unclear");
+  }
+  fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
+          "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
+          "largest ||h_1||\nover the mean of the others. valid loss: nats a token on held "
+          "documents.\n", s->eps, s->eval_n, s->eval_T);
+  rows_write(rows, ARMS, LABEL, s, e);
+  for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
 
 /* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
 static void run_history(const Outcome *o, FILE *out) {
-    int n = o[0].p.looks, shown = n < 10 ? n : 10;
-    fprintf(out, "\n%-17s", "x even at step");
-    for (int k = 1; k <= shown; k++) fprintf(out, " %6ld", o[0].p.look[n * k / shown - 1].step);
-    for (int i = 0; i < ARMS; i++) {
-        fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
-        for (int k = 1; k <= shown; k++) {
-            const Look *look = &o[i].p.look[n * k / shown - 1];
-            fprintf(out, " %6.2f", (o[i].star ? look->alpha_star : look->alpha1) / o[i].even);
-        }
+  int n = o[0].p.looks, shown = n < 10 ? n : 10;
+  fprintf(out, "\n%-17s", "x even at step");
+  for (int k = 1; k <= shown; k++) fprintf(out, " %6ld", o[0].p.look[n * k / shown - 1].step);
+  for (int i = 0; i < ARMS; i++) {
+    fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
+    for (int k = 1; k <= shown; k++) {
+      const Look *look = &o[i].p.look[n * k / shown - 1];
+      fprintf(out, " %6.2f", (o[i].star ? look->alpha_star : look->alpha1) / o[i].even);
     }
-    fprintf(out, "\n");
+  }
+  fprintf(out, "\n");
 }
 
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
-    double row[ARMS][ROW];
-    for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
-    double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
-           star = row[1][ALPHA_STAR] / o[1].even;
-    bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
-                "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
-                "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
-                sink >= SHOWS ? "emerged" : "did not emerge", sink,
-                star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
-                star, left, sigmoid < ABSENT ? "failed to appear"
-                            : sigmoid >= SHOWS ? "appeared" : "is unclear", sigmoid);
-    bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
-                "absent below %g.\n", SHOWS, ABSENT);
+  double row[ARMS][ROW];
+  for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
+  double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
+         star = row[1][ALPHA_STAR] / o[1].even;
+  bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
+              "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
+              "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
+              sink >= SHOWS ? "emerged" : "did not emerge", sink,
+              star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
+              star, left, sigmoid < ABSENT ? "failed to appear"
+                          : sigmoid >= SHOWS ? "appeared" : "is unclear", sigmoid);
+  bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
+              "absent below %g.\n", SHOWS, ABSENT);
 }
 
 /* Less sink may come of less learning: what had softmax when its loss was sigmoid's last one? */
 static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
-    const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
-    if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
-    int k = 0;
-    while (k + 1 < softmax->looks && softmax->look[k].loss > sigmoid->look[sigmoid->looks - 1].loss)
-        k++;
-    double times = softmax->look[k].alpha1 / o[0].even;
-    bytes_print(out, e, "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax "
-                "had its training\nloss by step %ld, with alpha_1 at %.1f times even: %s.\n",
-                o[2].loss, o[0].loss, softmax->look[k].step, times,
-                times >= SHOWS ? "its sink was there by then"
-                               : "this budget does not tell less sink from less learning");
+  const Progress *softmax = &o[0].p, *sigmoid = &o[2].p;
+  if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
+  int k = 0;
+  while (k + 1 < softmax->looks && softmax->look[k].loss > sigmoid->look[sigmoid->looks - 1].loss)
+      k++;
+  double times = softmax->look[k].alpha1 / o[0].even;
+  bytes_print(out, e, "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax "
+              "had its training\nloss by step %ld, with alpha_1 at %.1f times even: %s.\n",
+              o[2].loss, o[0].loss, softmax->look[k].step, times,
+              times >= SHOWS ? "its sink was there by then"
+                             : "this budget does not tell less sink from less learning");
 }
 
 /* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
-    HeatMap maps[2 * ARMS];
-    Error files = {0};                           /* must not cost the verdict */
-    int n = 0;
-    run_table(o, s, out, &files);
-    for (int i = 0; i < ARMS; i++) {
-        if (o[i].ended[0])
-            bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
-        maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, o[i].star};
-        if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
-    }
-    if (!verdict->size) {
-        run_history(o, out);
-        fprintf(out, "\nalpha by layer (down) and head (across)\n");
-        heat_maps(maps, n, out);
-        run_verdict(o, verdict, e);
-        run_caveat(o, verdict, e);
-    }
-    bytes_add(verdict, "", 1, e);
-    if (!e->status) fprintf(out, "\n%s", (const char *)verdict->at);
-    if (files.status) fail(e, files.status, "%s", files.text);
+  HeatMap maps[2 * ARMS];
+  Error files = {0};                           /* must not cost the verdict */
+  int n = 0;
+  run_table(o, s, out, &files);
+  for (int i = 0; i < ARMS; i++) {
+    if (o[i].ended[0])
+        bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
+    maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, o[i].star};
+    if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
+  }
+  if (!verdict->size) {
+    run_history(o, out);
+    fprintf(out, "\nalpha by layer (down) and head (across)\n");
+    heat_maps(maps, n, out);
+    run_verdict(o, verdict, e);
+    run_caveat(o, verdict, e);
+  }
+  bytes_add(verdict, "", 1, e);
+  if (!e->status) fprintf(out, "\n%s", (const char *)verdict->at);
+  if (files.status) fail(e, files.status, "%s", files.text);
 }
 
 /* Has the training diverged? That is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
-    if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
-    snprintf(why, 640, "%s", e->text);
-    *e = (Error){0};
-    return true;
+  if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
+  snprintf(why, 640, "%s", e->text);
+  *e = (Error){0};
+  return true;
 }
 
 /* One arm, from the seed or its checkpoint in `folder`, to its numbers or why it o->ended; the
  * first one's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
-    Settings s = *base;
-    Trainer t;
-    int starts;
-    if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
-                      snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
-        fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
-    else if (folder[0]) file_ready(s.out, e);
-    if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
-    if (arm == RUN_ARMS) *base = t.s;
-    outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
-    progress_start(&o->p, arm->name, base->quiet);
-    if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
-        outcome_measure(o, &t, &t.s, &starts, e);
-    has_ended(o->ended, &t, e);
-    trainer_free(&t);
+  Settings s = *base;
+  Trainer t;
+  int starts;
+  if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
+                    snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
+      fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
+  else if (folder[0]) file_ready(s.out, e);
+  if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
+  if (arm == RUN_ARMS) *base = t.s;
+  outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
+  progress_start(&o->p, arm->name, base->quiet);
+  if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
+      outcome_measure(o, &t, &t.s, &starts, e);
+  has_ended(o->ended, &t, e);
+  trainer_free(&t);
 }
 
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
  * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-    if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
-    if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
-    Outcome *o = grab(ARMS, sizeof *o, e);
-    Settings base = *s;
-    Bytes verdict = {0};
-    double start = seconds();
-    if (!e->status) results_ready(s, e);
-    for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
-        run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
-    if (!e->status && !interrupted) {
-        run_report(o, &base, out, &verdict, e);
-        fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
-                workers() > 1 ? "s" : "");
-        if (!s->program || !s->program->page)
-            fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
-        else if (s->report[0] && !e->status
-                 && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
-                                      (const char *)verdict.at, e))
-            fprintf(out, "The page: %s\n", s->report);
-        for (int i = 0; i < ARMS; i++)
-            if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
-    }
-    for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
-    bytes_free(&verdict);
-    free(o);
-    if (interrupted)                             /* between two arms, or while one was measured */
-        fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
-             ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
-    return e->status;
+  if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
+  if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
+  Outcome *o = grab(ARMS, sizeof *o, e);
+  Settings base = *s;
+  Bytes verdict = {0};
+  double start = seconds();
+  if (!e->status) results_ready(s, e);
+  for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
+      run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
+  if (!e->status && !interrupted) {
+    run_report(o, &base, out, &verdict, e);
+    fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
+            workers() > 1 ? "s" : "");
+    if (!s->program || !s->program->page)
+        fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+    else if (s->report[0] && !e->status
+             && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
+                                  (const char *)verdict.at, e))
+        fprintf(out, "The page: %s\n", s->report);
+    for (int i = 0; i < ARMS; i++)
+        if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
+  }
+  for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
+  bytes_free(&verdict);
+  free(o);
+  if (interrupted)                             /* between two arms, or while one was measured */
+      fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
+           ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
+  return e->status;
 }
 
 /* =================================================================================================
@@ -6207,14 +6207,14 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows interleaved twice. */
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
-    const Four a = *(const Four *)from, b = *(const Four *)(from + ld);
-    const Four c = *(const Four *)(from + 2 * ld), d = *(const Four *)(from + 3 * ld);
-    const Four ac_low = LOW(a, c), ac_high = HIGH(a, c);
-    const Four bd_low = LOW(b, d), bd_high = HIGH(b, d);
-    *(Four *)to = LOW(ac_low, bd_low);
-    *(Four *)(to + ldt) = HIGH(ac_low, bd_low);
-    *(Four *)(to + 2 * ldt) = LOW(ac_high, bd_high);
-    *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
+  const Four a = *(const Four *)from, b = *(const Four *)(from + ld);
+  const Four c = *(const Four *)(from + 2 * ld), d = *(const Four *)(from + 3 * ld);
+  const Four ac_low = LOW(a, c), ac_high = HIGH(a, c);
+  const Four bd_low = LOW(b, d), bd_high = HIGH(b, d);
+  *(Four *)to = LOW(ac_low, bd_low);
+  *(Four *)(to + ldt) = HIGH(ac_low, bd_low);
+  *(Four *)(to + 2 * ldt) = LOW(ac_high, bd_high);
+  *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
 #else                                                        /* number by number */
 #define VECTOR(p) (p)[lane]
@@ -6222,8 +6222,8 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
     for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
 
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
-    for (idx p = 0; p < 4; p++)
-        for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
+  for (idx p = 0; p < 4; p++)
+      for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
 }
 #endif
 
@@ -6232,51 +6232,51 @@ INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
 /* The part of a from row i and column j on. */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
-    return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
+  return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
 
 /* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
 INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
-    WITH_LANES(VECTOR(c) += a * VECTOR(b))
+  WITH_LANES(VECTOR(c) += a * VECTOR(b))
 }
 INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
-    WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
+  WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
 }
 INLINE void lanes_copy(const int bytes, real *c, const real *b) {
-    WITH_LANES(VECTOR(c) = VECTOR(b))
+  WITH_LANES(VECTOR(c) = VECTOR(b))
 }
 
 /* to [n,m] = from [m,n] transposed: 16 by 4 at a time, a whole cache line of `to`. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
-    enum { BLOCK = 16 };
-    const idx n4 = n - n % 4;
-    for (idx i = 0; i < m; i += BLOCK) {
-        const idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
-        for (idx j = 0; j < n4; j += 4) {
-            for (idx q = i; q < last4; q += 4)
-                transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
-            for (idx q = last4; q < last; q++)
-                for (idx p = j; p < j + 4; p++) to[p * ldt + q] = from[q * ld + p];
-        }
-        for (idx q = i; q < last; q++)
-            for (idx p = n4; p < n; p++) to[p * ldt + q] = from[q * ld + p];
+  enum { BLOCK = 16 };
+  const idx n4 = n - n % 4;
+  for (idx i = 0; i < m; i += BLOCK) {
+    const idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
+    for (idx j = 0; j < n4; j += 4) {
+      for (idx q = i; q < last4; q += 4)
+          transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
+      for (idx q = last4; q < last; q++)
+          for (idx p = j; p < j + 4; p++) to[p * ldt + q] = from[q * ld + p];
     }
+    for (idx q = i; q < last; q++)
+        for (idx p = n4; p < n; p++) to[p * ldt + q] = from[q * ld + p];
+  }
 }
 
 /* --- 13.2  The product ----------------------------------------------------------------------- */
 
 enum {
-    LANES_MAX = 64 / (int)sizeof(real),
-    ROWS_MAX = 8, COLS_MAX = 2,          /* the largest tile, in rows and in vectors */
-    TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
-    DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
-    SPREAD = 128,                        /* columns of B in a block; whole panels at every width */
-    GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
-    FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
-    SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
-    BAND = 256, BAND_MIN = 32,           /* rows of C in a task: at most, and when tasks are few */
-    TASKS = 8,                           /* how many are enough for a few threads */
-    GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
+  LANES_MAX = 64 / (int)sizeof(real),
+  ROWS_MAX = 8, COLS_MAX = 2,          /* the largest tile, in rows and in vectors */
+  TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
+  DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
+  SPREAD = 128,                        /* columns of B in a block; whole panels at every width */
+  GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
+  FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
+  SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
+  BAND = 256, BAND_MIN = 32,           /* rows of C in a task: at most, and when tasks are few */
+  TASKS = 8,                           /* how many are enough for a few threads */
+  GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
 static const real ZEROS[LANES_MAX];
@@ -6286,119 +6286,119 @@ typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; }
 
 /* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C. */
 INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
-    const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
-    const real *a = t.a.at, *b = t.b.at;
-    real sum[TILE_MAX], out[TILE_MAX];
-    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
+  const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
+  const real *a = t.a.at, *b = t.b.at;
+  real sum[TILE_MAX], out[TILE_MAX];
+  for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
 
-    /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. */
-    for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
-        for (idx i = 0; i < rows; i++)
-            for (int v = 0; v < cols; v++)
-                lanes_axpy(bytes, sum + i * width + v * lanes, a[i * t.a.row], b + v * lanes);
+  /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. */
+  for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
+      for (idx i = 0; i < rows; i++)
+          for (int v = 0; v < cols; v++)
+              lanes_axpy(bytes, sum + i * width + v * lanes, a[i * t.a.row], b + v * lanes);
 
-    if (t.m == rows && t.n == width) {
-        for (idx i = 0; i < rows; i++)
-            for (int v = 0; v < cols; v++) {
-                real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
-                if (t.add) lanes_axpy(bytes, s, 1, at);
-                lanes_copy(bytes, at, s);
-            }
-        return;
+  if (t.m == rows && t.n == width) {
+    for (idx i = 0; i < rows; i++)
+        for (int v = 0; v < cols; v++) {
+        real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
+        if (t.add) lanes_axpy(bytes, s, 1, at);
+        lanes_copy(bytes, at, s);
+      }
+    return;
+  }
+  /* A variable index would force the sums into memory, so an edge has its own copy. */
+  for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
+  for (idx i = 0; i < t.m; i++, t.c += t.ldc)
+      for (idx j = 0; j < t.n; j++) {
+      const real s = out[i * width + j];
+      t.c[j] = t.add ? s + t.c[j] : s;
     }
-    /* A variable index would force the sums into memory, so an edge has its own copy. */
-    for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
-    for (idx i = 0; i < t.m; i++, t.c += t.ldc)
-        for (idx j = 0; j < t.n; j++) {
-            const real s = out[i * width + j];
-            t.c[j] = t.add ? s + t.c[j] : s;
-        }
 }
 
 /* The rows of a whole tile, by the number of registers: those of ARM are 32. */
 INLINE int tile_rows(const int bytes) {
 #ifdef __x86_64__
-    return bytes == 64 ? 8 : 6;
+  return bytes == 64 ? 8 : 6;
 #else
-    return (void)bytes, 8;
+  return (void)bytes, 8;
 #endif
 }
 
 /* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
 INLINE void tile_that_fits(const int bytes, Product t) {
-    const int rows = tile_rows(bytes), cols = COLS_MAX;
-    const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
-    if (tall && wide) tile(bytes, rows, cols, t);
-    else if (tall) tile(bytes, rows, cols / 2, t);
-    else if (wide) tile(bytes, rows / 2, cols, t);
-    else tile(bytes, rows / 2, cols / 2, t);
+  const int rows = tile_rows(bytes), cols = COLS_MAX;
+  const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
+  if (tall && wide) tile(bytes, rows, cols, t);
+  else if (tall) tile(bytes, rows, cols / 2, t);
+  else if (wide) tile(bytes, rows / 2, cols, t);
+  else tile(bytes, rows / 2, cols / 2, t);
 }
 
 /* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
    and holds its k rows one after the other, 0 where n has ended. For A, b is its transpose. */
 INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
-    const size_t row_bytes = sizeof(real) * (size_t)width;
-    const idx copied = b.col == 1 ? n - n % width : 0;
-    for (idx p = 0; p < k; p++)
-        for (idx j = 0; j < copied; j += width)
-            memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
+  const size_t row_bytes = sizeof(real) * (size_t)width;
+  const idx copied = b.col == 1 ? n - n % width : 0;
+  for (idx p = 0; p < k; p++)
+      for (idx j = 0; j < copied; j += width)
+          memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
 
-    for (idx j = copied; j < n; j += width) {
-        const idx nr = at_most(n - j, width);
-        if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
-        if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
-        else
-            for (idx p = 0; p < k; p++)
-                for (idx q = 0; q < nr; q++)
-                    to[j * k + p * width + q] = b.at[p * b.row + (j + q) * b.col];
-    }
+  for (idx j = copied; j < n; j += width) {
+    const idx nr = at_most(n - j, width);
+    if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
+    if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
+    else
+        for (idx p = 0; p < k; p++)
+            for (idx q = 0; q < nr; q++)
+                to[j * k + p * width + q] = b.at[p * b.row + (j + q) * b.col];
+  }
 }
 
 /* One block of B, read in place up to column `ready` and from panels after it, against all rows of
    A. A tile reads A where it lies. A last tile that is not full is packed, and so are, a group of
    tiles at a time, columns a multiple of 4096 bytes apart, which share one set of the L1 cache. */
 INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
-    const int rows = tile_rows(bytes), group = GROUP * rows;
-    const int width = COLS_MAX * bytes / (int)sizeof(real);
-    const bool crowded =
-        p.a.col != 1 && (p.a.row != 1 || p.a.col * (idx)sizeof(real) % 4096 == 0);
-    _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
-    for (idx i = 0; i < p.m; i += rows) {
-        const idx left = p.m - i, at = crowded ? i % group : 0;
-        const idx mr = at_most(left, rows);
-        Matrix rows_i = matrix_from(p.a, i, 0);
-        if (crowded || left < rows) {
-            const Matrix columns = {rows_i.at, rows_i.col, rows_i.row};
-            if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
-            rows_i = transpose_of(packed + at * p.k, rows);
-        }
-        for (idx j = 0; j < p.n; j += width) {
-            const Matrix b = j < ready ? rows_of(p.b.at + j, p.b.row)
-                                       : rows_of(panels + (j - ready) * p.k, width);
-            tile_that_fits(bytes, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
-                                            at_most(p.n - j, width), p.k, p.add});
-        }
+  const int rows = tile_rows(bytes), group = GROUP * rows;
+  const int width = COLS_MAX * bytes / (int)sizeof(real);
+  const bool crowded =
+      p.a.col != 1 && (p.a.row != 1 || p.a.col * (idx)sizeof(real) % 4096 == 0);
+  _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
+  for (idx i = 0; i < p.m; i += rows) {
+    const idx left = p.m - i, at = crowded ? i % group : 0;
+    const idx mr = at_most(left, rows);
+    Matrix rows_i = matrix_from(p.a, i, 0);
+    if (crowded || left < rows) {
+      const Matrix columns = {rows_i.at, rows_i.col, rows_i.row};
+      if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
+      rows_i = transpose_of(packed + at * p.k, rows);
     }
+    for (idx j = 0; j < p.n; j += width) {
+      const Matrix b = j < ready ? rows_of(p.b.at + j, p.b.row)
+                                 : rows_of(panels + (j - ready) * p.k, width);
+      tile_that_fits(bytes, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
+                                      at_most(p.n - j, width), p.k, p.add});
+    }
+  }
 }
 
 /* The whole product on this thread, for k > 0. Packing does not pay for few rows or a small B. */
 INLINE void product(const int bytes, Product whole) {
-    const int width = COLS_MAX * bytes / (int)sizeof(real);
-    const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
-    const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
-    _Alignas(64) real panels[DEPTH * SPREAD];
-    for (idx j = 0; j < whole.n; j += SPREAD) {
-        const idx n = at_most(whole.n - j, SPREAD), rest = n % width;
-        /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
-        const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
-        for (idx p = 0; p < whole.k; p += DEPTH) {
-            const idx k = at_most(whole.k - p, DEPTH);
-            const Matrix a = matrix_from(whole.a, 0, p), b = matrix_from(whole.b, p, j);
-            pack(panels, width, matrix_from(b, 0, ready), n - ready, k);
-            block(bytes, (Product){whole.c + j, whole.ldc, a, b, whole.m, n, k,
-                                   whole.add || p > 0}, panels, ready);
-        }
+  const int width = COLS_MAX * bytes / (int)sizeof(real);
+  const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
+  const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
+  _Alignas(64) real panels[DEPTH * SPREAD];
+  for (idx j = 0; j < whole.n; j += SPREAD) {
+    const idx n = at_most(whole.n - j, SPREAD), rest = n % width;
+    /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
+    const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
+    for (idx p = 0; p < whole.k; p += DEPTH) {
+      const idx k = at_most(whole.k - p, DEPTH);
+      const Matrix a = matrix_from(whole.a, 0, p), b = matrix_from(whole.b, p, j);
+      pack(panels, width, matrix_from(b, 0, ready), n - ready, k);
+      block(bytes, (Product){whole.c + j, whole.ldc, a, b, whole.m, n, k,
+                             whole.add || p > 0}, panels, ready);
     }
+  }
 }
 
 /* --- 13.3  Vector maths ------------------------------------------------------------------------
@@ -6428,12 +6428,12 @@ INLINE double either(bool first, double a, double b) { return first ? a : b; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
-    const uint32_t mask = 0u - (uint32_t)first;
-    return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
+  const uint32_t mask = 0u - (uint32_t)first;
+  return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
 }
 INLINE double either_double(bool first, double a, double b) {
-    const uint64_t mask = (uint64_t)0 - (uint64_t)first;
-    return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
+  const uint64_t mask = (uint64_t)0 - (uint64_t)first;
+  return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^-110 is 0 and e^100 infinite.
@@ -6443,36 +6443,36 @@ INLINE double either_double(bool first, double a, double b) {
    2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
    the second product can round. A NaN passes through p. */
 INLINE float exp_of(float x) {
-    const float shift = 0x1.8p23f;
-    const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
-    const float t = z * 1.44269504f + shift, n = t - shift;
-    const float r = z - n * 0.693359375f + n * 2.12194440e-4f;
-    const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
-                  + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
-    const float p = 1 + (r + r * r * q);
-    const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;       /* n + 2 * 127 */
-    return p * float_of(half << 23) * float_of((e - half) << 23);
+  const float shift = 0x1.8p23f;
+  const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
+  const float t = z * 1.44269504f + shift, n = t - shift;
+  const float r = z - n * 0.693359375f + n * 2.12194440e-4f;
+  const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
+                + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
+  const float p = 1 + (r + r * r * q);
+  const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;       /* n + 2 * 127 */
+  return p * float_of(half << 23) * float_of((e - half) << 23);
 }
 
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny results keep digits. */
 INLINE float sigmoid_of(float x) {
-    const float e = exp_of(-fabsf(x));
-    return either(x < 0, e, 1) / (1 + e);
+  const float e = exp_of(-fabsf(x));
+  return either(x < 0, e, 1) / (1 + e);
 }
 
 /* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r to 3.5 %.
    Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding; then
    y + (x - y^2) r / 2. Below 2^-100, where bits get lost, x is scaled by 2^48 and y by 2^-24. */
 INLINE float sqrt_of(float x) {
-    const uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);                      /* all ones if so */
-    const float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
-    float r = float_of(0x5F375A86u - (bits_of(z) >> 1));
-    r = r * (1.5f - h * r * r);
-    r = r * (1.5f - h * r * r);
-    r = r * (1.5f - h * r * r);
-    const float y = z * r;
-    const float s = (y + 0.5f * r * (z - y * y)) * float_of(bits_of(1) - (tiny & (24u << 23)));
-    return either(x < 0, (float)NAN, either(x <= 0x1.fffffep127f, s, x));
+  const uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);                      /* all ones if so */
+  const float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
+  float r = float_of(0x5F375A86u - (bits_of(z) >> 1));
+  r = r * (1.5f - h * r * r);
+  r = r * (1.5f - h * r * r);
+  r = r * (1.5f - h * r * r);
+  const float y = z * r;
+  const float s = (y + 0.5f * r * (z - y * y)) * float_of(bits_of(1) - (tiny & (24u << 23)));
+  return either(x < 0, (float)NAN, either(x <= 0x1.fffffep127f, s, x));
 }
 
 /* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) is 0.
@@ -6481,117 +6481,117 @@ INLINE float sqrt_of(float x) {
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
    [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
-    const float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
-    const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
-    const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
-    const float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
-    const float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
-                  + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
-                  + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
-                  + u * 0x1.c7e3dap-14f)))))))));
-    const float below = (e - e * (0.5f * low)) * R;
-    return either(x < 0, below, 1 - below);
+  const float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
+  const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
+  const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
+  const float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
+  const float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
+                + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
+                + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
+                + u * 0x1.c7e3dap-14f)))))))));
+  const float below = (e - e * (0.5f * low)) * R;
+  return either(x < 0, below, 1 - below);
 }
 
 /* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m with m from
    sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
    log2 m = s P(s^2), s = (m - 1) / (m + 1), to 4.2e-12. log2 0 is finite: times 0 it gives 0. */
 INLINE double log2_of(double x) {
-    const uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;    /* sqrt(1/2) */
-    const uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;         /* n + 1024 */
-    const double n = double_of(e | bits_of_double(0x1p52)) - (0x1p52 + 1024);
-    const double m = double_of(b - (e << 52)), s = (m - 1) / (m + 1), z = s * s;
-    const double log2 = n + s * (2.8853900817900862 + z * (0.96179667334179749
-                      + z * (0.57708358496515137 + z * (0.41167271899777669
-                      + z * 0.34073010658534338))));
-    return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
+  const uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;    /* sqrt(1/2) */
+  const uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;         /* n + 1024 */
+  const double n = double_of(e | bits_of_double(0x1p52)) - (0x1p52 + 1024);
+  const double m = double_of(b - (e << 52)), s = (m - 1) / (m + 1), z = s * s;
+  const double log2 = n + s * (2.8853900817900862 + z * (0.96179667334179749
+                    + z * (0.57708358496515137 + z * (0.41167271899777669
+                    + z * 0.34073010658534338))));
+  return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
 }
 INLINE float log_of(float x) {
-    return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
+  return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
 }
 
 /* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float has too few digits
    for it. 2^f has a relative error of 1.9e-9; beyond +-160 a float is 0 or infinite. */
 INLINE float pow_of(float x, float p) {
-    const double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
-    const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
-    const double t = z + shift, f = z - (t - shift);                           /* n in t's bits */
-    const double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
-                   + f * (0.055503287760615288 + f * (0.0096184889379913822
-                   + f * (0.0013399931513208265 + f * 0.00015345820883833847)))));
-    return (float)(q * double_of((bits_of_double(t) + 1023) << 52));
+  const double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
+  const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
+  const double t = z + shift, f = z - (t - shift);                           /* n in t's bits */
+  const double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
+                 + f * (0.055503287760615288 + f * (0.0096184889379913822
+                 + f * (0.0013399931513208265 + f * 0.00015345820883833847)))));
+  return (float)(q * double_of((bits_of_double(t) + 1023) << 52));
 }
 #endif
 
 INLINE void span(VecOp op, real *y, const real *x, real p) {
-    if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l]);
-    else if (op == VEC_SIGMOID) for (int l = 0; l < SPAN; l++) y[l] = sigmoid_of(x[l]);
-    else if (op == VEC_SQRT) for (int l = 0; l < SPAN; l++) y[l] = sqrt_of(x[l]);
-    else if (op == VEC_CUMULATIVE) for (int l = 0; l < SPAN; l++) y[l] = cumulative_of(x[l]);
-    else if (op == VEC_LOG) for (int l = 0; l < SPAN; l++) y[l] = log_of(x[l]);
-    else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
+  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l]);
+  else if (op == VEC_SIGMOID) for (int l = 0; l < SPAN; l++) y[l] = sigmoid_of(x[l]);
+  else if (op == VEC_SQRT) for (int l = 0; l < SPAN; l++) y[l] = sqrt_of(x[l]);
+  else if (op == VEC_CUMULATIVE) for (int l = 0; l < SPAN; l++) y[l] = cumulative_of(x[l]);
+  else if (op == VEC_LOG) for (int l = 0; l < SPAN; l++) y[l] = log_of(x[l]);
+  else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
 }
 
 /* y = op(x) for n >= SPAN; y may be x. The last span, which overlaps another, is computed first. */
 INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
-    real some[SPAN], last[SPAN];
-    span(op, last, x + n - SPAN, p);
-    for (idx i = 0; i < n - SPAN; i += SPAN) {
-        span(op, some, x + i, p);
-        memcpy(y + i, some, sizeof some);
-    }
-    memcpy(y + n - SPAN, last, sizeof last);
+  real some[SPAN], last[SPAN];
+  span(op, last, x + n - SPAN, p);
+  for (idx i = 0; i < n - SPAN; i += SPAN) {
+    span(op, some, x + i, p);
+    memcpy(y + i, some, sizeof some);
+  }
+  memcpy(y + n - SPAN, last, sizeof last);
 }
 
 /* s[0..half) takes in s[half..2 half): its sums, or the larger of each two. */
 INLINE void fold_half(real *s, const int half, bool largest) {
-    if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
-    else for (int l = 0; l < half; l++) s[l] += s[l + half];
+  if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
+  else for (int l = 0; l < half; l++) s[l] += s[l + half];
 }
 INLINE real fold_tree(real *s, bool largest) {
-    fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
-    fold_half(s, 2, largest); fold_half(s, 1, largest);
-    return s[0];
+  fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
+  fold_half(s, 2, largest); fold_half(s, 1, largest);
+  return s[0];
 }
 
 /* The n elements before `end`, n < PARTS, as the last of rest [PARTS], and 0 before them. */
 INLINE void rest_of(real *rest, const real *end, int n) {
-    for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
+  for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
 }
 
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
    l + PARTS, ..: a single running sum would have to wait for each addition. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
-    const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
-    real s[PARTS], x_rest[PARTS], y_rest[PARTS];
-    for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, ZEROS);
-    for (idx i = 0; i + PARTS <= n; i += PARTS)
-        for (int v = 0; v < vectors; v++)
-            if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
-            else lanes_axpy(bytes, s + v * lanes, 1, x + i + v * lanes);
-    rest_of(x_rest, x + n, (int)(n % PARTS));
-    if (y) rest_of(y_rest, y + n, (int)(n % PARTS));
-    for (int v = 0; v < vectors; v++)
-        if (y) lanes_fma(bytes, s + v * lanes, x_rest + v * lanes, y_rest + v * lanes);
-        else lanes_axpy(bytes, s + v * lanes, 1, x_rest + v * lanes);
-    return fold_tree(s, false);
+  const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
+  real s[PARTS], x_rest[PARTS], y_rest[PARTS];
+  for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, ZEROS);
+  for (idx i = 0; i + PARTS <= n; i += PARTS)
+      for (int v = 0; v < vectors; v++)
+          if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
+      else lanes_axpy(bytes, s + v * lanes, 1, x + i + v * lanes);
+  rest_of(x_rest, x + n, (int)(n % PARTS));
+  if (y) rest_of(y_rest, y + n, (int)(n % PARTS));
+  for (int v = 0; v < vectors; v++)
+      if (y) lanes_fma(bytes, s + v * lanes, x_rest + v * lanes, y_rest + v * lanes);
+    else lanes_axpy(bytes, s + v * lanes, 1, x_rest + v * lanes);
+  return fold_tree(s, false);
 }
 
 /* max_i x_i for n >= PARTS; an element met twice changes nothing. */
 INLINE real fold_max(idx n, const real *x) {
-    real s[PARTS];
-    for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
-    for (; n >= PARTS; n -= PARTS, x += PARTS)
-        for (int l = 0; l < PARTS; l++) s[l] = x[l] > s[l] ? x[l] : s[l];
-    for (int l = 0; l < PARTS; l++) s[l] = x[n - PARTS + l] > s[l] ? x[n - PARTS + l] : s[l];
-    return fold_tree(s, true);
+  real s[PARTS];
+  for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
+  for (; n >= PARTS; n -= PARTS, x += PARTS)
+      for (int l = 0; l < PARTS; l++) s[l] = x[l] > s[l] ? x[l] : s[l];
+  for (int l = 0; l < PARTS; l++) s[l] = x[n - PARTS + l] > s[l] ? x[n - PARTS + l] : s[l];
+  return fold_tree(s, true);
 }
 
 /* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
 
 Isa isa_best(void) {
-    if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
-    return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
+  if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
+  return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
 }
 
 INSTANCES(void, product_for, (Product p), product(BYTES, p))
@@ -6602,56 +6602,56 @@ INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
 
 /* On this thread, the empty sum included. */
 static void product_here(Isa isa, Product p) {
-    if (p.k > 0) product_for[isa](p);
-    else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
+  if (p.k > 0) product_for[isa](p);
+  else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
 /* C in `down` bands of rows by `across` blocks of columns. A tall band packs B seldom; where there
    are few of both, bands are lower, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
-    const Product whole = {c, ldc, a, b, m, n, k, add};
-    const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
-    idx down = pieces(m, BAND);
-    if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
-    if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
-    const idx band = pieces(pieces(m, down), rows) * rows;
-    PARALLEL
-    for (idx task = 0; task < pieces(m, band) * across; task++) {
-        const idx i = task / across * band, j = task % across * SPREAD;
-        product_here(isa, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0),
-                                    matrix_from(b, 0, j), at_most(m - i, band),
-                                    at_most(n - j, SPREAD), k, add});
-    }
+  const Product whole = {c, ldc, a, b, m, n, k, add};
+  const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
+  idx down = pieces(m, BAND);
+  if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
+  if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
+  const idx band = pieces(pieces(m, down), rows) * rows;
+  PARALLEL
+  for (idx task = 0; task < pieces(m, band) * across; task++) {
+    const idx i = task / across * band, j = task % across * SPREAD;
+    product_here(isa, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0),
+                                matrix_from(b, 0, j), at_most(m - i, band),
+                                at_most(n - j, SPREAD), k, add});
+  }
 }
 
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-    matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
+  matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
 /* On the calling thread alone, inside parallel loops. Takes 160 KiB of stack, as matmul does. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-    product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
+  product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
 
 /* -1 + (1 + eps)(1 - eps) is 0 when the product is rounded first, and -eps^2 fused. */
 bool fma_fuses(Isa isa) {
-    const real a[2] = {1, 1 + (real)REAL_EPS}, b[2] = {-1, 1 - (real)REAL_EPS};
-    real c;
-    matmul_at(isa, &c, 1, rows_of(a, 2), rows_of(b, 1), 1, 1, 2, false);
-    return c != 0;
+  const real a[2] = {1, 1 + (real)REAL_EPS}, b[2] = {-1, 1 - (real)REAL_EPS};
+  real c;
+  matmul_at(isa, &c, 1, rows_of(a, 2), rows_of(b, 1), 1, 1, 2, false);
+  return c != 0;
 }
 
 /* Fewer numbers than a span are filled up to one. */
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
-    real few[SPAN] = {0};
-    if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
-    copy(few, x, n);
-    map_for[isa](op, SPAN, few, few, p);
-    copy(y, few, n);
+  real few[SPAN] = {0};
+  if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
+  copy(few, x, n);
+  map_for[isa](op, SPAN, few, few, p);
+  copy(y, few, n);
 }
 static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
-    vec_map_at(isa_best(), op, n, y, x, p);
+  vec_map_at(isa_best(), op, n, y, x, p);
 }
 void vec_exp(idx n, real *y, const real *x) { vec_map(VEC_EXP, n, y, x, 0); }
 void vec_sigmoid(idx n, real *y, const real *x) { vec_map(VEC_SIGMOID, n, y, x, 0); }
@@ -6662,11 +6662,11 @@ void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, 
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
-    real few[PARTS], factors[PARTS] = {0};
-    if (n >= PARTS) return fold_for[isa_best()](op, n, x, y);
-    for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : op == FOLD_MAX ? -(real)INFINITY : 0;
-    for (idx l = 0; y && l < n; l++) factors[l] = y[l];
-    return fold_for[isa_best()](op, PARTS, few, factors);
+  real few[PARTS], factors[PARTS] = {0};
+  if (n >= PARTS) return fold_for[isa_best()](op, n, x, y);
+  for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : op == FOLD_MAX ? -(real)INFINITY : 0;
+  for (idx l = 0; y && l < n; l++) factors[l] = y[l];
+  return fold_for[isa_best()](op, PARTS, few, factors);
 }
 
 real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
@@ -6674,10 +6674,10 @@ real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
 real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
 
 WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
-    for (idx j = 0; j < n; j++) y[j] += x[j];
+  for (idx j = 0; j < n; j++) y[j] += x[j];
 }
 WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
-    for (idx j = 0; j < n; j++) y[j] *= x[j];
+  for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
 WIDE(vec_shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
 WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
@@ -6708,97 +6708,97 @@ enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
-    idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
-    real *kt, *vt;                      /* [D,N] [D,N] */
-    real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
-    real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
+  idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
+  real *kt, *vt;                      /* [D,N] [D,N] */
+  real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
+  real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
 static idx tile_size(const Config *c, idx N) {
-    return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
+  return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
 static Tile tile_of(const Config *c, const Acts *a, idx N) {
-    Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
-    t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
-    t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
-    t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
-    return t;
+  Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
+  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
+  t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
+  t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
+  return t;
 }
 
 /* The keys [lo,hi) that rows i0 <= i < i1 see between them: i0 sees farthest back, to i0-w+1, and
  * i1-1 farthest ahead. Keys between a prefix and a window far behind it are in it too, masked. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-    int w = config_window(c, l), first = c->sink_token ? 1 : 0;
-    Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
-    if (c->prefix) {
-        if (s.lo > first) s.lo = first;
-        if (s.hi < first + c->prefix) s.hi = at_most(first + c->prefix, N);
-    }
-    return s;
+  int w = config_window(c, l), first = c->sink_token ? 1 : 0;
+  Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
+  if (c->prefix) {
+    if (s.lo > first) s.lo = first;
+    if (s.hi < first + c->prefix) s.hi = at_most(first + c->prefix, N);
+  }
+  return s;
 }
 
 /* How many of the tile's columns row i reads: up to its own key, or the last of the prefix. */
 static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
-    return span_of(c, l, N, i, i + 1).hi - tile.lo;
+  return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
 /* The scores of rows [i0,i1) of head h into t->z: *, then row_columns of each. q is row i0. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
-    const Config *c = &m->c;
-    const real *bias = head_bias(a, h);
-    idx stride = c->heads * t->D, w = config_window(c, l);
-    matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
-                span.hi - span.lo, t->D, false);
-    for (idx i = i0; i < i1; i++) {
-        real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
-        idx seen = row_columns(c, l, t->N, span, i);
-        vec_scale(seen, keys, score_scale(c, l));
-        if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
-        for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
-            if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
-        z[0] = extra_score(m, l, h, q + (i - i0) * stride);
-    }
+  const Config *c = &m->c;
+  const real *bias = head_bias(a, h);
+  idx stride = c->heads * t->D, w = config_window(c, l);
+  matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
+              span.hi - span.lo, t->D, false);
+  for (idx i = i0; i < i1; i++) {
+    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
+    idx seen = row_columns(c, l, t->N, span, i);
+    vec_scale(seen, keys, score_scale(c, l));
+    if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
+    for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
+        if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+    z[0] = extra_score(m, l, h, q + (i - i0) * stride);
+  }
 }
 
 /* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key, 0 where
  * invisible. z, a, spare [1+n] are of the keys of span. Weights leave as scale * a. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, real row_stat, real *spare) {
-    idx extra = c->extra ? 1 : 0, S = extra + N;
-    row_metric(c, span.hi - span.lo + 1, a, row_stat, spare);
-    const real *from[] = {z, a, spare};
-    real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
-    for (idx k = 0; k < 3; k++) {
-        if (!map[k]) continue;
-        real *to = map[k] + row * S, *keys = to + extra;
-        zero(to, S);
-        if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
-        for (idx j = span.lo; j < span.hi; j++)
-            if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
-    }
+  idx extra = c->extra ? 1 : 0, S = extra + N;
+  row_metric(c, span.hi - span.lo + 1, a, row_stat, spare);
+  const real *from[] = {z, a, spare};
+  real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
+  for (idx k = 0; k < 3; k++) {
+    if (!map[k]) continue;
+    real *to = map[k] + row * S, *keys = to + extra;
+    zero(to, S);
+    if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
+    for (idx j = span.lo; j < span.hi; j++)
+        if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
+  }
 }
 
 /* The rows of a block under --plain, whose forward keeps no map, are made once more. */
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
-    const Config *c = &m->c;
-    const LayerActs *la = &a->layer[l];
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads;
-    PARALLEL
-    for (idx bh = 0; bh < B * H; bh++) {
-        idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
-        const real *k = la->fk + (first * K + h / (H / K)) * D;
-        real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
-        for (idx i = 0; i < N; i++) {
-            row_scores(m, a, l, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
-            copy(row, z, N + 1);
-            real row_stat = row_forward(c, N + 1, row, spare);
-            probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
-        }
+  const Config *c = &m->c;
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads;
+  PARALLEL
+  for (idx bh = 0; bh < B * H; bh++) {
+    idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
+    const real *k = la->fk + (first * K + h / (H / K)) * D;
+    real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
+    for (idx i = 0; i < N; i++) {
+      row_scores(m, a, l, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
+      copy(row, z, N + 1);
+      real row_stat = row_forward(c, N + 1, row, spare);
+      probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
     }
+  }
 }
 
 /* ABLATIONS. paper eval --ablate takes one column j from all rows but j's own, in every block and
@@ -6808,70 +6808,70 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
  *   mean     v_j becomes the mean of the sequence's v
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
-    idx j = a->ablation ? a->ablation->column[b] : i;
-    if (j < 0) return 0;
-    return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
+  idx j = a->ablation ? a->ablation->column[b] : i;
+  if (j < 0) return 0;
+  return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
 }
 
 /* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
  * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE wherever the rows
  * begin, so a row made from a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const LayerActs *la = &a->layer[l];
-    idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
-    idx row0 = (b * c->heads + h) * R - a->past;
-    idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
-    const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
-    const real *vstar = extra_value(c, w, a, h);
-    /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
-    real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
-    if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
-    for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
-    if (mean) vec_scale(D, mean, (real)(1 / (double)N));
-    for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
-        idx start = i0 - i0 % TILE;
-        i1 = at_most(start + TILE, N);
-        Span span = span_of(c, l, N, start, i1);
-        idx n = span.hi - span.lo;
-        tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
-        for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
-            real *row = t->z + (i - i0) * ld;
-            idx seen = row_columns(c, l, N, span, i);
-            Span own = {span.lo, span.lo + seen};
-            idx cut = ablated_column(a, b, i, own);
-            if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
-            if (a->probe) copy(t->a, row, seen + 1);
-            real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
-            zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-            if (a->probe)
-                probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
-            taken[i - i0] = cut < 0 ? 0 : row[cut];
-            if (cut >= 0) row[cut] = 0;
-        }
-        matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
-                    rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-        for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
-            real *o_i = la->o + (q0 + i * Qw);
-            if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
-            if (mean) add_times(D, o_i, taken[i - i0], mean);
-            vec_scale(D, o_i, (real)c->scale);
-            if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
-        }
+  const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
+  idx row0 = (b * c->heads + h) * R - a->past;
+  idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
+  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
+  const real *vstar = extra_value(c, w, a, h);
+  /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
+  real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
+  if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
+  for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
+  if (mean) vec_scale(D, mean, (real)(1 / (double)N));
+  for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
+    idx start = i0 - i0 % TILE;
+    i1 = at_most(start + TILE, N);
+    Span span = span_of(c, l, N, start, i1);
+    idx n = span.hi - span.lo;
+    tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
+    for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
+      real *row = t->z + (i - i0) * ld;
+      idx seen = row_columns(c, l, N, span, i);
+      Span own = {span.lo, span.lo + seen};
+      idx cut = ablated_column(a, b, i, own);
+      if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
+      if (a->probe) copy(t->a, row, seen + 1);
+      real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
+      zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+      if (a->probe)
+          probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+      taken[i - i0] = cut < 0 ? 0 : row[cut];
+      if (cut >= 0) row[cut] = 0;
     }
+    matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
+                rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
+    for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+      real *o_i = la->o + (q0 + i * Qw);
+      if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
+      if (mean) add_times(D, o_i, taken[i - i0], mean);
+      vec_scale(D, o_i, (real)c->scale);
+      if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
+    }
+  }
 }
 
 /* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
-    idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
-    PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K;
-        Tile t = tile_of(&m->c, a, N);
-        transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
-        for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
-    }
+  idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
+  PARALLEL
+  for (idx task = 0; task < B * K; task++) {
+    idx b = task / K, kh = task % K;
+    Tile t = tile_of(&m->c, a, N);
+    transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
+    for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
+  }
 }
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
@@ -6879,75 +6879,75 @@ WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
       const real *restrict da, real scale, real delta),
      (n, dz, deriv, dlogz, da, scale, delta)) {
-    for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
+  for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
 /* head_backward (3.7) for rows [i0,i1); the scale, there in da, is here in delta, dz and a. */
 static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
                           idx i1) {
-    const Config *c = &m->c;
-    const Layer *w = &m->w.layer[l];
-    const LayerActs *la = &a->layer[l];
-    idx D = t->D, N = t->N, ld = t->ld, R = i1 - i0, bh = b * c->heads + h;
-    idx Qw = c->heads * D, Kw = c->kv_heads * D;
-    idx q0 = (b * N + i0) * Qw + h * D, k0 = b * N * Kw + h / (c->heads / c->kv_heads) * D;
-    Span span = span_of(c, l, N, i0, i1);
-    idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
-    const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-    const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
-    real *dq = a->dq + q0, scale = (real)c->scale;
-    real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
-    real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = t->D, N = t->N, ld = t->ld, R = i1 - i0, bh = b * c->heads + h;
+  idx Qw = c->heads * D, Kw = c->kv_heads * D;
+  idx q0 = (b * N + i0) * Qw + h * D, k0 = b * N * Kw + h / (c->heads / c->kv_heads) * D;
+  Span span = span_of(c, l, N, i0, i1);
+  idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
+  const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
+  const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
+  real *dq = a->dq + q0, scale = (real)c->scale;
+  real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+  real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
 
-    /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
-    matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
-    for (idx i = 0; i < R; i++) {
-        t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
-        vec_add(D, dvplus, dout + i * Qw);
-    }
-    tile_scores(m, a, l, h, t, q, span, i0, i1);
-    for (idx i = 0; i < R; i++) {
-        real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
-        idx seen = row_columns(c, l, N, span, i0 + i);
-        /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
-        row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
-        real delta = scale * vec_dot(seen + 1, a_i, da);
-        row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);     /* dz, over z */
-        /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
-        if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
-        *dlogit += z[0];
-        vec_scale(seen + 1, z, score_scale(c, l));
-        if (scale != 1) vec_scale(seen + 1, a_i, scale);
-        zero(z + 1 + seen, n - seen);
-        zero(a_i + 1 + seen, n - seen);
-    }
-    /* z_ij = <q_i, k_j>/sqrt(D): dq in full, but a part of dk, since other rows see k_j too; dv */
-    matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
-    matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
-    matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
-    for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
-        if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
-        if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
-        if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
-    }
+  /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
+  matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
+  for (idx i = 0; i < R; i++) {
+    t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
+    vec_add(D, dvplus, dout + i * Qw);
+  }
+  tile_scores(m, a, l, h, t, q, span, i0, i1);
+  for (idx i = 0; i < R; i++) {
+    real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
+    idx seen = row_columns(c, l, N, span, i0 + i);
+    /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
+    row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
+    real delta = scale * vec_dot(seen + 1, a_i, da);
+    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);     /* dz, over z */
+    /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
+    if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
+    *dlogit += z[0];
+    vec_scale(seen + 1, z, score_scale(c, l));
+    if (scale != 1) vec_scale(seen + 1, a_i, scale);
+    zero(z + 1 + seen, n - seen);
+    zero(a_i + 1 + seen, n - seen);
+  }
+  /* z_ij = <q_i, k_j>/sqrt(D): dq in full, but a part of dk, since other rows see k_j too; dv */
+  matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
+  matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
+  matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
+  for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+    if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
+    if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
+    if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
+  }
 }
 
 /* attention_backward (3.7). */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
-    const LayerActs *la = &a->layer[l];
-    idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
-    slots_begin(&m->c, a, B, N);
-    PARALLEL
-    for (idx task = 0; task < B * K; task++) {
-        idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
-        Tile t = tile_of(&m->c, a, N);
-        transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
-        transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
-        for (idx h = kh * group; h < (kh + 1) * group; h++)
-            for (idx i0 = 0; i0 < N; i0 += TILE)
-                tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
-    }
-    slots_end(m, a, l, B);
+  const LayerActs *la = &a->layer[l];
+  idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
+  slots_begin(&m->c, a, B, N);
+  PARALLEL
+  for (idx task = 0; task < B * K; task++) {
+    idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
+    Tile t = tile_of(&m->c, a, N);
+    transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
+    transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
+    for (idx h = kh * group; h < (kh + 1) * group; h++)
+        for (idx i0 = 0; i0 < N; i0 += TILE)
+            tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
+  }
+  slots_end(m, a, l, B);
 }
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
@@ -6955,12 +6955,12 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
  * made, to the same bits. Returns R. All rows are made anew under --plain; while a prefix is not
  * all in the cache, since its tokens see each other; and in a model with Mamba blocks. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-    if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
-    a->past = from ? config_rows(&m->c, from) : 0;
-    idx R = forward_rows(&m->c, a, T - from);
-    model_forward(m, a, ids + from, 1, T - from);
-    a->past = 0;
-    return (int)R;
+  if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
+  a->past = from ? config_rows(&m->c, from) : 0;
+  idx R = forward_rows(&m->c, a, T - from);
+  model_forward(m, a, ids + from, 1, T - from);
+  a->past = 0;
+  return (int)R;
 }
 
 /* MEMORY OF A PASS. Every array of struct Acts lies in one arena. A walk over the lists of them
@@ -6970,10 +6970,10 @@ typedef struct Room { real **at; idx n; } Room;              /* an array, and ho
 
 /* An array of 0 numbers, which the variant lacks, is NULL. Sizes round up to 16, for alignment. */
 static void arena_take(Arena *arena, const Room *room, size_t n) {
-    for (; n--; room++) {
-        *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
-        arena->used += (room->n + 15) / 16 * 16;
-    }
+  for (; n--; room++) {
+    *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
+    arena->used += (room->n + 15) / 16 * 16;
+  }
 }
 
 /* A block, but for its keys and values. Without a backward an array is free once it has been read
@@ -6984,72 +6984,72 @@ static void arena_take(Arena *arena, const Room *room, size_t n) {
  *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
  *   f1, fa        the activation works in place */
 static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps, real *h0) {
-    idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
-    idx K = rows * c->kv_heads * c->head_dim;
-    bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-    bool post = c->place == PLACE_POST;
-    const Room room[] = {
-        {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
-        {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
-        {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
-        {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
-        {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
-        {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0}};
-    arena_take(at, room, sizeof room / sizeof *room);
-    if (!phi) la->fq = la->q;
-    if (keeps) return;
-    la->o = la->n1;
-    la->n2 = post ? h0 : la->n1;
-    la->fa = la->f1;
-    la->s2 = post ? la->s1 : h0;
+  idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
+  idx K = rows * c->kv_heads * c->head_dim;
+  bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
+  bool post = c->place == PLACE_POST;
+  const Room room[] = {
+    {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
+    {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
+    {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
+    {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
+    {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
+    {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0}};
+  arena_take(at, room, sizeof room / sizeof *room);
+  if (!phi) la->fq = la->q;
+  if (keeps) return;
+  la->o = la->n1;
+  la->n2 = post ? h0 : la->n1;
+  la->fa = la->f1;
+  la->s2 = post ? la->s1 : h0;
 }
 
 /* All arrays. A backward's are one set for all blocks: each is done before the next one begins. */
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
-    const Config *c = &m->c;
-    bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
-    bool phi = c->kernel != KERNEL_IDENTITY;
-    idx N = a->N, rows = a->B * N, D = c->head_dim, E = c->embed_dim != c->dim ? c->embed_dim : 0;
-    idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads;
-    int pos = c->pos;
-    idx half = pos == POS_ROTARY ? N * c->rotary_dims / 2 : 0, biases = 2 * N - 1;
-    idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
-    arena_take(at, &(Room){&a->h0, C}, 1);
-    for (int l = 0; l < c->layers; l++) {
-        LayerActs *la = &a->layer[l];
-        *la = a->layer[0];
-        if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
-        if (l > 0 && what == ACTS_ONE) continue;             /* k and v: what later rows ask for */
-        arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
-        if (!phi) la->fk = la->k;
-    }
-    a->scratch_size = tile_size(c, N);
-    const Room room[] = {
-        {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
-        {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
-        {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
-        {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
-        {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
-        {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, SLICE * c->dim},
-        {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
-        {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
-        {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
-        {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
-        {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
-        {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
-    arena_take(at, room, sizeof room / sizeof *room);
-    if (!all) a->fnorm = a->layer[0].n1;                     /* the last block is through */
-    if (!add) a->dosum = a->dout;
+  const Config *c = &m->c;
+  bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
+  bool phi = c->kernel != KERNEL_IDENTITY;
+  idx N = a->N, rows = a->B * N, D = c->head_dim, E = c->embed_dim != c->dim ? c->embed_dim : 0;
+  idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads;
+  int pos = c->pos;
+  idx half = pos == POS_ROTARY ? N * c->rotary_dims / 2 : 0, biases = 2 * N - 1;
+  idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
+  arena_take(at, &(Room){&a->h0, C}, 1);
+  for (int l = 0; l < c->layers; l++) {
+    LayerActs *la = &a->layer[l];
+    *la = a->layer[0];
+    if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
+    if (l > 0 && what == ACTS_ONE) continue;             /* k and v: what later rows ask for */
+    arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
+    if (!phi) la->fk = la->k;
+  }
+  a->scratch_size = tile_size(c, N);
+  const Room room[] = {
+    {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
+    {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
+    {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
+    {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
+    {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
+    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, SLICE * c->dim},
+    {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
+    {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
+    {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
+    {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
+    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
+    {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
+  arena_take(at, room, sizeof room / sizeof *room);
+  if (!all) a->fnorm = a->layer[0].n1;                     /* the last block is through */
+  if (!add) a->dosum = a->dout;
 }
 
 /* How many numbers acts_create takes. */
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-    if (!e->status) take_all(m, &a, &at, what);
-    free(a.layer);
-    return at.used;
+  Arena at = {NULL, 0};
+  Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+  a.layer = grab(m->c.layers, sizeof(LayerActs), e);
+  if (!e->status) take_all(m, &a, &at, what);
+  free(a.layer);
+  return at.used;
 }
 
 /* Room for B sequences of T tokens, everything 0 but the tables of positions. A pass must not run
@@ -7058,22 +7058,22 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
  *   ACTS_ALL     everything, for a backward, and what the backward needs beside
  *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
-    Arena at = {NULL, 0};
-    *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-    a->layer = grab(m->c.layers, sizeof(LayerActs), e);
-    a->loss_row = grab((idx)B * T, sizeof(double), e);
-    a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-    if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
-    if (e->status) { acts_free(a); return e->status; }
-    take_all(m, a, &at, what);                               /* second walk: where */
-    positions_tabulate(&m->c, a, a->N);
-    if (a->vfixed) fixed_value(&m->c, a->vfixed);
-    return 0;
+  Arena at = {NULL, 0};
+  *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+  a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+  a->loss_row = grab((idx)B * T, sizeof(double), e);
+  a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+  if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+  if (e->status) { acts_free(a); return e->status; }
+  take_all(m, a, &at, what);                               /* second walk: where */
+  positions_tabulate(&m->c, a, a->N);
+  if (a->vfixed) fixed_value(&m->c, a->vfixed);
+  return 0;
 }
 
 void acts_free(Acts *a) {
-    free(a->layer); free(a->loss_row); free(a->arena);
-    *a = (Acts){0};
+  free(a->layer); free(a->loss_row); free(a->arena);
+  *a = (Acts){0};
 }
 
 /* =================================================================================================
@@ -7089,18 +7089,18 @@ void acts_free(Acts *a) {
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
-    char pattern[1100];
-    struct _finddata_t found;
-    snprintf(pattern, sizeof pattern, "%s/*", path);
-    intptr_t walk = _findfirst(pattern, &found);
-    if (walk == -1) return false;
-    do {
-        if (found.name[0] == '.' || found.attrib & _A_SUBDIR) continue;
-        int n = snprintf(pattern, sizeof pattern, "%s/%s", path, found.name);
-        if (n < (int)sizeof pattern) bytes_add(names, pattern, (size_t)n + 1, e);
-    } while (!_findnext(walk, &found));
-    _findclose(walk);
-    return true;
+  char pattern[1100];
+  struct _finddata_t found;
+  snprintf(pattern, sizeof pattern, "%s/*", path);
+  intptr_t walk = _findfirst(pattern, &found);
+  if (walk == -1) return false;
+  do {
+    if (found.name[0] == '.' || found.attrib & _A_SUBDIR) continue;
+    int n = snprintf(pattern, sizeof pattern, "%s/%s", path, found.name);
+    if (n < (int)sizeof pattern) bytes_add(names, pattern, (size_t)n + 1, e);
+  } while (!_findnext(walk, &found));
+  _findclose(walk);
+  return true;
 }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 static int make_folder(const char *path) { return _mkdir(path); }
@@ -7110,9 +7110,9 @@ static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY)
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
                                                 unsigned long how);
 static bool take_name(const char *from, const char *to) {
-    if (MoveFileExA(from, to, 1 | 8)) return true;
-    errno = EACCES;
-    return false;
+  if (MoveFileExA(from, to, 1 | 8)) return true;
+  errno = EACCES;
+  return false;
 }
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by the wall */
 #else
@@ -7125,22 +7125,22 @@ static int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
 double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 static bool folder_files(const char *path, Bytes *names, Error *e) {
-    char name[1100];
-    struct stat is;
-    DIR *folder = opendir(path);
-    if (!folder) return false;
-    for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
-        int n = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-        if (entry->d_name[0] == '.' || n >= (int)sizeof name) continue;
-        if (!stat(name, &is) && S_ISREG(is.st_mode)) bytes_add(names, name, (size_t)n + 1, e);
-    }
-    closedir(folder);
-    return true;
+  char name[1100];
+  struct stat is;
+  DIR *folder = opendir(path);
+  if (!folder) return false;
+  for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
+    int n = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+    if (entry->d_name[0] == '.' || n >= (int)sizeof name) continue;
+    if (!stat(name, &is) && S_ISREG(is.st_mode)) bytes_add(names, name, (size_t)n + 1, e);
+  }
+  closedir(folder);
+  return true;
 }
 #endif
 
@@ -7160,198 +7160,198 @@ static int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); 
  * second so, with 1000 turns 33 ms. Read before main begins, so the program starts itself again. */
 static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
-    if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
-        !setenv("GOMP_SPINCOUNT", "1000", 0))
-        execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
+  if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
+      !setenv("GOMP_SPINCOUNT", "1000", 0))
+      execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
 #else
-    (void)argv;
+  (void)argv;
 #endif
 }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
-    if (e->status) return e->status;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(e->text, sizeof e->text, format, args);
-    va_end(args);
-    /* one line stays one, whatever names hold */
-    for (char *c = e->text; *c; c++) if ((unsigned char)*c < ' ' || *c == 0x7F) *c = '?';
-    return e->status = status;
+  if (e->status) return e->status;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(e->text, sizeof e->text, format, args);
+  va_end(args);
+  /* one line stays one, whatever names hold */
+  for (char *c = e->text; *c; c++) if ((unsigned char)*c < ' ' || *c == 0x7F) *c = '?';
+  return e->status = status;
 }
 
 void *grab(idx count, size_t size, Error *e) {
-    bool fits = count >= 0 && size && (size_t)count <= PTRDIFF_MAX / size;
-    void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
-    if (!p)
-        fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
-                   "--layers", (double)count * (double)size / 1e6);
-    return p;
+  bool fits = count >= 0 && size && (size_t)count <= PTRDIFF_MAX / size;
+  void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
+  if (!p)
+      fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
+                 "--layers", (double)count * (double)size / 1e6);
+  return p;
 }
 
 uint64_t rng_next(Rng *r) {
-    uint64_t x = (r->state += 0x9E3779B97F4A7C15u);
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
+  uint64_t x = (r->state += 0x9E3779B97F4A7C15u);
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
 }
 
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
 /* By multiplication: a number below n is off its share by less than n / 2^53. */
 uint64_t rng_below(Rng *r, uint64_t n) { return (uint64_t)(rng_uniform(r) * (double)n); }
 double rng_normal(Rng *r) {
-    double u = 1 - rng_uniform(r), v = rng_uniform(r);       /* u in (0,1] */
-    return sqrt(-2 * log(u)) * cos(2 * PI * v);
+  double u = 1 - rng_uniform(r), v = rng_uniform(r);       /* u in (0,1] */
+  return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
 /* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. What comes in pieces has the same hash. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
-    const unsigned char *p = bytes;
-    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
-    return h;
+  const unsigned char *p = bytes;
+  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
+  return h;
 }
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
-    return hash_end(hash_add(hash_start(seed), bytes, n));
+  return hash_end(hash_add(hash_start(seed), bytes, n));
 }
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
-    if (!b->at || n > b->room - b->size) {
-        size_t room = b->room ? b->room : 256;
-        while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
-        unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
-        if (!at)
-            return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file",
-                        (double)room / 1e6);
-        b->at = at;
-        b->room = room;
-    }
-    if (n) memcpy(b->at + b->size, from, n);
-    b->size += n;
-    return 0;
+  if (!b->at || n > b->room - b->size) {
+    size_t room = b->room ? b->room : 256;
+    while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
+    unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
+    if (!at)
+        return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file",
+                    (double)room / 1e6);
+    b->at = at;
+    b->room = room;
+  }
+  if (n) memcpy(b->at + b->size, from, n);
+  b->size += n;
+  return 0;
 }
 
 /* Appends what printf would print; the string's 0 is not added. */
 int bytes_print(Bytes *b, Error *e, const char *format, ...) {
-    char text[2048];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (n < 0 || n >= (int)sizeof text)
-        return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
-    return bytes_add(b, text, (size_t)n, e);
+  char text[2048];
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  if (n < 0 || n >= (int)sizeof text)
+      return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
+  return bytes_add(b, text, (size_t)n, e);
 }
 void bytes_free(Bytes *b) {
-    free(b->at);
-    *b = (Bytes){0};
+  free(b->at);
+  *b = (Bytes){0};
 }
 
 /* Little-endian numbers, byte by byte: the files are the same on every machine. */
 static void number_put(unsigned char *p, uint64_t x, int bytes) {
-    for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+  for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
 }
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
-    unsigned char out[8];
-    number_put(out, x, bytes);
-    return bytes_add(b, out, (size_t)bytes, e);
+  unsigned char out[8];
+  number_put(out, x, bytes);
+  return bytes_add(b, out, (size_t)bytes, e);
 }
 uint64_t number_at(const unsigned char *p, int bytes) {
-    uint64_t x = 0;
-    for (int i = bytes - 1; i >= 0; i--) x = x << 8 | p[i];
-    return x;
+  uint64_t x = 0;
+  for (int i = bytes - 1; i >= 0; i--) x = x << 8 | p[i];
+  return x;
 }
 
 int file_read(const char *path, Bytes *out, Error *e) {
-    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-    unsigned char buffer[1 << 15];
-    size_t n;
-    if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
-    while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
-        if (bytes_add(out, buffer, n, e)) break;
-    if (ferror(f))
-        fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
-    if (f != stdin) fclose(f);
-    return e->status;
+  FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+  unsigned char buffer[1 << 15];
+  size_t n;
+  if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+  while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
+      if (bytes_add(out, buffer, n, e)) break;
+  if (ferror(f))
+      fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
+  if (f != stdin) fclose(f);
+  return e->status;
 }
 
 static int by_name(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+  return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 int files_list(const char *path, Bytes *names, Error *e) {
-    Bytes found = {0};
-    size_t count = 0;
-    if (!folder_files(path, &found, e)) return bytes_add(names, path, strlen(path) + 1, e);
-    for (size_t i = 0; i < found.size; i++) count += !found.at[i];
-    char **name = grab((idx)count, sizeof *name, e);
-    for (size_t i = 0, at = 0; i < count && name; i++, at += strlen(name[i - 1]) + 1)
-        name[i] = (char *)found.at + at;
-    if (name) qsort(name, count, sizeof *name, by_name);
-    for (size_t i = 0; i < count && !e->status; i++)
-        bytes_add(names, name[i], strlen(name[i]) + 1, e);
-    free(name);
-    bytes_free(&found);
-    return count ? e->status
-                 : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
+  Bytes found = {0};
+  size_t count = 0;
+  if (!folder_files(path, &found, e)) return bytes_add(names, path, strlen(path) + 1, e);
+  for (size_t i = 0; i < found.size; i++) count += !found.at[i];
+  char **name = grab((idx)count, sizeof *name, e);
+  for (size_t i = 0, at = 0; i < count && name; i++, at += strlen(name[i - 1]) + 1)
+      name[i] = (char *)found.at + at;
+  if (name) qsort(name, count, sizeof *name, by_name);
+  for (size_t i = 0; i < count && !e->status; i++)
+      bytes_add(names, name[i], strlen(name[i]) + 1, e);
+  free(name);
+  bytes_free(&found);
+  return count ? e->status
+               : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
 }
 
 /* The bytes go to PATH.new, to the disk, and only then take PATH's name: a reader of PATH finds
  * the old file or the new one, whole. */
 int writing_begin(Writing *w, const char *path, Error *e) {
-    *w = (Writing){.path = path};
-    if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
-        return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-    if (!(w->f = fopen(w->beside, "wb")))
-        return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
-                    strerror(errno));
-    return 0;
+  *w = (Writing){.path = path};
+  if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
+      return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
+  if (!(w->f = fopen(w->beside, "wb")))
+      return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+                  strerror(errno));
+  return 0;
 }
 void writing_add(Writing *w, const void *at, size_t n) {
-    errno = 0;
-    if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
+  errno = 0;
+  if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
 }
 int writing_end(Writing *w, Error *e) {
-    errno = 0;
-    if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
-    if (fclose(w->f) && !w->cause) w->cause = errno ? errno : EIO;
-    if (!w->cause && !e->status) {
-        if (take_name(w->beside, w->path)) return 0;
-        w->cause = errno;
-    }
-    remove(w->beside);
-    return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
-                strerror(w->cause));
+  errno = 0;
+  if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
+  if (fclose(w->f) && !w->cause) w->cause = errno ? errno : EIO;
+  if (!w->cause && !e->status) {
+    if (take_name(w->beside, w->path)) return 0;
+    w->cause = errno;
+  }
+  remove(w->beside);
+  return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
+              strerror(w->cause));
 }
 int file_write(const char *path, const void *at, size_t n, Error *e) {
-    Writing w;
-    if (writing_begin(&w, path, e)) return e->status;
-    writing_add(&w, at, n);
-    return writing_end(&w, e);
+  Writing w;
+  if (writing_begin(&w, path, e)) return e->status;
+  writing_add(&w, at, n);
+  return writing_end(&w, e);
 }
 
 bool file_missing(const char *path) {
-    FILE *f = fopen(path, "rb");
-    bool missing = !f && errno == ENOENT;
-    if (f) fclose(f);
-    return missing;
+  FILE *f = fopen(path, "rb");
+  bool missing = !f && errno == ENOENT;
+  if (f) fclose(f);
+  return missing;
 }
 
 /* Asked before hours of work. */
 int file_ready(const char *path, Error *e) {
-    char folder[sizeof ((Writing *)0)->beside];
-    Writing w;
-    for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
-        if (path[n] == '/') {
-            snprintf(folder, n + 1, "%s", path);
-            make_folder(folder);                 /* there already, or what is next tells */
-        }
-    if (path[0] && !writing_begin(&w, path, e)) {
-        fclose(w.f);
-        remove(w.beside);
+  char folder[sizeof ((Writing *)0)->beside];
+  Writing w;
+  for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
+      if (path[n] == '/') {
+      snprintf(folder, n + 1, "%s", path);
+      make_folder(folder);                 /* there already, or what is next tells */
     }
-    return e->status;
+  if (path[0] && !writing_begin(&w, path, e)) {
+    fclose(w.f);
+    remove(w.beside);
+  }
+  return e->status;
 }
 
 /* =================================================================================================
@@ -7373,359 +7373,359 @@ int file_ready(const char *path, Error *e) {
 #define STRING(name) "", 0, 0, name
 
 const Option OPTIONS[] = {
-    {"layers", MODEL('i', layers), "4", 1, 1024, "L", "blocks (paper: 10)"},
-    {"heads", MODEL('i', heads), "2", 1, 1024, "H", "query heads (paper: 8; Table 12)"},
-    {"kv-heads", MODEL('i', kv_heads), "0", 1, 1024, "K", "key heads; default: as many as heads"},
-    {"dim", MODEL('i', dim), "64", 1, 1 << 20, "C", "width of the model (paper: 768)"},
-    {"head-dim", MODEL('i', head_dim), "0", 1, 1 << 20, "D", "width of a head; default: C / H"},
-    {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
-    {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
-    {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
-    {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
-    {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-    {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
-    {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
-    {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
-    {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"},
-    {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
-    {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
-    {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
-    {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
-    {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
-    {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
-    {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
-    {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
-    {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
-    {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"},
-    {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
-    {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
-    {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
-    {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
-    {"sim", MODEL('c', sim), WORDS("exp", SIM), "similarity s(z) (Table 15)"},
-    {"normalizer", MODEL('c', normalizer), WORDS("sum", NORMALIZER), "Z (Table 15)"},
-    {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
-    {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
-    {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
-    {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
-    {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N", "learned dims (Table 13) [all]"},
-    {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
-    {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
-    {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
-    {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
-    {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
-    {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
-    {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-    {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
-    {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
-    {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"},
-    {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
-    {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
-    {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
-    {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
-    {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
-    {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
-    {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"},
-    {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-    {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
-    {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
-    {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
-    {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
-    {"steps", TRAIN('i', steps), "2000", 0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
-    {"lr", TRAIN('d', lr), "4e-3", 0, 1e3, "X", "learning rate (paper: 4e-4; Table 9)"},
-    {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
-    {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
-    {"schedule", TRAIN('c', schedule), WORDS("constant", SCHEDULE), "after the warm-up"},
-    {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "the optimiser"},
-    {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
-    {"decay", TRAIN('c', decay), WORDS("all", DECAY), "what it acts on"},
-    {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
-    {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
-    {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
-    {"adam-eps", TRAIN('d', adam_eps), "1e-8", 0, 1, "X", "AdamW's epsilon"},
-    {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
-    {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
-    {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
-    {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
-    {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
-    {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
-    {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
-    {"tokens", DATA('s', tokens), STRING("FILE"), "16-bit ids as of llm.c or nanoGPT; folder; -"},
-    {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
-    {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
-    {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
-    {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
-    {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
-    {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
-    {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
-    {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
-    {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
-    {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
-    {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
-    {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
-    {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
-    {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
-    {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"},
-    {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"},
-    {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"},
-    {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
-    {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
-    {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
-    {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
-    {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
-    {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
-    {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
-    {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
-    {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
-    {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
-    {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
-    {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
-    {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
-    {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
-    {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"},
-    {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"},
-    {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
-    {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
+  {"layers", MODEL('i', layers), "4", 1, 1024, "L", "blocks (paper: 10)"},
+  {"heads", MODEL('i', heads), "2", 1, 1024, "H", "query heads (paper: 8; Table 12)"},
+  {"kv-heads", MODEL('i', kv_heads), "0", 1, 1024, "K", "key heads; default: as many as heads"},
+  {"dim", MODEL('i', dim), "64", 1, 1 << 20, "C", "width of the model (paper: 768)"},
+  {"head-dim", MODEL('i', head_dim), "0", 1, 1 << 20, "D", "width of a head; default: C / H"},
+  {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
+  {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
+  {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
+  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
+  {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
+  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
+  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
+  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
+  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"},
+  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
+  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
+  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
+  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
+  {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
+  {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
+  {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
+  {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
+  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
+  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"},
+  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
+  {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
+  {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
+  {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
+  {"sim", MODEL('c', sim), WORDS("exp", SIM), "similarity s(z) (Table 15)"},
+  {"normalizer", MODEL('c', normalizer), WORDS("sum", NORMALIZER), "Z (Table 15)"},
+  {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
+  {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
+  {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
+  {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
+  {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N", "learned dims (Table 13) [all]"},
+  {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
+  {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
+  {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
+  {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
+  {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
+  {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
+  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
+  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
+  {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
+  {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"},
+  {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
+  {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
+  {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
+  {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
+  {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
+  {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
+  {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"},
+  {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
+  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
+  {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
+  {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
+  {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
+  {"steps", TRAIN('i', steps), "2000", 0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
+  {"lr", TRAIN('d', lr), "4e-3", 0, 1e3, "X", "learning rate (paper: 4e-4; Table 9)"},
+  {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
+  {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
+  {"schedule", TRAIN('c', schedule), WORDS("constant", SCHEDULE), "after the warm-up"},
+  {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "the optimiser"},
+  {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
+  {"decay", TRAIN('c', decay), WORDS("all", DECAY), "what it acts on"},
+  {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
+  {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
+  {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
+  {"adam-eps", TRAIN('d', adam_eps), "1e-8", 0, 1, "X", "AdamW's epsilon"},
+  {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
+  {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
+  {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
+  {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
+  {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
+  {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
+  {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
+  {"tokens", DATA('s', tokens), STRING("FILE"), "16-bit ids as of llm.c or nanoGPT; folder; -"},
+  {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
+  {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
+  {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
+  {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
+  {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
+  {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
+  {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
+  {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
+  {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
+  {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
+  {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
+  {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
+  {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
+  {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
+  {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"},
+  {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"},
+  {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"},
+  {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
+  {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
+  {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
+  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
+  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
+  {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
+  {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
+  {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
+  {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
+  {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
+  {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
+  {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
+  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
+  {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
+  {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"},
+  {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"},
+  {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
+  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
 enum { VALUE_ROOM = 96 };
 /* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
-    char *to = text;
-    if (o->kind != 'c') return o->value;
-    for (const char *at = o->value; at; at = strchr(at, ' ')) {
-        for (at = strchr(at, '_') + 1; *at && *at != ','; at++)
-            *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
-        *to++ = *at ? '|' : 0;
-    }
-    return text;
+  char *to = text;
+  if (o->kind != 'c') return o->value;
+  for (const char *at = o->value; at; at = strchr(at, ' ')) {
+    for (at = strchr(at, '_') + 1; *at && *at != ','; at++)
+        *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
+    *to++ = *at ? '|' : 0;
+  }
+  return text;
 }
 
 /* Word i of a choice, "" beyond the last. */
 static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-    char words[VALUE_ROOM];
-    const char *at = option_value(o, words);
-    for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
-    snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
-    return word;
+  char words[VALUE_ROOM];
+  const char *at = option_value(o, words);
+  for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
+  snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
+  return word;
 }
 
 /* Writes text into the field of option o; checks nothing but the form and the bounds. */
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
-    void *at = (char *)base + o->field;
-    const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
-    char *end, word[VALUE_ROOM];
-    int row = 0;
-    const double x = strtod(text, &end);
-    const bool number = *text && !*end && !isspace((unsigned char)*text)
-                     && (o->kind == 'd' || x == floor(x))
-                     && (!bounded || (x >= o->least && x <= o->most));
-    if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
-    else if (o->kind == 's')
-        fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
-    else if (o->kind == 'c') {
-        while (*option_word(o, row, word) && strcmp(word, text)) row++;
-        if (*word) *(int *)at = row;
-        else fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-                  option_value(o, word));
-    } else if (!number)
-        fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
-             o->kind == 'd' ? "" : "whole ", o->least, o->most);
-    else if (o->kind == 'd') *(double *)at = x;
-    else *(int *)at = (int)x;
-    return e->status;
+  void *at = (char *)base + o->field;
+  const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
+  char *end, word[VALUE_ROOM];
+  int row = 0;
+  const double x = strtod(text, &end);
+  const bool number = *text && !*end && !isspace((unsigned char)*text)
+                   && (o->kind == 'd' || x == floor(x))
+                   && (!bounded || (x >= o->least && x <= o->most));
+  if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
+  else if (o->kind == 's')
+      fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
+  else if (o->kind == 'c') {
+    while (*option_word(o, row, word) && strcmp(word, text)) row++;
+    if (*word) *(int *)at = row;
+    else fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
+              option_value(o, word));
+  } else if (!number)
+      fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
+           o->kind == 'd' ? "" : "whole ", o->least, o->most);
+  else if (o->kind == 'd') *(double *)at = x;
+  else *(int *)at = (int)x;
+  return e->status;
 }
 
 /* The field of option o as text that option_set reads back to the same bits. */
 void option_text(const Option *o, const void *base, char *text, size_t room) {
-    const void *at = (const char *)base + o->field;
-    char word[VALUE_ROOM];
-    if (o->kind == 's') snprintf(text, room, "%s", (const char *)at);
-    else if (o->kind == 'c') snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
-    else if (o->kind == 'd') {
-        double x = *(const double *)at;
-        snprintf(text, room, "%.15g", x);
-        if (strtod(text, NULL) != x) snprintf(text, room, "%.17g", x);
-    } else snprintf(text, room, "%d", *(const int *)at);
+  const void *at = (const char *)base + o->field;
+  char word[VALUE_ROOM];
+  if (o->kind == 's') snprintf(text, room, "%s", (const char *)at);
+  else if (o->kind == 'c') snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
+  else if (o->kind == 'd') {
+    double x = *(const double *)at;
+    snprintf(text, room, "%.15g", x);
+    if (strtod(text, NULL) != x) snprintf(text, room, "%.17g", x);
+  } else snprintf(text, room, "%d", *(const int *)at);
 }
 
 void settings_default(Settings *s) {
-    memset(s, 0, sizeof *s);
-    for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
+  memset(s, 0, sizeof *s);
+  for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
-    for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && strchr(groups, o->group)) return o;
-    return NULL;
+  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && strchr(groups, o->group)) return o;
+  return NULL;
 }
 
 const Option *option_find(const char *flag, const char *groups) {
-    return option_among(OPTIONS, flag, groups);
+  return option_among(OPTIONS, flag, groups);
 }
 
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
-    for (int i = 0; i < argc && !e->status; i++) {
-        const char *word = argv[i], *value = "1";
-        if (strncmp(word, "--", 2)) {
-            if (!words || *n_words >= WORDS_MOST)
-                return fail(e, 2, "%s: a word too many. Try: sink help", word);
-            words[(*n_words)++] = word;
-            continue;
-        }
-        const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
-        const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
-        const Option *o = option_find(word + (no ? 5 : 2), groups);
-        const bool own = !o && s->program;                   /* one of the program's own */
-        if (own) o = option_among(s->program->options, word + 2, groups);
-        if (!variant && (!o || (no && o->kind != 'b')))
-            return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-        if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
-        if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
-        if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
-        else {                                               /* the flags of a row of VARIANTS */
-            const Variant *v = VARIANTS;
-            while (v->name && strcmp(v->name, value)) v++;
-            if (v->name) settings_flags(s, v->flags, "m", e);
-            else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
-        }
+  for (int i = 0; i < argc && !e->status; i++) {
+    const char *word = argv[i], *value = "1";
+    if (strncmp(word, "--", 2)) {
+      if (!words || *n_words >= WORDS_MOST)
+          return fail(e, 2, "%s: a word too many. Try: sink help", word);
+      words[(*n_words)++] = word;
+      continue;
     }
-    if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
-    return e->status;
+    const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
+    const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
+    const Option *o = option_find(word + (no ? 5 : 2), groups);
+    const bool own = !o && s->program;                   /* one of the program's own */
+    if (own) o = option_among(s->program->options, word + 2, groups);
+    if (!variant && (!o || (no && o->kind != 'b')))
+        return fail(e, 2, "%s: no such flag here. Try: sink help", word);
+    if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
+    if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+    if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
+    else {                                               /* the flags of a row of VARIANTS */
+      const Variant *v = VARIANTS;
+      while (v->name && strcmp(v->name, value)) v++;
+      if (v->name) settings_flags(s, v->flags, "m", e);
+      else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
+    }
+  }
+  if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
+  return e->status;
 }
 
 int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-    char text[4096], *argv[sizeof text / 2];
-    int argc = 0;
-    if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
-        return fail(e, 2, "too many flags in one string. Try: fewer");
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-    return settings_parse(s, argc, argv, groups, NULL, NULL, e);
+  char text[4096], *argv[sizeof text / 2];
+  int argc = 0;
+  if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
+      return fail(e, 2, "too many flags in one string. Try: fewer");
+  for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+  return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
 
 /* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
 static int config_from_flags(Config *c, const char *flags, Error *e) {
-    Settings s;
-    settings_default(&s);
-    if (settings_flags(&s, flags, "m", e)) return e->status;
-    *c = s.model;
-    return config_resolve(c, e);
+  Settings s;
+  settings_default(&s);
+  if (settings_flags(&s, flags, "m", e)) return e->status;
+  *c = s.model;
+  return config_resolve(c, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
 /* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
-    static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-    const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
-    if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
-    fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
+  static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
+  const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+  if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
+  fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
 /* [FIG19] Maps side by side: alpha of a column by layer and head, below a title and the column. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
-    const bool colour = wants_colour(out);
-    for (int line = -2; line < maps->s->L; line++) {
-        if (line >= 0 && !sinks_attends(maps->s, line)) continue;
-        if (line < 0) fprintf(out, "%6s", "");
-        else fprintf(out, "%5d ", line + 1);
-        for (const HeatMap *map = maps; map < maps + n; map++) {
-            const Sinks *s = map->s;
-            const double *alpha = s->alpha + (idx)line * s->H * s->S + map->column;
-            const int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
-            const int width = map == maps + n - 1 ? 0 : least;
-            fputc(' ', out);
-            if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
-            for (int h = 0; line >= 0 && h < s->H; h++) {
-                char text[32];
-                snprintf(text, sizeof text, colour ? "%5.2f " : "%6.2f", alpha[h * s->S]);
-                heat_cell(text, alpha[h * s->S], colour, out);
-            }
-            if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
-        }
-        fputc('\n', out);
+  const bool colour = wants_colour(out);
+  for (int line = -2; line < maps->s->L; line++) {
+    if (line >= 0 && !sinks_attends(maps->s, line)) continue;
+    if (line < 0) fprintf(out, "%6s", "");
+    else fprintf(out, "%5d ", line + 1);
+    for (const HeatMap *map = maps; map < maps + n; map++) {
+      const Sinks *s = map->s;
+      const double *alpha = s->alpha + (idx)line * s->H * s->S + map->column;
+      const int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
+      const int width = map == maps + n - 1 ? 0 : least;
+      fputc(' ', out);
+      if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
+      for (int h = 0; line >= 0 && h < s->H; h++) {
+        char text[32];
+        snprintf(text, sizeof text, colour ? "%5.2f " : "%6.2f", alpha[h * s->S]);
+        heat_cell(text, alpha[h * s->S], colour, out);
+      }
+      if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
     }
+    fputc('\n', out);
+  }
 }
 
 void progress_start(Progress *p, const char *name, bool quiet) {
-    *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
+  *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
 }
 
 /* On a terminal two lines that rewrite themselves; elsewhere one long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
-    const Train *r = &t->s.train;
-    const double now = seconds();
-    const int tenth = r->steps > 9 ? r->steps / 10 : 1;
-    const bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
-    if (p->quiet || (!due && t->step < r->steps)) return;
-    p->shown = now;
-    const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-    const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-    const int full = (int)(12.0 * (double)t->step / r->steps);            /* of the bar */
-    char star[32] = "";
-    if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
-    fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
-            "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
-            p->open ? "\x1b[A\r" : "", p->name, full, "############", 12 - full, "............",
-            t->step, r->steps, t->loss, tokens / per, per * (r->steps - (double)t->step),
-            p->live ? "\x1b[K\n" : "", 100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1,
-            star, p->ratio, p->live ? "\x1b[K" : "\n");
-    p->open = p->live;
-    fflush(stderr);
+  const Train *r = &t->s.train;
+  const double now = seconds();
+  const int tenth = r->steps > 9 ? r->steps / 10 : 1;
+  const bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
+  if (p->quiet || (!due && t->step < r->steps)) return;
+  p->shown = now;
+  const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
+  const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
+  const int full = (int)(12.0 * (double)t->step / r->steps);            /* of the bar */
+  char star[32] = "";
+  if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
+  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
+          "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
+          p->open ? "\x1b[A\r" : "", p->name, full, "############", 12 - full, "............",
+          t->step, r->steps, t->loss, tokens / per, per * (r->steps - (double)t->step),
+          p->live ? "\x1b[K\n" : "", 100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1,
+          star, p->ratio, p->live ? "\x1b[K" : "\n");
+  p->open = p->live;
+  fflush(stderr);
 }
 
 void progress_end(Progress *p) {
-    if (p->open) fputc('\n', stderr);
-    p->open = false;
+  if (p->open) fputc('\n', stderr);
+  p->open = false;
 }
 
 /* What `sink eval` prints: the metric, the norms by layer, and the map. */
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
-    static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
-                                        "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-    const int first = config_column_first(c), star = config_column_star(c);
-    const int shown = c->place == PLACE_POST ? 10 : 9;
-    const double even = sink_uniform(c, s->T);
-    const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
-    fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
-    for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
-        const double alpha = sinks_alpha(s, j);
-        char name[16];
-        snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
-        fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
-                100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
+  static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
+                                      "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
+  const int first = config_column_first(c), star = config_column_star(c);
+  const int shown = c->place == PLACE_POST ? 10 : 9;
+  const double even = sink_uniform(c, s->T);
+  const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
+  fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
+  for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
+    const double alpha = sinks_alpha(s, j);
+    char name[16];
+    snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
+    fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
+            100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
+  }
+  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
+          even, "block");
+  for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
+  fputc('\n', out);
+  for (int l = 0; l < s->L; l++) {
+    const idx row = (idx)l * s->N;
+    double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
+                     norm_ratio(s->vnorm + row, s->N)};
+    for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {     /* means over heads */
+      const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
+                                s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+      for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
     }
-    fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
-            even, "block");
-    for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
+    if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
+    fprintf(out, "%5d", l + 1);
+    for (int i = 0; i < shown; i++)
+        if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
+      else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
     fputc('\n', out);
-    for (int l = 0; l < s->L; l++) {
-        const idx row = (idx)l * s->N;
-        double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
-                         norm_ratio(s->vnorm + row, s->N)};
-        for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {     /* means over heads */
-            const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                      s->product[2 * at + 1], s->entropy[at], s->mass[at]};
-            for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
-        }
-        if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
-        fprintf(out, "%5d", l + 1);
-        for (int i = 0; i < shown; i++)
-            if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
-            else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
-        fputc('\n', out);
-    }
-    fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
-            "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
-            "mass: the sum of its weights.\nMassive activation: largest |h| %.3g, median beside it "
-            "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
-            s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
-    heat_maps(maps, star >= 0 ? 2 : 1, out);
+  }
+  fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
+          "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
+          "mass: the sum of its weights.\nMassive activation: largest |h| %.3g, median beside it "
+          "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
+          s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
+  heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -7733,229 +7733,229 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
-    FILE *out; bool colour; Error *e;
-    int count[FINDINGS];
-    const Line *heading;                /* of the table that is run */
-    Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
+  FILE *out; bool colour; Error *e;
+  int count[FINDINGS];
+  const Line *heading;                /* of the table that is run */
+  Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
-    {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
-    {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
+  {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
+  {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
 
 static const struct { const char *sign; int finding; } RELATION[] = {
-    [AT_MOST] = {"<=", FINDING_HOLDS}, [AT_LEAST] = {">=", FINDING_HOLDS},
-    [EQUALS] = {"=", FINDING_HOLDS},   [FAILS_BY] = {">=", FINDING_FAILS},
-    [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
-    [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
+  [AT_MOST] = {"<=", FINDING_HOLDS}, [AT_LEAST] = {">=", FINDING_HOLDS},
+  [EQUALS] = {"=", FINDING_HOLDS},   [FAILS_BY] = {">=", FINDING_FAILS},
+  [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
+  [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
 
 /* Under "=" the farther from the bound, under "<=" the larger, else the smaller. */
 static double worse(const Line *l, int n, double a, double b) {
-    if (n == 0) return b;
-    if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
-    return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
+  if (n == 0) return b;
+  if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
+  return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
 }
 
 static void page_mark(Page *p, int finding, const char *text) {
-    p->count[finding]++;
-    fprintf(p->out, "%s%s%s", p->colour ? FINDING[finding].colour : "", text,
-            p->colour ? "\033[0m" : "");
+  p->count[finding]++;
+  fprintf(p->out, "%s%s%s", p->colour ? FINDING[finding].colour : "", text,
+          p->colour ? "\033[0m" : "");
 }
 
 static const char *number(char text[32], double x) {
-    snprintf(text, 32, x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g", x);
-    return text;
+  snprintf(text, 32, x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g", x);
+  return text;
 }
 
 /* Under "=" x may be off by half a unit of the last digit given. With a bound NaN is WRONG. */
 static void page_line(Page *p, const Line *l, double x) {
-    char measured[32], limit[32];
-    const char *sign = RELATION[l->relation].sign;
-    double bound = l->bound, unit = 1;
-    while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
-    bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
-              : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
-    int finding = good ? RELATION[l->relation].finding
-                : l->relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
-    fprintf(p->out, " %-11s %-47s %8s", l->reference, l->text, number(measured, x));
-    if (l->relation != SAYS) {
-        fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
-        page_mark(p, finding, FINDING[finding].text);
-    }
-    fprintf(p->out, "\n");
+  char measured[32], limit[32];
+  const char *sign = RELATION[l->relation].sign;
+  double bound = l->bound, unit = 1;
+  while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
+  bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
+            : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
+  int finding = good ? RELATION[l->relation].finding
+              : l->relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
+  fprintf(p->out, " %-11s %-47s %8s", l->reference, l->text, number(measured, x));
+  if (l->relation != SAYS) {
+    fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
+    page_mark(p, finding, FINDING[finding].text);
+  }
+  fprintf(p->out, "\n");
 }
 
 /* The cells of 7.2: how far the states are apart, and how far from those of the token alone. */
 static void check_states(Page *p) {
-    fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
-            "");
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-        const char *flags = r->flags ? r->flags : "";
-        double worst = 0, alone = 0, least = INFINITY;
-        int first = r->flags ? 1 : 2;
-        fprintf(p->out, " %-28s", r->name);
-        for (int x = 0; x < POS_ROWS; x++) {
-            bool agree = r->agree && x < INSIDE;
-            Toy *one = toy(p, 1, "%s %s", SCHEMES[x], flags);
-            Toy *y = toy(p, 1, "%s %s", SCHEMES[x], flags);
-            if (!one || !y) return;
-            keys_from_queries(&one->m, r->gain);
-            keys_from_queries(&y->m, r->gain);
-            one->T = 1;
-            toy_feed(one, 0);
-            toy_feed(y, 0);
-            if (first == 2) { y->ids[0] = 3; toy_forward(y); }
-            bool plus = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
-            double bound = STATES + (plus ? EPS_IN_Z : 0);
-            double spread = toy_spread(y, first, y, first), single = toy_spread(y, 1, one, 1);
-            bool good = agree ? spread <= bound && single <= bound : spread >= APART;
-            if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
-            else least = smaller(least, spread);
-            page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
-                      !good ? "     !" : agree ? "     =" : "     x");
-        }
-        if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
-        else fprintf(p->out, "   %26.1e\n", least);
+  fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
+          "");
+  for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+    const char *flags = r->flags ? r->flags : "";
+    double worst = 0, alone = 0, least = INFINITY;
+    int first = r->flags ? 1 : 2;
+    fprintf(p->out, " %-28s", r->name);
+    for (int x = 0; x < POS_ROWS; x++) {
+      bool agree = r->agree && x < INSIDE;
+      Toy *one = toy(p, 1, "%s %s", SCHEMES[x], flags);
+      Toy *y = toy(p, 1, "%s %s", SCHEMES[x], flags);
+      if (!one || !y) return;
+      keys_from_queries(&one->m, r->gain);
+      keys_from_queries(&y->m, r->gain);
+      one->T = 1;
+      toy_feed(one, 0);
+      toy_feed(y, 0);
+      if (first == 2) { y->ids[0] = 3; toy_forward(y); }
+      bool plus = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
+      double bound = STATES + (plus ? EPS_IN_Z : 0);
+      double spread = toy_spread(y, first, y, first), single = toy_spread(y, 1, one, 1);
+      bool good = agree ? spread <= bound && single <= bound : spread >= APART;
+      if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
+      else least = smaller(least, spread);
+      page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
+                !good ? "     !" : agree ? "     =" : "     x");
     }
-    fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
-            "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
-            STATES, STATES + EPS_IN_Z, APART);
+    if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
+    else fprintf(p->out, "   %26.1e\n", least);
+  }
+  fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
+          "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
+          STATES, STATES + EPS_IN_Z, APART);
 }
 
 static int page_total(const Page *p) {
-    const int *n = p->count;
-    fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
-            n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
-    return !n[FINDING_WRONG] ? 0 : fail(p->e, 1, "check: expected all to be as it must, found %d "
-           "WRONG. Try: sink check | grep '[!W]'", n[FINDING_WRONG]);
+  const int *n = p->count;
+  fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
+          n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
+  return !n[FINDING_WRONG] ? 0 : fail(p->e, 1, "check: expected all to be as it must, found %d "
+         "WRONG. Try: sink check | grep '[!W]'", n[FINDING_WRONG]);
 }
 
 static void toy_free(Toy *y) {
-    free(y->a.probe);
-    acts_free(&y->a);
-    model_free(&y->m);
-    free(y->maps);
-    free(y->before);
-    *y = (Toy){0};
+  free(y->a.probe);
+  acts_free(&y->a);
+  model_free(&y->m);
+  free(y->maps);
+  free(y->before);
+  *y = (Toy){0};
 }
 
 /* Normal numbers, a stream a tensor. Matrices about keep a vector's length, gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
-    for (int i = 0; i < m->n_tensors; i++) {
-        const Tensor *t = &m->tensor[i];
-        Rng rng = {hash64(seed, t->name, strlen(t->name))};
-        bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
-        bool rows = !t->matrix || !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
-        double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
-        for (idx n = 0; n < t->count; n++) {
-            int d = (int)(n % m->c.head_dim);
-            bool frozen = strstr(t->name, ".kstar") && !config_learned_dim(&m->c, d);
-            m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
-        }
+  for (int i = 0; i < m->n_tensors; i++) {
+    const Tensor *t = &m->tensor[i];
+    Rng rng = {hash64(seed, t->name, strlen(t->name))};
+    bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
+    bool rows = !t->matrix || !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
+    double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
+    for (idx n = 0; n < t->count; n++) {
+      int d = (int)(n % m->c.head_dim);
+      bool frozen = strstr(t->name, ".kstar") && !config_learned_dim(&m->c, d);
+      m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
     }
+  }
 }
 
 /* Activations and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
-    const Config *c = &y->m.c;
-    idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
-    acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
-    y->a.probe = grab(c->layers, sizeof(Probe), p->e);
-    y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
-    y->page = p;
-    y->e = p->e;
-    y->T = T;
-    if (p->e->status) { toy_free(y); return p->e->status; }
-    for (int l = 0; l < c->layers; l++) {
-        real *at = y->maps + 3 * l * map;
-        y->a.probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
-    }
-    return 0;
+  const Config *c = &y->m.c;
+  idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
+  acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
+  y->a.probe = grab(c->layers, sizeof(Probe), p->e);
+  y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
+  y->page = p;
+  y->e = p->e;
+  y->T = T;
+  if (p->e->status) { toy_free(y); return p->e->status; }
+  for (int l = 0; l < c->layers; l++) {
+    real *at = y->maps + 3 * l * map;
+    y->a.probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+  }
+  return 0;
 }
 
 /* A toy for as many tokens as its context; these flags win over its own. NULL on an error. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
-    char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
-    size_t n = strlen(strcat(flags, "--context 12 "));       /* 13: TOY_VOCAB */
-    Toy *y = &p->toy[p->toys++ % 4];
-    Config c;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(flags + n, sizeof flags - n, format, args);
-    va_end(args);
-    toy_free(y);
-    if (p->e->status || config_from_flags(&c, flags, p->e)
-        || model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
-    toy_fill(&y->m, seed);
-    return y;
+  char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
+  size_t n = strlen(strcat(flags, "--context 12 "));       /* 13: TOY_VOCAB */
+  Toy *y = &p->toy[p->toys++ % 4];
+  Config c;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(flags + n, sizeof flags - n, format, args);
+  va_end(args);
+  toy_free(y);
+  if (p->e->status || config_from_flags(&c, flags, p->e)
+      || model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
+  toy_fill(&y->m, seed);
+  return y;
 }
 
 /* A toy of line l with these flags, up to a |, after the check's, fed. With t5 and an x T5's table
  * is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed does. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
-    Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, (int)strcspn(flags, "|"), flags, scheme);
-    if (!y) return NULL;
-    const int H = y->m.c.heads;
-    y->line = l;
-    y->x = l->x;
-    for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
-        y->m.w.rel[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
-    toy_feed(y, (uint64_t)p->heading->x);
-    return y;
+  Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, (int)strcspn(flags, "|"), flags, scheme);
+  if (!y) return NULL;
+  const int H = y->m.c.heads;
+  y->line = l;
+  y->x = l->x;
+  for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
+      y->m.w.rel[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
+  toy_feed(y, (uint64_t)p->heading->x);
+  return y;
 }
 
 /* Of the schemes of a line with a * the least favourable counts. */
 static void page_measure(Page *p, const Line *l) {
-    const bool each = *l->flags == '*';
-    const char *flags = l->flags + each, *bar = strchr(flags, '|');
-    double worst = NAN;
-    for (int x = 0; x < (each ? INSIDE : 1); x++) {
-        Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
-        if (y && bar) y->other = line_toy(p, l, bar + 1, "");
-        if (p->e->status) return;
-        worst = worse(l, x, worst, l->measure(y));
-    }
-    page_line(p, l, worst);
+  const bool each = *l->flags == '*';
+  const char *flags = l->flags + each, *bar = strchr(flags, '|');
+  double worst = NAN;
+  for (int x = 0; x < (each ? INSIDE : 1); x++) {
+    Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
+    if (y && bar) y->other = line_toy(p, l, bar + 1, "");
+    if (p->e->status) return;
+    worst = worse(l, x, worst, l->measure(y));
+  }
+  page_line(p, l, worst);
 }
 
 static const Line STATES_OF[] = {
-    {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
+  {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
 struct Check { const Line *line; int lines; void (*more)(Page *p); };
 static const Check CHECKS[] = {
-    {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
-    {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
-    {LINES(SCALE), check_twins}, {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {NULL, 0, NULL}};
+  {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
+  {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
+  {LINES(SCALE), check_twins}, {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {NULL, 0, NULL}};
 
 /* The check after c: sink's, then the program's own; NULL after the last. */
 static const Check *check_after(const Check *c, const Program *program) {
-    const bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
-    return c[1].line ? c + 1 : core && program ? program->checks : NULL;
+  const bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
+  return c[1].line ? c + 1 : core && program ? program->checks : NULL;
 }
 
 static int checks_run(const Program *program, const char *name, FILE *out, bool colour,
                       Error *e) {
-    Page p = {.out = out, .colour = colour, .e = e};
-    int ran = 0, threads = workers();
-    set_workers(1);                                          /* toys are too small to share */
-    for (const Check *c = CHECKS; c && !e->status; c = check_after(c, program)) {
-        const Line *l = p.heading = c->line;
-        bool lines = c->more != check_states;
-        if (name && strncmp(l->reference, name, strlen(name))) continue;
-        if (!ran++)
-            fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-                    " holds: within the bound, or the number stated   fails as it must: a control\n"
-                    " refuted as printed: here is a counterexample    WRONG: anything else\n",
-                    sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-        fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", l->reference, lines ? 51 : 0,
-                l->text, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
-        for (int n = 1; n < c->lines && !e->status; n++) page_measure(&p, &l[n]);
-        if (c->more && !e->status) c->more(&p);
-    }
-    for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
-    set_workers(threads);
-    if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
-    return e->status ? e->status : page_total(&p);
+  Page p = {.out = out, .colour = colour, .e = e};
+  int ran = 0, threads = workers();
+  set_workers(1);                                          /* toys are too small to share */
+  for (const Check *c = CHECKS; c && !e->status; c = check_after(c, program)) {
+    const Line *l = p.heading = c->line;
+    bool lines = c->more != check_states;
+    if (name && strncmp(l->reference, name, strlen(name))) continue;
+    if (!ran++)
+        fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
+                " holds: within the bound, or the number stated   fails as it must: a control\n"
+                " refuted as printed: here is a counterexample    WRONG: anything else\n",
+                sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
+    fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", l->reference, lines ? 51 : 0,
+            l->text, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
+    for (int n = 1; n < c->lines && !e->status; n++) page_measure(&p, &l[n]);
+    if (c->more && !e->status) c->more(&p);
+  }
+  for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
+  set_workers(threads);
+  if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+  return e->status ? e->status : page_total(&p);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -7963,443 +7963,443 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
 
 /* The command that repeats the run: every flag that differs from its default. */
 static void echo_command(const Verb *v, const Settings *s, FILE *out) {
-    Settings base;
-    char value[PATH_ROOM], fallback[PATH_ROOM];
-    settings_default(&base);
-    fprintf(out, "%s %s", s->program->name, v->name);
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        if (!strchr(v->groups, o->group)) continue;
-        option_text(o, s, value, sizeof value);
-        option_text(o, &base, fallback, sizeof fallback);
-        if (!strcmp(value, fallback)) continue;
-        const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : "'";
-        fprintf(out, " --%s", o->flag);
-        if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
-    }
-    fputc('\n', out);
+  Settings base;
+  char value[PATH_ROOM], fallback[PATH_ROOM];
+  settings_default(&base);
+  fprintf(out, "%s %s", s->program->name, v->name);
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    if (!strchr(v->groups, o->group)) continue;
+    option_text(o, s, value, sizeof value);
+    option_text(o, &base, fallback, sizeof fallback);
+    if (!strcmp(value, fallback)) continue;
+    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : "'";
+    fprintf(out, " --%s", o->flag);
+    if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
+  }
+  fputc('\n', out);
 }
 
 /* What a verb opens; work_end closes it. */
 typedef struct Work {
-    Trainer t; Outcome o; Measured row;
-    Ids ids; Bytes in, out, table; Result besides;
+  Trainer t; Outcome o; Measured row;
+  Ids ids; Bytes in, out, table; Result besides;
 } Work;
 
 static int work_end(Work *w, Error *e) {
-    trainer_free(&w->t);
-    sinks_free(&w->o.s);
-    ids_free(&w->ids);
-    bytes_free(&w->in);
-    bytes_free(&w->out);
-    bytes_free(&w->table);
-    result_free(&w->besides);
-    result_free(&w->row.all);
-    return e->status;
+  trainer_free(&w->t);
+  sinks_free(&w->o.s);
+  ids_free(&w->ids);
+  bytes_free(&w->in);
+  bytes_free(&w->out);
+  bytes_free(&w->table);
+  result_free(&w->besides);
+  result_free(&w->row.all);
+  return e->status;
 }
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
-    (void)words; (void)n;
-    return demo_run(s, stdout, e);
+  (void)words; (void)n;
+  return demo_run(s, stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-    Work w = {0};
-    Trainer *t = &w.t; Outcome *o = &w.o;
-    char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
-    int starts;
-    (void)words; (void)n;
-    snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
-             s->out[0] && !s->report[0] ? ".html" : "");
-    if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)
-        || trainer_begin(t, s, "", e)) return work_end(&w, e);
-    Settings seen = t->s;
-    if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
-    outcome_begin(o, "train", "", t, seen.eval_T);
-    progress_start(&o->p, "train", s->quiet);
-    if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, e))
-        printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
-               t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
-               s->out[0] ? " out=" : "", s->out);
-    has_ended(o->ended, t, e);
-    if (!e->status && page[0] && s->program->page && o->p.looks
-        && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
-        s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
-    if (o->ended[0]) fail(e, 1, "%s", o->ended);
-    return work_end(&w, e);
+  Work w = {0};
+  Trainer *t = &w.t; Outcome *o = &w.o;
+  char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
+  int starts;
+  (void)words; (void)n;
+  snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
+           s->out[0] && !s->report[0] ? ".html" : "");
+  if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)
+      || trainer_begin(t, s, "", e)) return work_end(&w, e);
+  Settings seen = t->s;
+  if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
+  outcome_begin(o, "train", "", t, seen.eval_T);
+  progress_start(&o->p, "train", s->quiet);
+  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, e))
+      printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
+             t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
+             s->out[0] ? " out=" : "", s->out);
+  has_ended(o->ended, t, e);
+  if (!e->status && page[0] && s->program->page && o->p.looks
+      && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
+      s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
+  if (o->ended[0]) fail(e, 1, "%s", o->ended);
+  return work_end(&w, e);
 }
 
 /* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
  * what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
-    const char *words[WORDS_MOST];
-    int n = 0;
-    if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, false, t, e))
-        checkpoint_load(path, t, false, e);
-    if (e->status) return e->status;
-    char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
-    snprintf(own, sizeof own, "%s.tok", path);
-    if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
-    t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
-    t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
-    for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
-        if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
-    t->s.program = s->program;
-    t->s.own = s->own;
-    t->s.data.open = s->data.open;
-    if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
-    *s = t->s;
-    t->m.plain = s->plain;
-    return 0;
+  const char *words[WORDS_MOST];
+  int n = 0;
+  if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, false, t, e))
+      checkpoint_load(path, t, false, e);
+  if (e->status) return e->status;
+  char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
+  snprintf(own, sizeof own, "%s.tok", path);
+  if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
+  t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
+  t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
+  for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
+      if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
+  t->s.program = s->program;
+  t->s.own = s->own;
+  t->s.data.open = s->data.open;
+  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
+  *s = t->s;
+  t->m.plain = s->plain;
+  return 0;
 }
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
-    const uint64_t hash = t->tokenizer_hash;
-    const int vocab = s->data.vocab = t->m.c.vocab;
-    if (s->ids[0]) s->data.fix_token = 0;        /* literally */
-    if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
-    if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
-        t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
-        return 0;
-    }
-    if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
-    if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
-    if (hash) return tokenizer_same(t, path, &s->data, e);
-    return t->data.vocab == vocab ? 0
-         : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
-                vocab, t->data.vocab, s->data.tokenizer);
+  const uint64_t hash = t->tokenizer_hash;
+  const int vocab = s->data.vocab = t->m.c.vocab;
+  if (s->ids[0]) s->data.fix_token = 0;        /* literally */
+  if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
+  if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
+    t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
+    return 0;
+  }
+  if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
+  if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
+  if (hash) return tokenizer_same(t, path, &s->data, e);
+  return t->data.vocab == vocab ? 0
+       : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
+              vocab, t->data.vocab, s->data.tokenizer);
 }
 
 int results_ready(const Settings *s, Error *e) {
-    return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
+  return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
 }
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
-    const Sinks *r = &w->o.s;
-    const int first = config_column_first(&s->model), swap = s->swap_position;
-    const int edited = swap + s->replace_position, there = first + edited - 1;
-    char edit[48];
-    snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
-    printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
-    if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-    if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
-    if (w->t.random_tokens) printf(", its training's random tokens not drawn");
-    if (edited) printf(", %s", edit);
-    printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
-    sinks_print(r, &s->model, s->eval_k, stdout);
-    if (edited)                                              /* Table 7's two numbers */
-        printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
-               100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
-               sinks_alpha(r, first), edited, sinks_alpha(r, there));
-    if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
-    if (s->ablate) printf("\n%s", (const char *)w->table.at);
-    printf("%.*s", (int)w->out.size, (const char *)w->out.at);
+  const Sinks *r = &w->o.s;
+  const int first = config_column_first(&s->model), swap = s->swap_position;
+  const int edited = swap + s->replace_position, there = first + edited - 1;
+  char edit[48];
+  snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
+  printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
+  if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
+  if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+  if (w->t.random_tokens) printf(", its training's random tokens not drawn");
+  if (edited) printf(", %s", edit);
+  printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
+  sinks_print(r, &s->model, s->eval_k, stdout);
+  if (edited)                                              /* Table 7's two numbers */
+      printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
+             100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
+             sinks_alpha(r, first), edited, sinks_alpha(r, there));
+  if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
+  if (s->ablate) printf("\n%s", (const char *)w->table.at);
+  printf("%.*s", (int)w->out.size, (const char *)w->out.at);
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
-    const Program *program = s->program;
-    Work w = {.o = {.name = n ? words[0] : "", .source = ""}};
-    int starts = 0;
-    if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
-    const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
-    if (s->plain && s->ablate)
-        return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
-    if ((s->ablate && !program->ablate) || (several && !program->survey))
-        return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
-    if (results_ready(s, e)) return e->status;
-    if (several) return program->survey(s, words, n, e);
-    if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
-        || outcome_measure(&w.o, &w.t, s, &starts, e)
-        || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
-        || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
-        return work_end(&w, e);
-    w.o.loss = w.o.s.loss;
-    eval_print(&w, s, starts);
-    if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-        rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
-    if (s->report[0] && program->page)
-        program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
-    return work_end(&w, e);
+  const Program *program = s->program;
+  Work w = {.o = {.name = n ? words[0] : "", .source = ""}};
+  int starts = 0;
+  if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+  const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
+  if (s->plain && s->ablate)
+      return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
+  if ((s->ablate && !program->ablate) || (several && !program->survey))
+      return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
+  if (results_ready(s, e)) return e->status;
+  if (several) return program->survey(s, words, n, e);
+  if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
+      || outcome_measure(&w.o, &w.t, s, &starts, e)
+      || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
+      || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
+      return work_end(&w, e);
+  w.o.loss = w.o.s.loss;
+  eval_print(&w, s, starts);
+  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
+      rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
+  if (s->report[0] && program->page)
+      program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+  return work_end(&w, e);
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
-    const bool list = n && !strcmp(words[0], "list");
-    for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
-        printf("  %-9s %s\n", c->line->reference, c->line->text);
-    if (list) return 0;
-    if (n && !file_missing(words[0]))
-        return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
-    return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
+  const bool list = n && !strcmp(words[0], "list");
+  for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
+      printf("  %-9s %s\n", c->line->reference, c->line->text);
+  if (list) return 0;
+  if (n && !file_missing(words[0]))
+      return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
+  return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
 /* The variants; and the grammars in data/, each with the first line that it says of itself. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-    Work w = {0};
-    int found = 0;
-    (void)s; (void)words; (void)n;
-    printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
-    for (const Variant *v = VARIANTS; v->name; v++)
-        printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
-    printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
-    files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
-    for (size_t at = 0, size; at < w.in.size; at += size + 1) {
-        const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
-        size = strlen(name);
-        if (!ending || strcmp(ending, ".grammar")) continue;
-        w.out.size = 0;
-        if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
-        if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
-        const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
-        line += strcspn(line, ":\n");
-        line += strspn(line, ": ");
-        printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
-    }
-    return work_end(&w, e);
+  Work w = {0};
+  int found = 0;
+  (void)s; (void)words; (void)n;
+  printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
+  for (const Variant *v = VARIANTS; v->name; v++)
+      printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
+  printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
+  files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
+  for (size_t at = 0, size; at < w.in.size; at += size + 1) {
+    const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
+    size = strlen(name);
+    if (!ending || strcmp(ending, ".grammar")) continue;
+    w.out.size = 0;
+    if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
+    if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
+    const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
+    line += strcspn(line, ":\n");
+    line += strspn(line, ": ");
+    printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
+  }
+  return work_end(&w, e);
 }
 
 /* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
-    Bytes text = {0};
-    Grammar g = {0};
-    const size_t start = out->size;
-    if (!file_read(s->data.grammar, &text, e))
-        grammar_read(&g, text.at, text.size, s->data.grammar, e);
-    for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
-        if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
-            bytes_print(out, e, "\n%s\n", DOCUMENT_END);
-    grammar_free(&g);
-    bytes_free(&text);
-    return e->status;
+  Bytes text = {0};
+  Grammar g = {0};
+  const size_t start = out->size;
+  if (!file_read(s->data.grammar, &text, e))
+      grammar_read(&g, text.at, text.size, s->data.grammar, e);
+  for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
+      if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
+          bytes_print(out, e, "\n%s\n", DOCUMENT_END);
+  grammar_free(&g);
+  bytes_free(&text);
+  return e->status;
 }
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-    Work w = {0};
-    Tokenizer *t = &w.t.data.tokenizer;
-    Encoder *encoder = &w.t.data.encoder;
-    const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
-    const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
-    int B, T;
-    if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
-        return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
-                    "Try: sink help tokenize", what);
-    if (train) {
-        for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
-            bytes_print(&w.in, e, DOCUMENT_END);
-        if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
-        const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
-        if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
-            && !tokenizer_save(s->out, t, e))
-            printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-    } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
-               || file_read(path, &w.in, e)) {
-        ;                                                    /* e says which */
-    } else if (encode) {
-        if (s->data.bos && t->bos < 0)
-            fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
-        if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
-        tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
-        for (size_t i = 0; i < w.ids.size && !e->status; i++)
-            printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-    } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
-               && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-        const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
-        fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
-    }
-    return work_end(&w, e);
+  Work w = {0};
+  Tokenizer *t = &w.t.data.tokenizer;
+  Encoder *encoder = &w.t.data.encoder;
+  const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
+  const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
+  int B, T;
+  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
+      return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
+                  "Try: sink help tokenize", what);
+  if (train) {
+    for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
+        bytes_print(&w.in, e, DOCUMENT_END);
+    if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
+    const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
+    if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
+        && !tokenizer_save(s->out, t, e))
+        printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
+  } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+             || file_read(path, &w.in, e)) {
+    ;                                                    /* e says which */
+  } else if (encode) {
+    if (s->data.bos && t->bos < 0)
+        fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
+    if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
+    tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
+    for (size_t i = 0; i < w.ids.size && !e->status; i++)
+        printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
+  } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
+             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
+    const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
+    fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
+  }
+  return work_end(&w, e);
 }
 
 /* The next token after ids[0..n), of which the cache holds the first `from`: the likeliest at
  * temperature 0, else drawn from softmax(y / temperature). */
 static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
                        Rng *rng, real *y) {
-    int V = m->c.vocab, R = model_extend(m, a, ids, n, from), best = 0;
-    model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
-    for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
-    if (temperature <= 0) return best;
-    double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
-    for (int v = 0; v < V; v++) sum += exp(((double)y[v] - most) / temperature);
-    for (int v = 0; v < V; v++) {
-        draw -= exp(((double)y[v] - most) / temperature) / sum;
-        if (draw < 0) return v;
-    }
-    return best;
+  int V = m->c.vocab, R = model_extend(m, a, ids, n, from), best = 0;
+  model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
+  for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
+  if (temperature <= 0) return best;
+  double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
+  for (int v = 0; v < V; v++) sum += exp(((double)y[v] - most) / temperature);
+  for (int v = 0; v < V; v++) {
+    draw -= exp(((double)y[v] - most) / temperature) / sum;
+    if (draw < 0) return v;
+  }
+  return best;
 }
 
 /* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
  * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
-    const Tokenizer *known = &w->t.data.tokenizer;
-    const int C = s->model.context;
-    Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-    real *y = grab(s->model.vocab, sizeof(real), e);
-    int *row = grab(C, sizeof(int), e);
-    for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
-        const int size = (int)w->ids.size, have = size < C ? size : C;
-        if (size > C) from = 0;                              /* the context was full before */
-        for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
-        int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
-        if (model_fault(&w->t.m, e) || next == known->end) break;
-        from = have;
-        ids_add(&w->ids, &next, 1, e);
-        w->out.size = 0;
-        if (!tokenizer_decode(known, &next, 1, &w->out, e))
-            fwrite(w->out.at, 1, w->out.size, stdout);
-        fflush(stdout);
-    }
-    fputc('\n', stdout);
-    free(y);
-    free(row);
+  const Tokenizer *known = &w->t.data.tokenizer;
+  const int C = s->model.context;
+  Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
+  real *y = grab(s->model.vocab, sizeof(real), e);
+  int *row = grab(C, sizeof(int), e);
+  for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
+    const int size = (int)w->ids.size, have = size < C ? size : C;
+    if (size > C) from = 0;                              /* the context was full before */
+    for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
+    int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
+    if (model_fault(&w->t.m, e) || next == known->end) break;
+    from = have;
+    ids_add(&w->ids, &next, 1, e);
+    w->out.size = 0;
+    if (!tokenizer_decode(known, &next, 1, &w->out, e))
+        fwrite(w->out.at, 1, w->out.size, stdout);
+    fflush(stdout);
+  }
+  fputc('\n', stdout);
+  free(y);
+  free(row);
 }
 
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-    Work w = {0};
-    Data *d = &w.t.data;
-    const Tokenizer *known = &d->tokenizer;
-    if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
-        if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
-            fwrite(w.out.at, 1, w.out.size, stdout);
-    } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
-    else if (!open_model(s, words[0], 4e9, &w.t, e)
-        && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
-        && !encoder_make(&d->encoder, known, e)
-        && !tokenizer_same(&w.t, words[0], &s->data, e)
-        && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-        const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
-                            : s->data.bos && known->bos >= 0 ? known->bos : known->end;
-        ids_add(&w.ids, &start, 1, e);
-        tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids,
-                         e);
-        fputs(s->prompt, stdout);
-        generate(&w, s, s->how_many ? s->how_many : 100, e);
-    }
-    return work_end(&w, e);
+  Work w = {0};
+  Data *d = &w.t.data;
+  const Tokenizer *known = &d->tokenizer;
+  if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
+    if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
+        fwrite(w.out.at, 1, w.out.size, stdout);
+  } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
+  else if (!open_model(s, words[0], 4e9, &w.t, e)
+      && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
+      && !encoder_make(&d->encoder, known, e)
+      && !tokenizer_same(&w.t, words[0], &s->data, e)
+      && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
+    const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
+                        : s->data.bos && known->bos >= 0 ? known->bos : known->end;
+    ids_add(&w.ids, &start, 1, e);
+    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids,
+                     e);
+    fputs(s->prompt, stdout);
+    generate(&w, s, s->how_many ? s->how_many : 100, e);
+  }
+  return work_end(&w, e);
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-    char config[PATH_ROOM + 16];                     /* written there first, with its folders */
-    Work w = {0};
-    Model *m = &w.t.m;
-    int B = 0, T = 0;
-    if (!s->ids[0] || !s->out[0])
-        return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
-    if (n == 1) {
-        if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
-        trainer_free(&w.t);                          /* again, with gradients */
-        checkpoint_load(words[0], &w.t, true, e);
-    } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, true, e))
-        model_init(m, s->train.init, (uint64_t)s->train.seed);
-    m->plain = s->plain;
-    snprintf(config, sizeof config, "%s/config.json", s->out);
-    if (!e->status && !file_read(s->ids, &w.in, e))
-        ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
-    if (T > m->c.context)
-        fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
-             m->c.context + 1, T + 1, T);
-    else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
-        dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
-    return work_end(&w, e);
+  char config[PATH_ROOM + 16];                     /* written there first, with its folders */
+  Work w = {0};
+  Model *m = &w.t.m;
+  int B = 0, T = 0;
+  if (!s->ids[0] || !s->out[0])
+      return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
+  if (n == 1) {
+    if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
+    trainer_free(&w.t);                          /* again, with gradients */
+    checkpoint_load(words[0], &w.t, true, e);
+  } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, true, e))
+      model_init(m, s->train.init, (uint64_t)s->train.seed);
+  m->plain = s->plain;
+  snprintf(config, sizeof config, "%s/config.json", s->out);
+  if (!e->status && !file_read(s->ids, &w.in, e))
+      ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
+  if (T > m->c.context)
+      fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
+           m->c.context + 1, T + 1, T);
+  else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+      dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
+  return work_end(&w, e);
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-    {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
-    {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
-    {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
-    {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
-    {"list", "", "", "the paper's variants by name", verb_list, false},
-    {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
-    {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
-    {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
-    {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
-    {NULL, NULL, NULL, NULL, NULL, false}
+  {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
+  {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
+  {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
+  {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
+  {"list", "", "", "the paper's variants by name", verb_list, false},
+  {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
+  {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
+  {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
+  {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
+  {NULL, NULL, NULL, NULL, NULL, false}
 };
 
 static const Verb *verb_find(const Program *program, const char *name) {
-    const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
-    for (int i = 0; i < 2; i++)
-        for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
-    return NULL;
+  const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
+  for (int i = 0; i < 2; i++)
+      for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
+  return NULL;
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
-    const Program *program = s->program;
-    const Verb *const verbs[] = {program->verbs, VERBS}, *v;
-    const Option *const options[] = {OPTIONS, program->options};
-    if (!n) {
-        printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
-               "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
-        for (int i = 0; i < 2; i++)
-            for (v = verbs[i]; v && v->name; v++)
-                if (verb_find(program, v->name) == v)        /* but those it has of its own */
-                    printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-        printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
-               "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
-        return 0;
-    }
-    v = verb_find(program, words[0]);
-    if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-    printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
+  const Program *program = s->program;
+  const Verb *const verbs[] = {program->verbs, VERBS}, *v;
+  const Option *const options[] = {OPTIONS, program->options};
+  if (!n) {
+    printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
+           "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
     for (int i = 0; i < 2; i++)
-        for (const Option *o = options[i]; o && o->flag; o++) {
-            char left[96], value[VALUE_ROOM];
-            const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
-            if (!strchr(v->groups, o->group)) continue;
-            snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-            printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
-            printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
-        }
-    if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
+        for (v = verbs[i]; v && v->name; v++)
+            if (verb_find(program, v->name) == v)        /* but those it has of its own */
+                printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+    printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
+           "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
     return 0;
+  }
+  v = verb_find(program, words[0]);
+  if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
+  printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
+  for (int i = 0; i < 2; i++)
+      for (const Option *o = options[i]; o && o->flag; o++) {
+      char left[96], value[VALUE_ROOM];
+      const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
+      if (!strchr(v->groups, o->group)) continue;
+      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+      printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
+      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
+    }
+  if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
+  return 0;
 }
 
 static int sink_main(const Program *program, int argc, char **argv) {
-    Settings s;
-    Error e = {0};
-    const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
-    int n = 0;
-    streams_begin();
-    settings_default(&s);
-    s.program = program;
-    s.own = program->own;
-    s.data.open = program->open;
-    for (const Option *o = program->options; o && o->flag; o++)
-        option_set(o, s.own, o->fallback, false, &e);
-    if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
-    const Verb *v = verb_find(program, name);
-    const int used = v ? 2 : 1;                              /* words before the verb's own */
-    if (!v) v = program->other;
-    if (!v)
-        fail(&e, 2, "there is no verb '%s'. Try: sink help; or make paper hf bench, for ./paper all"
-             ", report, readme; ./hf import, export, choices, stream; ./bench gemm, step, ops, "
-             "length", name);
-    if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-    s.argc = argc > used ? argc - used : 0;
-    s.argv = argv + used;
-    s.groups = v ? v->groups : "";
-    if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
-        if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
-            fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-        if (v->stops) {                                      /* at a step */
-            signal(SIGINT, on_interrupt);
-            signal(SIGTERM, on_interrupt);
-        }
-        const bool trains = v->run == verb_run || v->run == verb_train;
-        if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
-        const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
-        if (n <= most) v->run(&s, words, n, &e);
-        else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
+  Settings s;
+  Error e = {0};
+  const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
+  int n = 0;
+  streams_begin();
+  settings_default(&s);
+  s.program = program;
+  s.own = program->own;
+  s.data.open = program->open;
+  for (const Option *o = program->options; o && o->flag; o++)
+      option_set(o, s.own, o->fallback, false, &e);
+  if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+  const Verb *v = verb_find(program, name);
+  const int used = v ? 2 : 1;                              /* words before the verb's own */
+  if (!v) v = program->other;
+  if (!v)
+      fail(&e, 2, "there is no verb '%s'. Try: sink help; or make paper hf bench, for ./paper all"
+           ", report, readme; ./hf import, export, choices, stream; ./bench gemm, step, ops, "
+           "length", name);
+  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
+  s.argc = argc > used ? argc - used : 0;
+  s.argv = argv + used;
+  s.groups = v ? v->groups : "";
+  if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
+    if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
+        fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
+    if (v->stops) {                                      /* at a step */
+      signal(SIGINT, on_interrupt);
+      signal(SIGTERM, on_interrupt);
     }
-    if (!e.status && (fflush(stdout) || ferror(stdout)))
-        fail(&e, 1, "the output cannot be written. Try: free some space");
-    if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
-    return e.status;
+    const bool trains = v->run == verb_run || v->run == verb_train;
+    if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
+    const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
+    if (n <= most) v->run(&s, words, n, &e);
+    else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
+  }
+  if (!e.status && (fflush(stdout) || ferror(stdout)))
+      fail(&e, 1, "the output cannot be written. Try: free some space");
+  if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
+  return e.status;
 }
 
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
-    static const Program SINK = {.name = "sink"};
-    calm_threads(argv);
-    return sink_main(&SINK, argc, argv);
+  static const Program SINK = {.name = "sink"};
+  calm_threads(argv);
+  return sink_main(&SINK, argc, argv);
 }
 #endif

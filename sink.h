@@ -45,10 +45,10 @@ typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a g
 /* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
  * its name, or where e holds an error leaves what stood there. */
 typedef struct Writing {
-    FILE *f;
-    const char *path;            /* the caller's */
-    char beside[1100];           /* PATH.new */
-    int cause;                   /* errno of what failed first, 0 none */
+  FILE *f;
+  const char *path;            /* the caller's */
+  char beside[1100];           /* PATH.new */
+  int cause;                   /* errno of what failed first, 0 none */
 } Writing;
 
 #define PI              3.14159265358979323846
@@ -91,46 +91,46 @@ enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokeniz
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
  * (chapter 16) reads, checks, prints and stores every field alike. */
 typedef struct Config {
-    int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
-    int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
-    int vocab, context;               /* V (0 means VOCAB_DEFAULT); the longest T */
-    int pos;                     /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
-    int rotary_dims;                  /* r: the first r dims are rotated; 0 means D */
-    int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
-    double rope_base;                 /* 10000 in the paper */
-    double rope_factor, rope_low, rope_high;   /* of ROPE_LINEAR (factor) and ROPE_LLAMA3 (all) */
-    int rope_original;                /* of ROPE_LLAMA3: the context before it was stretched */
-    int norm, place;                  /* NORM_*, PLACE_*: equations 2 and 3 */
-    double norm_eps;                  /* inside the root; 1e-5 */
-    int act;                          /* ACT_*: Table 11; the first three are gated */
-    int linear_bias, tied, embed_dim; /* switches; width E of the embedding, 0 means C */
-    int bias_in;                      /* BIAS_*: where linear_bias puts them */
-    int score_by_layer;               /* switch: scores of block l, from 0, over l + 1 (GPT-2) */
-    int combine;                      /* COMBINE_*: Table 12 left */
-    int kernel, sim, normalizer;      /* KERNEL_*, SIM_*, NORMALIZER_*: Table 15 */
-    double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
-    int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
-    int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
-    int extra_value;                  /* VALUE_*: the fixed v* of Table 5 */
-    double extra_norm;                /* the length of v* in Table 5 */
-    int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
-    int window;                       /* w keys, self included; 0 means all (Figure 6) */
-    int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
-    int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
-    /* Published models of several kinds of block; forward only (config_trains).
-     * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
-     * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
-    int attention_period, attention_offset;
-    int mamba_inner, mamba_state, mamba_conv, mamba_rank;
-    /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
-     * blocks with l % period == offset; 0: one ffn everywhere */
-    int experts, expert_top, expert_period, expert_offset;
+  int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
+  int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
+  int vocab, context;               /* V (0 means VOCAB_DEFAULT); the longest T */
+  int pos;                     /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
+  int rotary_dims;                  /* r: the first r dims are rotated; 0 means D */
+  int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
+  double rope_base;                 /* 10000 in the paper */
+  double rope_factor, rope_low, rope_high;   /* of ROPE_LINEAR (factor) and ROPE_LLAMA3 (all) */
+  int rope_original;                /* of ROPE_LLAMA3: the context before it was stretched */
+  int norm, place;                  /* NORM_*, PLACE_*: equations 2 and 3 */
+  double norm_eps;                  /* inside the root; 1e-5 */
+  int act;                          /* ACT_*: Table 11; the first three are gated */
+  int linear_bias, tied, embed_dim; /* switches; width E of the embedding, 0 means C */
+  int bias_in;                      /* BIAS_*: where linear_bias puts them */
+  int score_by_layer;               /* switch: scores of block l, from 0, over l + 1 (GPT-2) */
+  int combine;                      /* COMBINE_*: Table 12 left */
+  int kernel, sim, normalizer;      /* KERNEL_*, SIM_*, NORMALIZER_*: Table 15 */
+  double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
+  int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
+  int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
+  int extra_value;                  /* VALUE_*: the fixed v* of Table 5 */
+  double extra_norm;                /* the length of v* in Table 5 */
+  int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
+  int window;                       /* w keys, self included; 0 means all (Figure 6) */
+  int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
+  int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
+  /* Published models of several kinds of block; forward only (config_trains).
+   * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
+   * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
+  int attention_period, attention_offset;
+  int mamba_inner, mamba_state, mamba_conv, mamba_rank;
+  /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
+   * blocks with l % period == offset; 0: one ffn everywhere */
+  int experts, expert_top, expert_period, expert_offset;
 } Config;
 
 /* A named row of the paper: "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2". */
 typedef struct Variant {
-    const char *name, *flags, *source;
-    const char *sink, *loss;             /* the paper's Sink_1 in percent, and validation loss */
+  const char *name, *flags, *source;
+  const char *sink, *loss;             /* the paper's Sink_1 in percent, and validation loss */
 } Variant;
 extern const Variant VARIANTS[];         /* ends with a NULL name */
 
@@ -139,38 +139,38 @@ extern const Variant VARIANTS[];         /* ends with a NULL name */
 
 /* The parameters of block l, or their gradients. NULL where a variant has none. */
 typedef struct Layer {
-    real *norm1, *norm1b;        /* [C] gain, [C] bias (LayerNorm only) */
-    real *wq, *wk, *wv, *wo;     /* [C,H*D] [C,K*D] [C,K*D] [H*D,C] ([D,C] when heads are added) */
-    real *bq, *bk, *bv, *bo;     /* [H*D] [K*D] [K*D] [C]: with linear biases */
-    real *norm2, *norm2b;        /* [C] [C] */
-    real *w1, *w2, *w3;          /* gated: [C,F] [C,F] [F,C]; else [C,F] [F,C] and no w3 */
-    real *b1, *b2, *b3;          /* the width of their product: with linear biases */
-    real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
-    real *logit;                 /* [H]: the extra column's learned score */
-    real *vplus;                 /* [H,D]: the value bias v+ */
-    real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
+  real *norm1, *norm1b;        /* [C] gain, [C] bias (LayerNorm only) */
+  real *wq, *wk, *wv, *wo;     /* [C,H*D] [C,K*D] [C,K*D] [H*D,C] ([D,C] when heads are added) */
+  real *bq, *bk, *bv, *bo;     /* [H*D] [K*D] [K*D] [C]: with linear biases */
+  real *norm2, *norm2b;        /* [C] [C] */
+  real *w1, *w2, *w3;          /* gated: [C,F] [C,F] [F,C]; else [C,F] [F,C] and no w3 */
+  real *b1, *b2, *b3;          /* the width of their product: with linear biases */
+  real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
+  real *logit;                 /* [H]: the extra column's learned score */
+  real *vplus;                 /* [H,D]: the value bias v+ */
+  real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
 } Layer;
 
 typedef struct Weights {
-    real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
-    /* [C] sink token; [rows,C] learned positions; [32,H] T5's learned bias */
-    real *xstar, *wpe, *rel;
-    real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
-    real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
-    Layer *layer;                /* [L] */
+  real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
+  /* [C] sink token; [rows,C] learned positions; [32,H] T5's learned bias */
+  real *xstar, *wpe, *rel;
+  real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
+  real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
+  Layer *layer;                /* [L] */
 } Weights;
 
 /* One tensor of a model. The list of them drives allocation, initialisation, AdamW, checkpoints
  * and dumps. */
 typedef struct Tensor {
-    char name[32];               /* "l0.wq" */
-    int rank; int shape[2];      /* one or two dimensions, row-major */
-    /* where it starts in Model.params (-1: still in its file), and how many numbers it holds */
-    idx at, count;
-    int init, layer;             /* how it starts (chapter 2); its block, or -1 */
-    bool matrix;                 /* decayed under --decay matrices */
-    size_t field;                /* offset of its pointer in Layer, Weights, or in what has it: */
-    int part;                    /* 0; else of a part that the paper's models lack (owner below) */
+  char name[32];               /* "l0.wq" */
+  int rank; int shape[2];      /* one or two dimensions, row-major */
+  /* where it starts in Model.params (-1: still in its file), and how many numbers it holds */
+  idx at, count;
+  int init, layer;             /* how it starts (chapter 2); its block, or -1 */
+  bool matrix;                 /* decayed under --decay matrices */
+  size_t field;                /* offset of its pointer in Layer, Weights, or in what has it: */
+  int part;                    /* 0; else of a part that the paper's models lack (owner below) */
 } Tensor;
 
 /* What a published model may have in place of the paper's parts; data/hf.c has them, and in sink.c
@@ -180,39 +180,39 @@ struct Model;
 struct Acts;
 struct Trainer;
 typedef struct PublishedParts {
-    /* the tensors of block l's mixer or ffn; the struct with the pointer to a tensor of these */
-    bool (*list_mixer)(struct Model *m, int l, Error *e);
-    bool (*list_ffn)(struct Model *m, int l, Error *e);
-    void *(*owner)(const struct Model *m, const struct Tensor *t);
-    /* what stays in its file: a row of wte; y = x W, W transposed where it is stored [out,in]; the
-     * mean loss, by columns of W_cls */
-    bool (*row)(const struct Model *m, real *to, idx id);
-    bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
-                   idx rows, idx in, idx out);
-    bool (*loss)(const struct Model *m, struct Acts *a, const int *targets, int B, int T,
-                 double *mean);
-    /* MHSA(x) and FFN(x) of block l, y and x [B,N,C]; the scratch Acts.published that they need */
-    bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, int B, idx N);
-    bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, idx rows);
-    idx (*room)(const Config *c, int B, idx N);
-    /* a file that is no checkpoint: false for one of no kind it knows. A model of more than `room`
-     * bytes stays there. Around forwards, which read all of it so many times, progress is shown */
-    bool (*open)(const char *path, double room, bool with_grads, struct Trainer *t, Error *e);
-    void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
-    void (*end)(const struct Model *m, const Error *e);
-    int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
-    void (*close)(struct Model *m);                  /* the file, and what is other's */
+  /* the tensors of block l's mixer or ffn; the struct with the pointer to a tensor of these */
+  bool (*list_mixer)(struct Model *m, int l, Error *e);
+  bool (*list_ffn)(struct Model *m, int l, Error *e);
+  void *(*owner)(const struct Model *m, const struct Tensor *t);
+  /* what stays in its file: a row of wte; y = x W, W transposed where it is stored [out,in]; the
+   * mean loss, by columns of W_cls */
+  bool (*row)(const struct Model *m, real *to, idx id);
+  bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
+                 idx rows, idx in, idx out);
+  bool (*loss)(const struct Model *m, struct Acts *a, const int *targets, int B, int T,
+               double *mean);
+  /* MHSA(x) and FFN(x) of block l, y and x [B,N,C]; the scratch Acts.published that they need */
+  bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, int B, idx N);
+  bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, idx rows);
+  idx (*room)(const Config *c, int B, idx N);
+  /* a file that is no checkpoint: false for one of no kind it knows. A model of more than `room`
+   * bytes stays there. Around forwards, which read all of it so many times, progress is shown */
+  bool (*open)(const char *path, double room, bool with_grads, struct Trainer *t, Error *e);
+  void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
+  void (*end)(const struct Model *m, const Error *e);
+  int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
+  void (*close)(struct Model *m);                  /* the file, and what is other's */
 } PublishedParts;
 
 typedef struct Model {
-    Config c;
-    int n_tensors; Tensor *tensor;
-    idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
-    Weights w, d;                         /* the same memory by name: parameters, gradients */
-    const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts: */
-    struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
-    struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
-    bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
+  Config c;
+  int n_tensors; Tensor *tensor;
+  idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
+  Weights w, d;                         /* the same memory by name: parameters, gradients */
+  const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts: */
+  struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
+  struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
+  bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
 } Model;
 
 const Tensor *model_tensor(const Model *m, const char *name);   /* NULL: the variant has none */
@@ -224,31 +224,31 @@ void model_free(Model *m);
 
 /* What is kept of one block from forward to backward, for B sequences of N rows. */
 typedef struct LayerActs {
-    const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
-    real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
-    real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
-    /* phi(q), phi(k), and the mlp kernel's hidden layers; fq = q when phi is identity */
-    real *fq, *fk, *hq, *hk;
-    real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
-    real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
-    real *s1;                    /* [B,N,C] x + MHSA(..) */
-    real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
-    /* [B,N,F] the two branches before, and their product after, the activation */
-    real *f1, *f2, *fa;
-    real *s2; /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
+  const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
+  real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
+  real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
+  /* phi(q), phi(k), and the mlp kernel's hidden layers; fq = q when phi is identity */
+  real *fq, *fk, *hq, *hk;
+  real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
+  real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
+  real *s1;                    /* [B,N,C] x + MHSA(..) */
+  real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
+  /* [B,N,F] the two branches before, and their product after, the activation */
+  real *f1, *f2, *fa;
+  real *s2; /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
 } LayerActs;
 
 /* What attention reports of itself when asked; S as config_columns, in the order *, x*, 1..T. */
 typedef struct Probe {
-    /* each [B,H,N,S], or NULL: z_ij, scale * s_ij / Z_i, and m_ij; 0 where invisible */
-    real *z, *weight, *metric;
+  /* each [B,H,N,S], or NULL: z_ij, scale * s_ij / Z_i, and m_ij; 0 where invisible */
+  real *z, *weight, *metric;
 } Probe;
 
 /* What an evaluation takes from attention, in every block and head: one column for each sequence.
  * Its own row keeps it. */
 typedef struct Ablation {
-    int what;                    /* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (3.7) */
-    const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
+  int what;                    /* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (3.7) */
+  const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
 } Ablation;
 
 /* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
@@ -257,36 +257,36 @@ typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
-    int B, T, N;                 /* as given to acts_create; a forward may use fewer */
-    idx past;                    /* rows before those of a forward: 0 but inside model_extend */
-    LayerActs *layer;            /* [L] */
-    real *h0;                    /* [B,N,C] H^0 */
-    /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
-    const real *h, *nf;
-    real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
-    real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
-    real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
-    Probe *probe;                /* [L], or NULL: set by the caller before a forward */
-    const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
-    const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
-    real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
-    real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
-    real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
-    /* like q, k, v, o, osum (dosum is dout when heads are concatenated) */
-    real *dq, *dk, *dv, *dout, *dosum;
-    real *dphi;                  /* like q: scratch of the mlp kernel */
-    real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
-    real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
-    real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
-    real *scratch;               /* of attention, scratch_size numbers for each thread */
-    idx scratch_size;
-    /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
-    real *slice, *dslice, *logits;
-    real *outp, *doutp;          /* [SLICE,E] when E differs from C */
-    double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
-    int threads;                 /* how many pieces scratch has */
-    idx size;                    /* numbers in the arena */
-    void *arena;
+  int B, T, N;                 /* as given to acts_create; a forward may use fewer */
+  idx past;                    /* rows before those of a forward: 0 but inside model_extend */
+  LayerActs *layer;            /* [L] */
+  real *h0;                    /* [B,N,C] H^0 */
+  /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
+  const real *h, *nf;
+  real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
+  real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
+  real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
+  Probe *probe;                /* [L], or NULL: set by the caller before a forward */
+  const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
+  const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
+  real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
+  real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
+  real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
+  /* like q, k, v, o, osum (dosum is dout when heads are concatenated) */
+  real *dq, *dk, *dv, *dout, *dosum;
+  real *dphi;                  /* like q: scratch of the mlp kernel */
+  real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
+  real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
+  real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
+  real *scratch;               /* of attention, scratch_size numbers for each thread */
+  idx scratch_size;
+  /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
+  real *slice, *dslice, *logits;
+  real *outp, *doutp;          /* [SLICE,E] when E differs from C */
+  double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
+  int threads;                 /* how many pieces scratch has */
+  idx size;                    /* numbers in the arena */
+  void *arena;
 } Acts;
 
 /* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
@@ -309,25 +309,25 @@ enum { EPS_MOST = 12 };          /* thresholds at a time */
 
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
-    int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
-    int heads;                       /* in all blocks that attend */
-    /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
-     * heads, and means over blocks and heads leave them out */
-    int period, offset;
-    int n_eps;
-    double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
-    double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
-    double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
-    double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
-    double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
-    /* [L,H,2] cos(q_t, k_j) and ||q_t|| ||k_j||: j the first row, j another */
-    double *cosine, *product;
-    double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
-    double loss;                     /* mean cross-entropy, when targets were given */
-    double *sums; idx n_sums;        /* all of the arrays above in one */
-    /* [L], all of them at maps [2,batch,H,N,S]; [batch,N,C] the output with the largest |h| */
-    Probe *probe; real *maps, *extreme;
-    double *alpha_now;               /* [S] */
+  int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
+  int heads;                       /* in all blocks that attend */
+  /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
+   * heads, and means over blocks and heads leave them out */
+  int period, offset;
+  int n_eps;
+  double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
+  double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
+  double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
+  double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
+  double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
+  /* [L,H,2] cos(q_t, k_j) and ||q_t|| ||k_j||: j the first row, j another */
+  double *cosine, *product;
+  double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
+  double loss;                     /* mean cross-entropy, when targets were given */
+  double *sums; idx n_sums;        /* all of the arrays above in one */
+  /* [L], all of them at maps [2,batch,H,N,S]; [batch,N,C] the output with the largest |h| */
+  Probe *probe; real *maps, *extreme;
+  double *alpha_now;               /* [S] */
 } Sinks;
 void sinks_free(Sinks *s);
 
@@ -339,40 +339,40 @@ typedef struct Ids { int32_t *at; size_t size, room; } Ids;
 
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
 typedef struct Pairs {
-    struct Pair *at;          /* [room], the first size of them in use                        */
-    uint32_t *slot;           /* [2 room], 1 + a pair's number, 0 for empty                   */
-    size_t size, room;        /* room is 0 or a power of two                                  */
+  struct Pair *at;          /* [room], the first size of them in use                        */
+  uint32_t *slot;           /* [2 room], 1 + a pair's number, 0 for empty                   */
+  size_t size, room;        /* room is 0 or a power of two                                  */
 } Pairs;
 
 /* Never changed once made, so that any number of threads may share one. */
 typedef struct Tokenizer {
-    int vocab;                /* V                                                            */
-    int end, bos, fix;        /* ids: after a document; before one; of --fix-token. -1: none  */
-    bool blank;               /* encoding puts a space before a text                          */
-    Pairs merges;             /* pair number r is merge r, of rank r                          */
-    uint32_t *start;          /* [V + 1] token id spells pool[start[id] .. start[id + 1] - 1] */
-    Bytes pool;
-    uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own   */
-    const struct TokenizerKind *kind;      /* NULL; of a published model, data/hf.c's, */
-    struct Published *published;           /* and all else that it knows */
+  int vocab;                /* V                                                            */
+  int end, bos, fix;        /* ids: after a document; before one; of --fix-token. -1: none  */
+  bool blank;               /* encoding puts a space before a text                          */
+  Pairs merges;             /* pair number r is merge r, of rank r                          */
+  uint32_t *start;          /* [V + 1] token id spells pool[start[id] .. start[id + 1] - 1] */
+  Bytes pool;
+  uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own   */
+  const struct TokenizerKind *kind;      /* NULL; of a published model, data/hf.c's, */
+  struct Published *published;           /* and all else that it knows */
 } Tokenizer;
 
 /* One caller's way into a Tokenizer: the tokens of words met lately. One per thread. */
 typedef struct Encoder {
-    const Tokenizer *tokenizer;
-    struct CachedWord *slot;
-    struct Scratch *scratch;  /* NULL; of a published model's                                 */
+  const Tokenizer *tokenizer;
+  struct CachedWord *slot;
+  struct Scratch *scratch;  /* NULL; of a published model's                                 */
 } Encoder;
 
 /* The ways of published models' tokenizers, which data/hf.c has. */
 typedef struct TokenizerKind {
-    int (*read)(Tokenizer *t, const unsigned char *bytes, size_t n, const char *name, Error *e);
-    void (*close)(Tokenizer *t);
-    int (*encode)(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
-    void (*done)(Encoder *c);
-    /* the length of a text's first piece; the ids of a piece */
-    size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);
-    int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
+  int (*read)(Tokenizer *t, const unsigned char *bytes, size_t n, const char *name, Error *e);
+  void (*close)(Tokenizer *t);
+  int (*encode)(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
+  void (*done)(Encoder *c);
+  /* the length of a text's first piece; the ids of a piece */
+  size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);
+  int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
 } TokenizerKind;
 
 /* The separator between the documents of a text file. */
@@ -383,36 +383,36 @@ typedef struct TokenizerKind {
 
 /* A grammar ready to tell documents. Constant once read, so threads may share it. */
 typedef struct Grammar {
-    char name[128];             /* the file's, for errors */
-    Bytes text;                 /* a copy of the grammar, its text made plain in place */
-    struct Symbol *symbols;
-    struct Node *nodes;         /* the first is the rule that a document is */
-    int symbol_count, node_count, slot_count;
+  char name[128];             /* the file's, for errors */
+  Bytes text;                 /* a copy of the grammar, its text made plain in place */
+  struct Symbol *symbols;
+  struct Node *nodes;         /* the first is the rule that a document is */
+  int symbol_count, node_count, slot_count;
 } Grammar;
 
 #define SHIPPED_GRAMMAR "data/story.grammar"
 
 /* Where a training's tokens come from, and how far it has read. */
 typedef struct Data {
-    Tokenizer tokenizer;
-    Encoder encoder;
-    Grammar grammar;
-    int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
-    /* a grammar without --data-tokens: documents are told as they are needed */
-    bool endless;
-    uint64_t seed;
-    Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
-    idx blocks, pass;            /* of a text: how many blocks, which pass order belongs to */
-    int32_t *order;              /* [blocks] */
-    uint64_t sample;             /* blocks read so far */
-    uint64_t document;           /* of a grammar: the document that the next block starts in, */
-    size_t offset;               /* its token, */
-    Ids told;                    /* and its tokens */
-    uint64_t source;             /* hash64 of the text, the ids or the grammar */
-    /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
-     * of memory that is freed with d; else NULL */
-    void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
-    void *drawn_from;
+  Tokenizer tokenizer;
+  Encoder encoder;
+  Grammar grammar;
+  int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
+  /* a grammar without --data-tokens: documents are told as they are needed */
+  bool endless;
+  uint64_t seed;
+  Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
+  idx blocks, pass;            /* of a text: how many blocks, which pass order belongs to */
+  int32_t *order;              /* [blocks] */
+  uint64_t sample;             /* blocks read so far */
+  uint64_t document;           /* of a grammar: the document that the next block starts in, */
+  size_t offset;               /* its token, */
+  Ids told;                    /* and its tokens */
+  uint64_t source;             /* hash64 of the text, the ids or the grammar */
+  /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
+   * of memory that is freed with d; else NULL */
+  void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
+  void *drawn_from;
 } Data;
 
 /* -------------------------------------------------------------------------------------------------
@@ -421,43 +421,43 @@ typedef struct Data {
 enum { PATH_ROOM = 512 };
 
 typedef struct Train {
-    int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
-    int schedule, optimizer, decay;               /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
-    double lr, min_lr, wd, clip, beta1, beta2, adam_eps;   /* min_lr < 0: lr / 10; clip 0: none */
-    int seed, save_every, log_every;
+  int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
+  int schedule, optimizer, decay;               /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
+  double lr, min_lr, wd, clip, beta1, beta2, adam_eps;   /* min_lr < 0: lr / 10; clip 0: none */
+  int seed, save_every, log_every;
 } Train;
 
 /* where tokens come from, and what is done to them */
 typedef struct Source {
-    char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
-    int end_token, vocab;                         /* of --tokens; vocab is --vocab, 0: not said */
-    int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
-    char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
-    double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
-    int bos;                                      /* <|bos|> before every document */
-    double valid;                                 /* share of the documents kept for validation */
-    int toy;                                      /* a task of the companion instead, 0 none, */
-    int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
+  char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
+  int end_token, vocab;                         /* of --tokens; vocab is --vocab, 0: not said */
+  int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
+  char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
+  double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
+  int bos;                                      /* <|bos|> before every document */
+  double valid;                                 /* share of the documents kept for validation */
+  int toy;                                      /* a task of the companion instead, 0 none, */
+  int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
 } Source;
 
 typedef struct Settings {
-    Config model;
-    Train train;
-    Source data;
-    double eps;                                   /* threshold of Sink */
-    int eval_T, eval_n, eval_k, metric_rows, input, ablate;
-    int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
-    int threads, quiet, plain, all, resume;
-    char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
-    char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
-    char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
-    int inputs;
-    int how_many; double temperature;             /* generate */
-    const struct Program *program;                /* who is asked, and its own settings */
-    void *own;
-    int argc;                                     /* the flags as they were given, */
-    char **argv;
-    const char *groups;                           /* and those that the verb takes */
+  Config model;
+  Train train;
+  Source data;
+  double eps;                                   /* threshold of Sink */
+  int eval_T, eval_n, eval_k, metric_rows, input, ablate;
+  int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
+  int threads, quiet, plain, all, resume;
+  char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
+  char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
+  char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
+  int inputs;
+  int how_many; double temperature;             /* generate */
+  const struct Program *program;                /* who is asked, and its own settings */
+  void *own;
+  int argc;                                     /* the flags as they were given, */
+  char **argv;
+  const char *groups;                           /* and those that the verb takes */
 } Settings;
 
 enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
@@ -472,19 +472,19 @@ int  results_ready(const Settings *s, Error *e);
 void data_close(Data *d);
 
 typedef struct Trainer {
-    Settings s;
-    Model m;
-    Acts a;
-    Data data;
-    real *m1, *m2;               /* AdamW's moments, like m.params */
-    int *ids;                    /* [2,B,T] */
-    uint64_t tokenizer_hash;
-    uint64_t start;              /* of the parameters that it was begun from, 0: drawn */
-    bool random_tokens;          /* of a model that was read: its training had some */
-    long step;                   /* steps done */
-    double loss, norm, lr;       /* of the last step */
-    double loss_sum;             /* over the loss_steps steps since the last look at the sink */
-    long loss_steps;
+  Settings s;
+  Model m;
+  Acts a;
+  Data data;
+  real *m1, *m2;               /* AdamW's moments, like m.params */
+  int *ids;                    /* [2,B,T] */
+  uint64_t tokenizer_hash;
+  uint64_t start;              /* of the parameters that it was begun from, 0: drawn */
+  bool random_tokens;          /* of a model that was read: its training had some */
+  long step;                   /* steps done */
+  double loss, norm, lr;       /* of the last step */
+  double loss_sum;             /* over the loss_steps steps since the last look at the sink */
+  long loss_steps;
 } Trainer;
 void trainer_free(Trainer *t);
 
@@ -492,21 +492,21 @@ void trainer_free(Trainer *t);
  * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
  * the norm ratio; and the loss on held documents, 0 unless it was asked for. */
 typedef struct Look {
-    long step;
-    double loss, norm, alpha1, alpha_star, sink1, sink_star, ratio, held;
+  long step;
+  double loss, norm, alpha1, alpha_star, sink1, sink_star, ratio, held;
 } Look;
 enum { LOOKS = 1024 };
 
 /* The line that a training shows, and its looks. */
 typedef struct Progress {
-    const char *name;
-    /* live: on a terminal; open: its line has no end yet; holds: looks at the held loss too */
-    bool quiet, live, open, has_star, holds;
-    double start, shown;
-    long from;                           /* the step at `start` */
-    double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio;   /* low: at eps 0.2 */
-    int looks;
-    Look look[LOOKS];
+  const char *name;
+  /* live: on a terminal; open: its line has no end yet; holds: looks at the held loss too */
+  bool quiet, live, open, has_star, holds;
+  double start, shown;
+  long from;                           /* the step at `start` */
+  double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio;   /* low: at eps 0.2 */
+  int looks;
+  Look look[LOOKS];
 } Progress;
 
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
@@ -514,20 +514,20 @@ typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int co
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences. */
 enum { HEAD_MAP = 64 };          /* no more rows than this are kept */
 typedef struct HeadMap {
-    int layer, head, T, S;       /* T 0: there is none */
-    double m[HEAD_MAP * (HEAD_MAP + 2)];
+  int layer, head, T, S;       /* T 0: there is none */
+  double m[HEAD_MAP * (HEAD_MAP + 2)];
 } HeadMap;
 
 /* What a training and an evaluation leave of a model: a column of the tables and of the page. */
 typedef struct Outcome {
-    const char *name, *source;   /* "softmax", "Table 10" */
-    Config c;
-    Sinks s;                     /* n = 0: nothing was measured */
-    Progress p;                  /* its looks */
-    double even, loss;           /* alpha of even rows; nats a token on held documents */
-    bool star;                   /* has it a column * or x*? */
-    char ended[640];             /* why its training ended early, or "" */
-    HeadMap map[2];              /* for a page: of the heads with the most and the least sink */
+  const char *name, *source;   /* "softmax", "Table 10" */
+  Config c;
+  Sinks s;                     /* n = 0: nothing was measured */
+  Progress p;                  /* its looks */
+  double even, loss;           /* alpha of even rows; nats a token on held documents */
+  bool star;                   /* has it a column * or x*? */
+  char ended[640];             /* why its training ended early, or "" */
+  HeadMap map[2];              /* for a page: of the heads with the most and the least sink */
 } Outcome;
 
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
@@ -544,14 +544,14 @@ enum { FLAGS_ROOM = 1024 };
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
 typedef struct Numbers { char name[40]; int at, n; } Numbers;     /* value[at .. at + n) */
 typedef struct Result {
-    char row[48], corpus[32];
-    int seed;
-    uint64_t checksum;           /* its row's */
-    /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
-    char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
-    char ended[640];             /* why it diverged, or "" */
-    Numbers *list; int lists;
-    double *value; int values;
+  char row[48], corpus[32];
+  int seed;
+  uint64_t checksum;           /* its row's */
+  /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
+  char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
+  char ended[640];             /* why it diverged, or "" */
+  Numbers *list; int lists;
+  double *value; int values;
 } Result;
 int  result_add1(Result *r, const char *name, double x, Error *e);
 /* -------------------------------------------------------------------------------------------------
@@ -647,13 +647,13 @@ double seconds(void);            /* wall clock: for progress and bench only */
  * 16  Command line */
 
 typedef struct Option {
-    const char *flag;
-    char group, kind;            /* chapter 16; i int, d double, b switch, c choice, s string */
-    size_t field;                /* offset in struct Settings */
-    const char *fallback;        /* the default, as text */
-    double least, most;          /* bounds of a number that is given */
-    const char *value;           /* its name; of a choice SIM_WORDS, say (chapter 1) */
-    const char *help;
+  const char *flag;
+  char group, kind;            /* chapter 16; i int, d double, b switch, c choice, s string */
+  size_t field;                /* offset in struct Settings */
+  const char *fallback;        /* the default, as text */
+  double least, most;          /* bounds of a number that is given */
+  const char *value;           /* its name; of a choice SIM_WORDS, say (chapter 1) */
+  const char *help;
 } Option;
 extern const Option OPTIONS[];   /* ends with a NULL flag */
 const Option *option_find(const char *flag, const char *groups);
@@ -662,31 +662,31 @@ void option_text(const Option *o, const void *base, char *text, size_t room);
 int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);
 
 typedef struct Verb {
-    const char *name, *words, *groups, *help;
-    int (*run)(Settings *s, const char **words, int n, Error *e);
-    bool stops;                  /* Ctrl-C asks it to end early */
+  const char *name, *words, *groups, *help;
+  int (*run)(Settings *s, const char **words, int n, Error *e);
+  bool stops;                  /* Ctrl-C asks it to end early */
 } Verb;
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
 /* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the
  * name is NULL in ./sink. */
 typedef struct Program {
-    const char *name;
-    const Verb *verbs;           /* its own, ended by a NULL name */
-    const Option *options;       /* its own, ended by a NULL flag; fields are offsets in own */
-    void *own;                   /* its settings */
-    const Check *checks;         /* more of them, ended by one without lines */
-    const Verb *other;           /* whose word is the first one, when that is no verb */
-    /* the page of a run, a training or an evaluation: n models, a table, what is said of them */
-    int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
-                const char *table, const char *verdict, Error *e);
-    int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
-    int (*survey)(const Settings *s, const char **words, int n, Error *e);     /* eval of several */
-    int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);         /* fills o->map */
-    /* what eval measures besides: numbers with names, and what is said of them in words; and so
-     * eval --ablate */
-    int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
-    int (*ablate)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+  const char *name;
+  const Verb *verbs;           /* its own, ended by a NULL name */
+  const Option *options;       /* its own, ended by a NULL flag; fields are offsets in own */
+  void *own;                   /* its settings */
+  const Check *checks;         /* more of them, ended by one without lines */
+  const Verb *other;           /* whose word is the first one, when that is no verb */
+  /* the page of a run, a training or an evaluation: n models, a table, what is said of them */
+  int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
+              const char *table, const char *verdict, Error *e);
+  int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
+  int (*survey)(const Settings *s, const char **words, int n, Error *e);     /* eval of several */
+  int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);         /* fills o->map */
+  /* what eval measures besides: numbers with names, and what is said of them in words; and so
+   * eval --ablate */
+  int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+  int (*ablate)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;
 
 #endif

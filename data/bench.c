@@ -22,29 +22,29 @@ static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 
 /* Sorts t [n], n odd, and returns the one in the middle. */
 static double median(double *t, int n) {
-    for (int i = 1; i < n; i++)
-        for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
-            double swap = t[j];
-            t[j] = t[j - 1];
-            t[j - 1] = swap;
-        }
-    return t[n / 2];
+  for (int i = 1; i < n; i++)
+      for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
+      double swap = t[j];
+      t[j] = t[j - 1];
+      t[j - 1] = swap;
+    }
+  return t[n / 2];
 }
 
 /* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
  * before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
 INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) {
-    const int lanes = bytes / (int)sizeof(real);
-    real s[TILE_MAX];
-    for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
-    for (int turn = 0; turn < turns; turn++)
-        for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
-    for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
+  const int lanes = bytes / (int)sizeof(real);
+  real s[TILE_MAX];
+  for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
+  for (int turn = 0; turn < turns; turn++)
+      for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
+  for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
 }
 
 /* As many as registers hold beside `a`, or as the pipelines take. */
 INLINE int chains_of(const int bytes) {
-    return tile_rows(bytes) == ROWS_MAX ? 16 : bytes == 16 ? 14 : 12;
+  return tile_rows(bytes) == ROWS_MAX ? 16 : bytes == 16 ? 14 : 12;
 }
 INSTANCES(void, spin_for, (int turns, real *x, real a),
           spin(BYTES, chains_of(BYTES), turns, x, a))
@@ -53,201 +53,201 @@ INSTANCES(void, spin_for, (int turns, real *x, real a),
  * just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. The best of a
  * few tries, since other programs only ever make one slower. */
 static double fma_peak(Isa isa, int threads) {
-    enum { TURNS = 1 << 16, TRIES = 12 };
-    const double flops = 2.0 * chains_of(16 << isa) * (16 << isa) / (double)sizeof(real);
-    double best = 0;
-    for (int try = 0; try < TRIES; try++) {
-        const double start = seconds();
-        PARALLEL
-        for (int t = 0; t < threads; t++) {
-            real x[LANES_MAX];
-            for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
-            spin_for[isa](TURNS, x, (real)REAL_EPS / 8);
-        }
-        const double rate = flops * TURNS * threads / (seconds() - start) * 1e-9;
-        if (rate > best) best = rate;
+  enum { TURNS = 1 << 16, TRIES = 12 };
+  const double flops = 2.0 * chains_of(16 << isa) * (16 << isa) / (double)sizeof(real);
+  double best = 0;
+  for (int try = 0; try < TRIES; try++) {
+    const double start = seconds();
+    PARALLEL
+    for (int t = 0; t < threads; t++) {
+      real x[LANES_MAX];
+      for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
+      spin_for[isa](TURNS, x, (real)REAL_EPS / 8);
     }
-    return best;
+    const double rate = flops * TURNS * threads / (seconds() - start) * 1e-9;
+    if (rate > best) best = rate;
+  }
+  return best;
 }
 
 /* The clock in GHz, from a chain of shifts and exclusive ors, each of which takes one cycle and
  * waits for the one before it. */
 static double clock_rate(void) {
-    enum { TURNS = 1 << 20, TRIES = 15 };
-    double best = 0;
-    for (int try = 0; try < TRIES; try++) {
-        double from = seconds();
-        uint64_t x = (uint64_t)(from * 1e9) | 1;
-        for (int i = 0; i < TURNS; i++) x ^= x >> 7;
-        if (x) best = fmax(best, 2 * TURNS / (seconds() - from) * 1e-9);
-    }
-    return best;
+  enum { TURNS = 1 << 20, TRIES = 15 };
+  double best = 0;
+  for (int try = 0; try < TRIES; try++) {
+    double from = seconds();
+    uint64_t x = (uint64_t)(from * 1e9) | 1;
+    for (int i = 0; i < TURNS; i++) x ^= x >> 7;
+    if (x) best = fmax(best, 2 * TURNS / (seconds() - from) * 1e-9);
+  }
+  return best;
 }
 
 /* GB/s of a copy of 256 MiB, its reading and its writing both counted; 0 without the memory. */
 static double copy_rate(void) {
-    enum { SIZE = 1 << 25, TRIES = 5 };
-    Error e = {0};
-    real *x = grab(2 * SIZE, sizeof(real), &e);
-    double best = 0;
-    for (int try = 0; x && try < TRIES; try++) {
-        double from = seconds();
-        PARALLEL
-        for (idx i = 0; i < SIZE; i += CHUNK) copy(x + SIZE + i, x + i, CHUNK);
-        best = fmax(best, 2 * sizeof(real) * SIZE / (seconds() - from) * 1e-9);
-    }
-    free(x);
-    return best;
+  enum { SIZE = 1 << 25, TRIES = 5 };
+  Error e = {0};
+  real *x = grab(2 * SIZE, sizeof(real), &e);
+  double best = 0;
+  for (int try = 0; x && try < TRIES; try++) {
+    double from = seconds();
+    PARALLEL
+    for (idx i = 0; i < SIZE; i += CHUNK) copy(x + SIZE + i, x + i, CHUNK);
+    best = fmax(best, 2 * sizeof(real) * SIZE / (seconds() - from) * 1e-9);
+  }
+  free(x);
+  return best;
 }
 
 /* bench gemm: c [m,n] = a [m,k] b [k,n] in the three ways that training multiplies: both factors by
  * rows; b by columns; a by columns, added to c. Operations a cycle are those of one thread. */
 static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
-    (void)words; (void)n_words;
-    enum { ROUNDS = 15 };
-    const Own *own = s->own;
-    int m = own->m, n = own->n, k = own->k;
-    Isa isa = own->isa == 0 ? isa_best() : (Isa)(own->isa - 1);
-    if (isa > isa_best())
-        return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
-    real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e),
-         *c = grab((idx)m * n, sizeof(real), e);
-    if (!e->status) {
-        const struct { const char *name; Matrix a, b; bool add; } ways[] = {
-            {"xW", rows_of(a, k), rows_of(b, n), false},
-            {"dyW^T", rows_of(a, k), transpose_of(b, k), false},
-            {"x^Tdy", transpose_of(a, m), rows_of(b, n), true}};
-        enum { WAYS = sizeof ways / sizeof *ways };
-        double flop = 2.0 * m * n * k, took[WAYS][ROUNDS], peak = fma_peak(isa, workers());
-        int repeats = 1 + (int)(2e7 / flop);
-        Rng rng = {1};
-        for (idx i = 0; i < (idx)m * k; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
-        for (idx i = 0; i < (idx)k * n; i++) b[i] = (real)(rng_uniform(&rng) - 0.5);
-        for (int r = -1; r < ROUNDS; r++)
-            for (int w = 0; w < WAYS; w++) {
-                double from = seconds();
-                for (int i = 0; i < repeats; i++)
-                    matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
-                if (r >= 0) took[w][r] = (seconds() - from) / repeats;
-            }
-        double clock = clock_rate() * workers();
-        peak = fmax(peak, fma_peak(isa, workers()));
+  (void)words; (void)n_words;
+  enum { ROUNDS = 15 };
+  const Own *own = s->own;
+  int m = own->m, n = own->n, k = own->k;
+  Isa isa = own->isa == 0 ? isa_best() : (Isa)(own->isa - 1);
+  if (isa > isa_best())
+      return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
+  real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e),
+       *c = grab((idx)m * n, sizeof(real), e);
+  if (!e->status) {
+    const struct { const char *name; Matrix a, b; bool add; } ways[] = {
+      {"xW", rows_of(a, k), rows_of(b, n), false},
+      {"dyW^T", rows_of(a, k), transpose_of(b, k), false},
+      {"x^Tdy", transpose_of(a, m), rows_of(b, n), true}};
+    enum { WAYS = sizeof ways / sizeof *ways };
+    double flop = 2.0 * m * n * k, took[WAYS][ROUNDS], peak = fma_peak(isa, workers());
+    int repeats = 1 + (int)(2e7 / flop);
+    Rng rng = {1};
+    for (idx i = 0; i < (idx)m * k; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
+    for (idx i = 0; i < (idx)k * n; i++) b[i] = (real)(rng_uniform(&rng) - 0.5);
+    for (int r = -1; r < ROUNDS; r++)
         for (int w = 0; w < WAYS; w++) {
-            double rate = flop / median(took[w], ROUNDS) * 1e-9;
-            printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d way=%s isa=%s threads=%d "
-                   "fused=%d a_cycle=%.1f peak_a_cycle=%.1f\n",
-                   rate, peak, rate / peak, m, n, k, ways[w].name, ISA_NAMES[isa], workers(),
-                   fma_fuses(isa), rate / clock, peak / clock);
-        }
+        double from = seconds();
+        for (int i = 0; i < repeats; i++)
+            matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
+        if (r >= 0) took[w][r] = (seconds() - from) / repeats;
+      }
+    double clock = clock_rate() * workers();
+    peak = fmax(peak, fma_peak(isa, workers()));
+    for (int w = 0; w < WAYS; w++) {
+      double rate = flop / median(took[w], ROUNDS) * 1e-9;
+      printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d way=%s isa=%s threads=%d "
+             "fused=%d a_cycle=%.1f peak_a_cycle=%.1f\n",
+             rate, peak, rate / peak, m, n, k, ways[w].name, ISA_NAMES[isa], workers(),
+             fma_fuses(isa), rate / clock, peak / clock);
     }
-    free(a); free(b); free(c);
-    return e->status;
+  }
+  free(a); free(b); free(c);
+  return e->status;
 }
 
 /* Multiply-adds count as two. Useful ones: what a mask hides, and scores made again, do not count.
  * Of attention, forward: 2 products of D for each visible pair. */
 static double attention_flops(const Config *c, int B, int T) {
-    double seen = 0;
-    idx N = config_rows(c, T);
-    for (int l = 0; l < c->layers; l++)
-        for (idx i = 0; i < N; i++) {
-            idx w = config_window(c, l);
-            seen += (double)(w && w < i + 1 ? w : i + 1);
-        }
-    return 4 * seen * B * c->heads * c->head_dim;
+  double seen = 0;
+  idx N = config_rows(c, T);
+  for (int l = 0; l < c->layers; l++)
+      for (idx i = 0; i < N; i++) {
+      idx w = config_window(c, l);
+      seen += (double)(w && w < i + 1 ? w : i + 1);
+    }
+  return 4 * seen * B * c->heads * c->head_dim;
 }
 
 /* Of all matrices forward, a token: 2 for each weight. */
 static double matrix_flops(const Model *m) {
-    double weights = m->c.tied ? (double)m->c.vocab * m->c.embed_dim : 0;
-    for (int i = 0; i < m->n_tensors; i++)
-        if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") &&
-            strcmp(m->tensor[i].name, "wpe"))
-            weights += (double)m->tensor[i].count;
-    return 2 * weights;
+  double weights = m->c.tied ? (double)m->c.vocab * m->c.embed_dim : 0;
+  for (int i = 0; i < m->n_tensors; i++)
+      if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") &&
+          strcmp(m->tensor[i].name, "wpe"))
+          weights += (double)m->tensor[i].count;
+  return 2 * weights;
 }
 
 /* Of a step: a matrix costs its backward twice its forward, and so do attention's two products. */
 static double step_flops(const Model *m, int B, int T) {
-    return 3 * (matrix_flops(m) * B * config_rows(&m->c, T) + attention_flops(&m->c, B, T));
+  return 3 * (matrix_flops(m) * B * config_rows(&m->c, T) + attention_flops(&m->c, B, T));
 }
 
 /* bench step: whole training steps. */
 static int bench_step(Settings *s, const char **words, int n_words, Error *e) {
-    (void)words; (void)n_words;
-    enum { COUNT = 15 };
-    Trainer t;
-    if (trainer_create(&t, s, e)) return e->status;
-    double took[COUNT], peak = fma_peak(isa_best(), workers());
-    double flop = step_flops(&t.m, s->train.batch, s->model.context) * s->train.accumulate,
-           tokens = (double)s->train.batch * s->train.accumulate * s->model.context;
-    for (int i = -3; i < COUNT && !e->status; i++) {
-        double from = seconds();
-        trainer_step(&t, e);
-        if (i >= 0) took[i] = seconds() - from;
-    }
-    peak = fmax(peak, fma_peak(isa_best(), workers()));
-    if (!e->status) {
-        double each = median(took, COUNT), rate = flop / each * 1e-9;
-        printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
-               1e3 * each, tokens / each, rate, rate / peak, peak, workers());
-    }
-    trainer_free(&t);
-    return e->status;
+  (void)words; (void)n_words;
+  enum { COUNT = 15 };
+  Trainer t;
+  if (trainer_create(&t, s, e)) return e->status;
+  double took[COUNT], peak = fma_peak(isa_best(), workers());
+  double flop = step_flops(&t.m, s->train.batch, s->model.context) * s->train.accumulate,
+         tokens = (double)s->train.batch * s->train.accumulate * s->model.context;
+  for (int i = -3; i < COUNT && !e->status; i++) {
+    double from = seconds();
+    trainer_step(&t, e);
+    if (i >= 0) took[i] = seconds() - from;
+  }
+  peak = fmax(peak, fma_peak(isa_best(), workers()));
+  if (!e->status) {
+    double each = median(took, COUNT), rate = flop / each * 1e-9;
+    printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
+           1e3 * each, tokens / each, rate, rate / peak, peak, workers());
+  }
+  trainer_free(&t);
+  return e->status;
 }
 
 /* The parts of a step, in its order. A part is run alone, on the arrays that a step has left. */
 typedef enum Part {
-    PART_BATCH, PART_ZERO, PART_EMBED, PART_NORM, PART_LINEAR, PART_ROTATE, PART_ATTENTION,
-    PART_FFN, PART_LOSS, PART_FFN_BACK, PART_ATTENTION_BACK, PART_LINEAR_BACK, PART_NORM_BACK,
-    PART_EMBED_BACK, PART_CLIP, PART_STEP, PARTS_OF_STEP
+  PART_BATCH, PART_ZERO, PART_EMBED, PART_NORM, PART_LINEAR, PART_ROTATE, PART_ATTENTION,
+  PART_FFN, PART_LOSS, PART_FFN_BACK, PART_ATTENTION_BACK, PART_LINEAR_BACK, PART_NORM_BACK,
+  PART_EMBED_BACK, PART_CLIP, PART_STEP, PARTS_OF_STEP
 } Part;
 
 static void run_part(Trainer *t, Part part, Error *e) {
-    const Config *c = &t->m.c;
-    Acts *a = &t->a;
-    Model *m = &t->m;
-    int B = t->s.train.batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
-    idx N = config_rows(c, T), rows = B * N, C = c->dim, Q = c->heads * c->head_dim;
-    idx K = c->kv_heads * c->head_dim, O = c->combine == COMBINE_ADD ? c->head_dim : Q;
-    const Tensor *bad;
-    for (int l = 0; l < c->layers; l++) {
-        LayerActs *la = &a->layer[l];
-        const Layer *w = &m->w.layer[l];
-        Layer *d = &m->d.layer[l];
-        if (part == PART_NORM) {
-            norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-            norm_forward(c, la->n2, la->n2stat, la->s1, w->norm2, w->norm2b, rows);
-        } else if (part == PART_NORM_BACK) {
-            norm_backward(c, a->dx, d->norm1, d->norm1b, a->dn, la->x, la->n1stat, w->norm1, rows);
-            norm_backward(c, a->dx, d->norm2, d->norm2b, a->dn, la->s1, la->n2stat, w->norm2, rows);
-        } else if (part == PART_LINEAR) {
-            linear_forward(m, la->q, la->n1, w->wq, w->bq, rows, C, Q);
-            linear_forward(m, la->k, la->n1, w->wk, w->bk, rows, C, K);
-            linear_forward(m, la->v, la->n1, w->wv, w->bv, rows, C, K);
-            linear_forward(m, la->s1, la->o, w->wo, w->bo, rows, O, C);
-        } else if (part == PART_LINEAR_BACK) {
-            linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
-            linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
-            linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
-            linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
-        } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
-            rotate(c, a, la->q, rows, N, c->heads, 1);
-            rotate(c, a, la->k, rows, N, c->kv_heads, 1);
-            rotate(c, a, la->q, rows, N, c->heads, -1);      /* as the backward does */
-            rotate(c, a, la->k, rows, N, c->kv_heads, -1);
-        } else if (part == PART_ATTENTION) attention_forward(m, a, l, B, N);
-        else if (part == PART_ATTENTION_BACK) attention_backward(m, a, l, B, N);
-        else if (part == PART_FFN) ffn_forward(m, w, la, la->s2, la->n2, rows);
-        else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
-    }
-    if (part == PART_BATCH) data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
-    if (part == PART_ZERO) model_zero_grads(m);
-    if (part == PART_EMBED) embed_forward(m, a, t->ids, B, T, a->h0);
-    if (part == PART_LOSS) model_loss(m, a, targets, B, T, true, 1);
-    if (part == PART_EMBED_BACK) embed_backward(m, a, t->ids, B, T, a->dh);
-    if (part == PART_CLIP) gradient_norm(m, &bad);
-    if (part == PART_STEP) trainer_update(t, 1);
+  const Config *c = &t->m.c;
+  Acts *a = &t->a;
+  Model *m = &t->m;
+  int B = t->s.train.batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
+  idx N = config_rows(c, T), rows = B * N, C = c->dim, Q = c->heads * c->head_dim;
+  idx K = c->kv_heads * c->head_dim, O = c->combine == COMBINE_ADD ? c->head_dim : Q;
+  const Tensor *bad;
+  for (int l = 0; l < c->layers; l++) {
+    LayerActs *la = &a->layer[l];
+    const Layer *w = &m->w.layer[l];
+    Layer *d = &m->d.layer[l];
+    if (part == PART_NORM) {
+      norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
+      norm_forward(c, la->n2, la->n2stat, la->s1, w->norm2, w->norm2b, rows);
+    } else if (part == PART_NORM_BACK) {
+      norm_backward(c, a->dx, d->norm1, d->norm1b, a->dn, la->x, la->n1stat, w->norm1, rows);
+      norm_backward(c, a->dx, d->norm2, d->norm2b, a->dn, la->s1, la->n2stat, w->norm2, rows);
+    } else if (part == PART_LINEAR) {
+      linear_forward(m, la->q, la->n1, w->wq, w->bq, rows, C, Q);
+      linear_forward(m, la->k, la->n1, w->wk, w->bk, rows, C, K);
+      linear_forward(m, la->v, la->n1, w->wv, w->bv, rows, C, K);
+      linear_forward(m, la->s1, la->o, w->wo, w->bo, rows, O, C);
+    } else if (part == PART_LINEAR_BACK) {
+      linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
+      linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
+      linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
+      linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
+    } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
+      rotate(c, a, la->q, rows, N, c->heads, 1);
+      rotate(c, a, la->k, rows, N, c->kv_heads, 1);
+      rotate(c, a, la->q, rows, N, c->heads, -1);      /* as the backward does */
+      rotate(c, a, la->k, rows, N, c->kv_heads, -1);
+    } else if (part == PART_ATTENTION) attention_forward(m, a, l, B, N);
+    else if (part == PART_ATTENTION_BACK) attention_backward(m, a, l, B, N);
+    else if (part == PART_FFN) ffn_forward(m, w, la, la->s2, la->n2, rows);
+    else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
+  }
+  if (part == PART_BATCH) data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
+  if (part == PART_ZERO) model_zero_grads(m);
+  if (part == PART_EMBED) embed_forward(m, a, t->ids, B, T, a->h0);
+  if (part == PART_LOSS) model_loss(m, a, targets, B, T, true, 1);
+  if (part == PART_EMBED_BACK) embed_backward(m, a, t->ids, B, T, a->dh);
+  if (part == PART_CLIP) gradient_norm(m, &bad);
+  if (part == PART_STEP) trainer_update(t, 1);
 }
 
 /* bench ops: where a step's time goes. For a part that multiplies, its rate as a ratio to the peak;
@@ -255,125 +255,125 @@ static void run_part(Trainer *t, Part part, Error *e) {
  * once for writing, as a ratio to a copy (above 1 where they fit a cache). What the parts do not
  * cover is sums of the residual stream, kernels phi and the like. */
 static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
-    (void)words; (void)n_words;
-    enum { COUNT = 7 };
-    Trainer t;
-    if (trainer_create(&t, s, e)) return e->status;
-    const Config *c = &t.m.c;
-    int B = s->train.batch, T = s->model.context;
-    double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers, V = c->vocab;
-    double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim, P = (double)t.m.count;
-    double linear = 2 * rows * L * C * (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
-           ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2),
-           attention = attention_flops(c, B, T);
-    const struct { const char *name; double flop, numbers; } PART[PARTS_OF_STEP] = {
-        [PART_BATCH] = {"batch", 0, 0},
-        [PART_ZERO] = {"zero gradients", 0, P},
-        [PART_EMBED] = {"embed", 0, 2 * rows * C},
-        [PART_NORM] = {"norms", 0, 4 * L * rows * C},
-        [PART_LINEAR] = {"q, k, v, o", linear, 0},
-        [PART_ROTATE] = {"rotary", 0, 4 * L * rows * (Q + K)},
-        [PART_ATTENTION] = {"attention", attention, 0},
-        [PART_FFN] = {"ffn", ffn, 0},
-        [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * c->embed_dim, 0},
-        [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
-        [PART_ATTENTION_BACK] = {"attention, backward", 2 * attention, 0},
-        [PART_LINEAR_BACK] = {"q, k, v, o, backward", 2 * linear, 0},
-        [PART_NORM_BACK] = {"norms, backward", 0, 8 * L * rows * C},
-        [PART_EMBED_BACK] = {"embed, backward", 0, 3 * rows * C},
-        [PART_CLIP] = {"gradient norm", 0, P},
-        [PART_STEP] = {"AdamW", 0, 7 * P}};
-    double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()), sum = 0;
-    double memory = copy_rate();
-    for (int i = -1; i < COUNT && !e->status; i++)           /* part by part, round by round */
-        for (int part = -1; part < PARTS_OF_STEP && !e->status; part++) {
-            double from = seconds();
-            if (part < 0) trainer_step(&t, e);
-            else run_part(&t, (Part)part, e);
-            if (i >= 0) took[part + 1][i] = seconds() - from;
-        }
-    peak = fmax(peak, fma_peak(isa_best(), workers()));
-    if (!e->status) {
-        double step = median(took[0], COUNT);
-        printf("%d thread%s; peak %.1f GFLOP/s, copy %.1f GB/s; a step is %.0f tokens\n\n",
-               workers(), workers() > 1 ? "s" : "", peak, memory, (double)B * T);
-        printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share", "rate, and its ratio");
-        for (int part = 0; part < PARTS_OF_STEP; part++) {
-            double each = median(took[part + 1], COUNT), gflop = PART[part].flop / each * 1e-9,
-                   gb = PART[part].numbers * sizeof(real) / each * 1e-9;
-            sum += each;
-            printf("%-28s %9.3f %6.1f%%", PART[part].name, 1e3 * each, 100 * each / step);
-            if (gflop > 0) printf(" %8.1f GFLOP/s %6.3f of the peak", gflop, gflop / peak);
-            else if (gb > 0) printf(" %8.1f GB/s    %6.3f of a copy", gb, gb / memory);
-            putchar('\n');
-        }
-        printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum), 100 * (1 - sum / step));
-        double all = step_flops(&t.m, B, T) / step * 1e-9;
-        printf("%-28s %9.3f %6.1f%% %8.1f GFLOP/s %6.3f of the peak\n", "whole step", 1e3 * step,
-               100.0, all, all / peak);
+  (void)words; (void)n_words;
+  enum { COUNT = 7 };
+  Trainer t;
+  if (trainer_create(&t, s, e)) return e->status;
+  const Config *c = &t.m.c;
+  int B = s->train.batch, T = s->model.context;
+  double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers, V = c->vocab;
+  double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim, P = (double)t.m.count;
+  double linear = 2 * rows * L * C * (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
+         ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2),
+         attention = attention_flops(c, B, T);
+  const struct { const char *name; double flop, numbers; } PART[PARTS_OF_STEP] = {
+    [PART_BATCH] = {"batch", 0, 0},
+    [PART_ZERO] = {"zero gradients", 0, P},
+    [PART_EMBED] = {"embed", 0, 2 * rows * C},
+    [PART_NORM] = {"norms", 0, 4 * L * rows * C},
+    [PART_LINEAR] = {"q, k, v, o", linear, 0},
+    [PART_ROTATE] = {"rotary", 0, 4 * L * rows * (Q + K)},
+    [PART_ATTENTION] = {"attention", attention, 0},
+    [PART_FFN] = {"ffn", ffn, 0},
+    [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * c->embed_dim, 0},
+    [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
+    [PART_ATTENTION_BACK] = {"attention, backward", 2 * attention, 0},
+    [PART_LINEAR_BACK] = {"q, k, v, o, backward", 2 * linear, 0},
+    [PART_NORM_BACK] = {"norms, backward", 0, 8 * L * rows * C},
+    [PART_EMBED_BACK] = {"embed, backward", 0, 3 * rows * C},
+    [PART_CLIP] = {"gradient norm", 0, P},
+    [PART_STEP] = {"AdamW", 0, 7 * P}};
+  double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()), sum = 0;
+  double memory = copy_rate();
+  for (int i = -1; i < COUNT && !e->status; i++)           /* part by part, round by round */
+      for (int part = -1; part < PARTS_OF_STEP && !e->status; part++) {
+      double from = seconds();
+      if (part < 0) trainer_step(&t, e);
+      else run_part(&t, (Part)part, e);
+      if (i >= 0) took[part + 1][i] = seconds() - from;
     }
-    trainer_free(&t);
-    return e->status;
+  peak = fmax(peak, fma_peak(isa_best(), workers()));
+  if (!e->status) {
+    double step = median(took[0], COUNT);
+    printf("%d thread%s; peak %.1f GFLOP/s, copy %.1f GB/s; a step is %.0f tokens\n\n",
+           workers(), workers() > 1 ? "s" : "", peak, memory, (double)B * T);
+    printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share", "rate, and its ratio");
+    for (int part = 0; part < PARTS_OF_STEP; part++) {
+      double each = median(took[part + 1], COUNT), gflop = PART[part].flop / each * 1e-9,
+             gb = PART[part].numbers * sizeof(real) / each * 1e-9;
+      sum += each;
+      printf("%-28s %9.3f %6.1f%%", PART[part].name, 1e3 * each, 100 * each / step);
+      if (gflop > 0) printf(" %8.1f GFLOP/s %6.3f of the peak", gflop, gflop / peak);
+      else if (gb > 0) printf(" %8.1f GB/s    %6.3f of a copy", gb, gb / memory);
+      putchar('\n');
+    }
+    printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum), 100 * (1 - sum / step));
+    double all = step_flops(&t.m, B, T) / step * 1e-9;
+    printf("%-28s %9.3f %6.1f%% %8.1f GFLOP/s %6.3f of the peak\n", "whole step", 1e3 * step,
+           100.0, all, all / peak);
+  }
+  trainer_free(&t);
+  return e->status;
 }
 
 /* bench length: time and memory of a step by its length, T = 128, 256, .. up to --context, with one
  * sequence a step. A token's time outside attention should not depend on T, its time in attention
  * be proportional to T, and so should all memory but the parameters'. */
 static int bench_length(Settings *s, const char **words, int n_words, Error *e) {
-    (void)words; (void)n_words;
-    enum { COUNT = 3 };
-    int longest = s->model.context;
-    s->train.batch = s->train.accumulate = 1;
-    printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn",
-           "us a token elsewhere", "activations", "in all");
-    for (int T = 128; T <= longest && !e->status; T *= 2) {
-        Trainer t;
-        double step[COUNT], attn[COUNT];
-        s->model.context = T;
-        if (trainer_create(&t, s, e)) break;
-        for (int i = -1; i < COUNT && !e->status; i++) {
-            double from = seconds(), half;
-            trainer_step(&t, e);
-            half = seconds();
-            run_part(&t, PART_ATTENTION, e);
-            run_part(&t, PART_ATTENTION_BACK, e);
-            if (i >= 0) {
-                step[i] = half - from;
-                attn[i] = seconds() - half;
-            }
-        }
-        double whole = median(step, COUNT), in = median(attn, COUNT), mb = sizeof(real) * 1e-6;
-        printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole, 1e6 * in / T,
-               1e6 * (whole - in) / T, mb * (double)t.a.size,
-               mb * ((double)t.a.size + 4 * (double)t.m.count));
-        fflush(stdout);
-        trainer_free(&t);
+  (void)words; (void)n_words;
+  enum { COUNT = 3 };
+  int longest = s->model.context;
+  s->train.batch = s->train.accumulate = 1;
+  printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn",
+         "us a token elsewhere", "activations", "in all");
+  for (int T = 128; T <= longest && !e->status; T *= 2) {
+    Trainer t;
+    double step[COUNT], attn[COUNT];
+    s->model.context = T;
+    if (trainer_create(&t, s, e)) break;
+    for (int i = -1; i < COUNT && !e->status; i++) {
+      double from = seconds(), half;
+      trainer_step(&t, e);
+      half = seconds();
+      run_part(&t, PART_ATTENTION, e);
+      run_part(&t, PART_ATTENTION_BACK, e);
+      if (i >= 0) {
+        step[i] = half - from;
+        attn[i] = seconds() - half;
+      }
     }
-    return e->status;
+    double whole = median(step, COUNT), in = median(attn, COUNT), mb = sizeof(real) * 1e-6;
+    printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole, 1e6 * in / T,
+           1e6 * (whole - in) / T, mb * (double)t.a.size,
+           mb * ((double)t.a.size + 4 * (double)t.m.count));
+    fflush(stdout);
+    trainer_free(&t);
+  }
+  return e->status;
 }
 
 #define OWN(field) offsetof(Own, field)
 static const Option BENCH_OPTIONS[] = {
-    {"m", 'b', 'i', OWN(m), "768", 1, 1 << 16, "M", "rows of the product"},
-    {"n", 'b', 'i', OWN(n), "768", 1, 1 << 16, "N", "columns"},
-    {"k", 'b', 'i', OWN(k), "768", 1, 1 << 16, "K", "the inner size"},
-    {"isa", 'b', 'c', OWN(isa), "best", 0, 0,
-     "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"},
-    {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
+  {"m", 'b', 'i', OWN(m), "768", 1, 1 << 16, "M", "rows of the product"},
+  {"n", 'b', 'i', OWN(n), "768", 1, 1 << 16, "N", "columns"},
+  {"k", 'b', 'i', OWN(k), "768", 1, 1 << 16, "K", "the inner size"},
+  {"isa", 'b', 'c', OWN(isa), "best", 0, 0,
+   "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"},
+  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
 static const Verb BENCH_VERBS[] = {
-    {"gemm", "", "bo", "the matrix multiply in its three orientations", bench_gemm, false},
-    {"step", "", "mtdo", "whole training steps", bench_step, false},
-    {"ops", "", "mtdo", "the share of each operator in a step", bench_ops, false},
-    {"length", "", "mtdo", "time and memory of a step by its length", bench_length, false},
-    {NULL, NULL, NULL, NULL, NULL, false}
+  {"gemm", "", "bo", "the matrix multiply in its three orientations", bench_gemm, false},
+  {"step", "", "mtdo", "whole training steps", bench_step, false},
+  {"ops", "", "mtdo", "the share of each operator in a step", bench_ops, false},
+  {"length", "", "mtdo", "time and memory of a step by its length", bench_length, false},
+  {NULL, NULL, NULL, NULL, NULL, false}
 };
 
 int main(int argc, char **argv) {
-    Own own;
-    const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .options = BENCH_OPTIONS,
-                           .own = &own};
-    calm_threads(argv);
-    return sink_main(&bench, argc, argv);
+  Own own;
+  const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .options = BENCH_OPTIONS,
+                         .own = &own};
+  calm_threads(argv);
+  return sink_main(&bench, argc, argv);
 }

@@ -43,8 +43,8 @@
 
 /* What the flags of this program fill. */
 typedef struct HfOwn {
-    int link, questions;
-    char tokenizer[PATH_ROOM], choices[PATH_ROOM];
+  int link, questions;
+  char tokenizer[PATH_ROOM], choices[PATH_ROOM];
 } HfOwn;
 
 /* -------------------------------------------------------------------------------------------------
@@ -65,35 +65,35 @@ static size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }
 
 WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
-    const float least = 0x1p-14f;                            /* the least normal F16 */
-    const uint32_t one = bits_of(least);
-    for (idx i = 0; i < n; i++) {
-        uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8, rest = (h & 0x7FFF) << 13;
-        uint32_t normal = rest + (112u << 23), small = bits_of(float_of(rest + one) - least);
-        uint32_t bits = rest < 1u << 23    ? small : rest >= 31u << 23 ? normal + (112u << 23)
-                                            : normal;
-        to[i] = (real)float_of(bits | (h & 0x8000) << 16);
-    }
+  const float least = 0x1p-14f;                            /* the least normal F16 */
+  const uint32_t one = bits_of(least);
+  for (idx i = 0; i < n; i++) {
+    uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8, rest = (h & 0x7FFF) << 13;
+    uint32_t normal = rest + (112u << 23), small = bits_of(float_of(rest + one) - least);
+    uint32_t bits = rest < 1u << 23    ? small : rest >= 31u << 23 ? normal + (112u << 23)
+                                        : normal;
+    to[i] = (real)float_of(bits | (h & 0x8000) << 16);
+  }
 }
 
 WIDE(widen_bf16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
-    for (idx i = 0; i < n; i++)
-        to[i] = (real)float_of((uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
+  for (idx i = 0; i < n; i++)
+      to[i] = (real)float_of((uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
 }
 
 WIDE(widen_f32, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
-    for (idx i = 0; i < n; i++)
-        to[i] = (real)float_of(from[4 * i] | (uint32_t)from[4 * i + 1] << 8
-                               | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
+  for (idx i = 0; i < n; i++)
+      to[i] = (real)float_of(from[4 * i] | (uint32_t)from[4 * i + 1] << 8
+                             | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
 }
 
 /* to [n] = the numbers of a type DTYPE_*: exact, infinities and NaN as well. */
 static void widen(int dtype, idx n, real *to, const unsigned char *from) {
-    if (dtype == DTYPE_F16) widen_f16(n, to, from);
-    else if (dtype == DTYPE_BF16) widen_bf16(n, to, from);
-    else widen_f32(n, to, from);
+  if (dtype == DTYPE_F16) widen_f16(n, to, from);
+  else if (dtype == DTYPE_BF16) widen_bf16(n, to, from);
+  else widen_f32(n, to, from);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -128,10 +128,10 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
  * only the rows of the tokens are read, and W_cls only when a loss is asked for.
  */
 enum {
-    MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, MODEL_ENTRY = 60, LINKS_MAX = 1000,
-    HEAD_MAX = 1 << 26,          /* bytes of a head, or of a link's header */
-    SLAB_SIZE = 1 << 22,         /* numbers of a slab, but for lines so long that .. */
-    SLAB_LINES = 256             /* .. so many, of which it has a multiple, are more */
+  MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, MODEL_ENTRY = 60, LINKS_MAX = 1000,
+  HEAD_MAX = 1 << 26,          /* bytes of a head, or of a link's header */
+  SLAB_SIZE = 1 << 22,         /* numbers of a slab, but for lines so long that .. */
+  SLAB_LINES = 256             /* .. so many, of which it has a multiple, are more */
 };
 #define MODEL_MAGIC "SINKMOD1"
 
@@ -155,46 +155,46 @@ typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 typedef struct Stored { Extent at; uint64_t bytes, hash; int dtype, order; } Stored;
 typedef struct ModelLink { uint64_t size, header, hash; char *path; } ModelLink;
 typedef struct ModelHead {
-    Settings s;                  /* the model's flags; all else by default */
-    uint64_t tokenizer;
-    Model list;                  /* c resolved, and the tensors in their order */
-    Stored *stored;              /* [n_tensors] */
-    int links; ModelLink *link;
+  Settings s;                  /* the model's flags; all else by default */
+  uint64_t tokenizer;
+  Model list;                  /* c resolved, and the tensors in their order */
+  Stored *stored;              /* [n_tensors] */
+  int links; ModelLink *link;
 } ModelHead;
 
 /* A model file in the making. After model_file_begin returned 0, model_file_end must follow; on any
  * failure, and when e already holds an error, nothing is left of it. */
 typedef struct ModelWriter {
-    ModelHead head;
-    Writing w;
-    int next;                    /* how many tensors are done */
-    uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
-    Sums sums;
-    int sources; ModelSource *source;        /* [LINKS_MAX] */
+  ModelHead head;
+  Writing w;
+  int next;                    /* how many tensors are done */
+  uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
+  Sums sums;
+  int sources; ModelSource *source;        /* [LINKS_MAX] */
 } ModelWriter;
 
 /* Of a tensor's bytes: sums of its numbers, taken as whole numbers of their width, and of these
  * sums (Fletcher's, in 64 bits). One damaged number changes it, and so do two that change places;
  * it runs at the memory's speed, and may come in pieces of whole numbers. */
 static void sums_add(Sums *x, int dtype, const unsigned char *p, size_t n) {
-    uint64_t sum = x->sum, of_sums = x->of_sums;
-    if (dtype == DTYPE_F32)
-        for (size_t i = 0; i < n; i += 4) {
-            sum += (uint32_t)(p[i] | p[i + 1] << 8 | p[i + 2] << 16) | (uint32_t)p[i + 3] << 24;
-            of_sums += sum;
-        }
-    else
-        for (size_t i = 0; i < n; i += 2) {
-            sum += (uint32_t)(p[i] | p[i + 1] << 8);
-            of_sums += sum;
-        }
-    *x = (Sums){sum, of_sums};
+  uint64_t sum = x->sum, of_sums = x->of_sums;
+  if (dtype == DTYPE_F32)
+      for (size_t i = 0; i < n; i += 4) {
+      sum += (uint32_t)(p[i] | p[i + 1] << 8 | p[i + 2] << 16) | (uint32_t)p[i + 3] << 24;
+      of_sums += sum;
+    }
+  else
+      for (size_t i = 0; i < n; i += 2) {
+      sum += (uint32_t)(p[i] | p[i + 1] << 8);
+      of_sums += sum;
+    }
+  *x = (Sums){sum, of_sums};
 }
 
 /* Never 0, which stands for a checksum that nobody knows. */
 static uint64_t sums_end(const Sums *x) {
-    uint64_t hash = hash_end(x->sum * 0x9E3779B97F4A7C15u + x->of_sums);
-    return hash ? hash : 1;
+  uint64_t hash = hash_end(x->sum * 0x9E3779B97F4A7C15u + x->of_sums);
+  return hash ? hash : 1;
 }
 
 #ifdef _WIN32
@@ -204,154 +204,154 @@ static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 #else
 /* From the root on; to be freed. NULL: errno says why. */
 static char *full_path(const char *path) {
-    char whole[4096] = "";
-    if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
-    size_t room = strlen(whole) + strlen(path) + 2;
-    char *out = malloc(room);
-    if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
-    return out;
+  char whole[4096] = "";
+  if (path[0] != '/' && !getcwd(whole, sizeof whole)) return NULL;
+  size_t room = strlen(whole) + strlen(path) + 2;
+  char *out = malloc(room);
+  if (out) snprintf(out, room, "%s%s%s", whole, whole[0] ? "/" : "", path);
+  return out;
 }
 #endif
 
 /* Files above 2 GB: to a place from the start; the size, which leaves it at its end. */
 static bool file_seek(FILE *f, uint64_t at) { return !fseeko(f, (int64_t)at, SEEK_SET); }
 static bool file_size(FILE *f, uint64_t *size) {
-    int64_t at = fseeko(f, 0, SEEK_END) ? -1 : ftello(f);
-    *size = (uint64_t)at;
-    return at >= 0;
+  int64_t at = fseeko(f, 0, SEEK_END) ? -1 : ftello(f);
+  *size = (uint64_t)at;
+  return at >= 0;
 }
 
 /* Do `bytes` bytes lie in a file of `size` bytes as x says? A run has whole numbers. */
 static bool extent_fits(const Extent *x, uint64_t bytes, size_t width, uint64_t size) {
-    if (!x->run || x->run % width || bytes % x->run || x->run > size || x->at > size - x->run)
-        return false;
-    uint64_t more = bytes / x->run - 1;                      /* runs after the first */
-    return !more || (x->stride >= x->run && more <= (size - x->run - x->at) / x->stride);
+  if (!x->run || x->run % width || bytes % x->run || x->run > size || x->at > size - x->run)
+      return false;
+  uint64_t more = bytes / x->run - 1;                      /* runs after the first */
+  return !more || (x->stride >= x->run && more <= (size - x->run - x->at) / x->stride);
 }
 
 /* n bytes from byte `from` of what x says of f. */
 static bool extent_take(FILE *f, const Extent *x, uint64_t from, unsigned char *to, size_t n) {
-    for (size_t some; n; from += some, to += some, n -= some) {
-        uint64_t within = from % x->run, left = x->run - within;
-        some = left < n ? (size_t)left : n;
-        /* one run: the stride may be anything */
-        uint64_t at = x->at + within + (from >= x->run ? from / x->run * x->stride : 0);
-        if (!file_seek(f, at) || fread(to, 1, some, f) != some) return false;
-    }
-    return true;
+  for (size_t some; n; from += some, to += some, n -= some) {
+    uint64_t within = from % x->run, left = x->run - within;
+    some = left < n ? (size_t)left : n;
+    /* one run: the stride may be anything */
+    uint64_t at = x->at + within + (from >= x->run ? from / x->run * x->stride : 0);
+    if (!file_seek(f, at) || fread(to, 1, some, f) != some) return false;
+  }
+  return true;
 }
 
 /* hash64 of the first n bytes; false when they are not there. */
 static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
-    unsigned char piece[1 << 12];
-    uint64_t h = hash_start(0);
-    if (!file_seek(f, 0)) return false;
-    for (size_t some; n; n -= some) {
-        some = n < sizeof piece ? (size_t)n : sizeof piece;
-        if (fread(piece, 1, some, f) != some) return false;
-        h = hash_add(h, piece, some);
-    }
-    *hash = hash_end(h);
-    return true;
+  unsigned char piece[1 << 12];
+  uint64_t h = hash_start(0);
+  if (!file_seek(f, 0)) return false;
+  for (size_t some; n; n -= some) {
+    some = n < sizeof piece ? (size_t)n : sizeof piece;
+    if (fread(piece, 1, some, f) != some) return false;
+    h = hash_add(h, piece, some);
+  }
+  *hash = hash_end(h);
+  return true;
 }
 
 /* --- The head, written and read --------------------------------------------------------------- */
 
 static void head_link(Passage *c, ModelLink *l) {
-    l->size = pass(c, l->size, 8);
-    l->header = pass(c, l->header, 8);
-    l->hash = pass(c, l->hash, 8);
-    const uint64_t length = pass(c, l->path ? strlen(l->path) : 0, 4);
-    if (l->header > HEAD_MAX || l->header > l->size || (!c->out && length > c->left))
-        damaged(c->name, c->e);
-    if (!c->out && !c->e->status) l->path = grab((idx)length + 1, 1, c->e);
-    if (l->path) pass_bytes(c, l->path, (size_t)length);
-    if (l->path && strlen(l->path) != length) damaged(c->name, c->e);
+  l->size = pass(c, l->size, 8);
+  l->header = pass(c, l->header, 8);
+  l->hash = pass(c, l->hash, 8);
+  const uint64_t length = pass(c, l->path ? strlen(l->path) : 0, 4);
+  if (l->header > HEAD_MAX || l->header > l->size || (!c->out && length > c->left))
+      damaged(c->name, c->e);
+  if (!c->out && !c->e->status) l->path = grab((idx)length + 1, 1, c->e);
+  if (l->path) pass_bytes(c, l->path, (size_t)length);
+  if (l->path && strlen(l->path) != length) damaged(c->name, c->e);
 }
 
 /* The entry of tensor t, which must be this one, and lie where its file has room for it. */
 static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *t, uint64_t size) {
-    Error *e = c->e;
-    char name[sizeof t->name];
-    strcpy(name, t->name);
-    const uint64_t length = pass(c, strlen(name), 4);
-    if (length == strlen(name)) pass_bytes(c, name, strlen(name));
-    if (length != strlen(name) || strcmp(name, t->name))
-        fail(e, 1, "%s: expected %s, found another tensor. Try: the version of sink that wrote it",
-             c->name, t->name);
-    p->dtype = (int)pass(c, (uint64_t)p->dtype, 1);
-    const uint64_t rank = pass(c, (uint64_t)t->rank, 1);
-    p->order = (int)pass(c, (uint64_t)p->order, 1);
-    const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->shape[0], 8),
-                   out = pass(c, (uint64_t)t->shape[1], 8),
-                   file = pass(c, (uint64_t)p->at.file, 4);
-    p->at.at = pass(c, p->at.at, 8);
-    p->at.run = pass(c, p->at.run, 8);
-    p->at.stride = pass(c, p->at.stride, 8);
-    p->hash = pass(c, p->hash, 8);
-    if (c->out || e->status) return;
-    if (rank != (uint64_t)t->rank || in != (uint64_t)t->shape[0] || out != (uint64_t)t->shape[1])
-        fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink that "
-             "wrote it", c->name, t->name, t->shape[0], t->shape[1], (unsigned long long)in,
-             (unsigned long long)out);
-    else if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
-             || (rank == 1 && p->order))
-        fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found others. Try: "
-             "the version of sink that wrote it", c->name, t->name);
-    if (e->status) return;
-    p->at.file = (int)file;
-    p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
-    if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), file ? h->link[file - 1].size : size))
-        fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them. Try: "
-             "an older copy", c->name, (unsigned long long)p->bytes, t->name);
+  Error *e = c->e;
+  char name[sizeof t->name];
+  strcpy(name, t->name);
+  const uint64_t length = pass(c, strlen(name), 4);
+  if (length == strlen(name)) pass_bytes(c, name, strlen(name));
+  if (length != strlen(name) || strcmp(name, t->name))
+      fail(e, 1, "%s: expected %s, found another tensor. Try: the version of sink that wrote it",
+           c->name, t->name);
+  p->dtype = (int)pass(c, (uint64_t)p->dtype, 1);
+  const uint64_t rank = pass(c, (uint64_t)t->rank, 1);
+  p->order = (int)pass(c, (uint64_t)p->order, 1);
+  const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->shape[0], 8),
+                 out = pass(c, (uint64_t)t->shape[1], 8),
+                 file = pass(c, (uint64_t)p->at.file, 4);
+  p->at.at = pass(c, p->at.at, 8);
+  p->at.run = pass(c, p->at.run, 8);
+  p->at.stride = pass(c, p->at.stride, 8);
+  p->hash = pass(c, p->hash, 8);
+  if (c->out || e->status) return;
+  if (rank != (uint64_t)t->rank || in != (uint64_t)t->shape[0] || out != (uint64_t)t->shape[1])
+      fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink that "
+           "wrote it", c->name, t->name, t->shape[0], t->shape[1], (unsigned long long)in,
+           (unsigned long long)out);
+  else if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
+           || (rank == 1 && p->order))
+      fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found others. Try: "
+           "the version of sink that wrote it", c->name, t->name);
+  if (e->status) return;
+  p->at.file = (int)file;
+  p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
+  if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), file ? h->link[file - 1].size : size))
+      fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them. Try: "
+           "an older copy", c->name, (unsigned long long)p->bytes, t->name);
 }
 
 /* The whole head but its checksum, of a file with `size` bytes of tensors. */
 static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
-    Error *e = c->e;
-    Bytes text = {0};
-    const uint64_t version = pass(c, MODEL_VERSION, 4), links = pass(c, (uint64_t)h->links, 4),
-                   count = pass(c, (uint64_t)h->list.n_tensors, 4);
-    h->tokenizer = pass(c, h->tokenizer, 8);
-    if (version != MODEL_VERSION)
-        fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
-             c->name, MODEL_VERSION, (unsigned long long)version);
-    if (c->out) settings_lines(&h->s, "md", &text, e);
-    const uint64_t length = pass(c, text.size, 8);
-    if (c->out) pass_bytes(c, text.at, text.size);
-    else if (links > LINKS_MAX || length > c->left) damaged(c->name, e);
-    else if (!e->status && !checkpoint_settings(c, &h->s, "md", length)
-             && !model_list(&h->list, &h->s.model, e)) {
-        if (count != (uint64_t)h->list.n_tensors)
-            fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
-                 "it", c->name, h->list.n_tensors, (unsigned long long)count);
-        h->stored = grab(h->list.n_tensors, sizeof *h->stored, e);
-        h->link = grab((idx)links, sizeof *h->link, e);
-        h->links = (int)links;
-    }
-    bytes_free(&text);
-    for (int i = 0; i < h->links && !e->status; i++) head_link(c, &h->link[i]);
-    for (int i = 0; i < h->list.n_tensors && !e->status; i++)
-        head_entry(c, h, &h->stored[i], &h->list.tensor[i], size);
+  Error *e = c->e;
+  Bytes text = {0};
+  const uint64_t version = pass(c, MODEL_VERSION, 4), links = pass(c, (uint64_t)h->links, 4),
+                 count = pass(c, (uint64_t)h->list.n_tensors, 4);
+  h->tokenizer = pass(c, h->tokenizer, 8);
+  if (version != MODEL_VERSION)
+      fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
+           c->name, MODEL_VERSION, (unsigned long long)version);
+  if (c->out) settings_lines(&h->s, "md", &text, e);
+  const uint64_t length = pass(c, text.size, 8);
+  if (c->out) pass_bytes(c, text.at, text.size);
+  else if (links > LINKS_MAX || length > c->left) damaged(c->name, e);
+  else if (!e->status && !checkpoint_settings(c, &h->s, "md", length)
+           && !model_list(&h->list, &h->s.model, e)) {
+    if (count != (uint64_t)h->list.n_tensors)
+        fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
+             "it", c->name, h->list.n_tensors, (unsigned long long)count);
+    h->stored = grab(h->list.n_tensors, sizeof *h->stored, e);
+    h->link = grab((idx)links, sizeof *h->link, e);
+    h->links = (int)links;
+  }
+  bytes_free(&text);
+  for (int i = 0; i < h->links && !e->status; i++) head_link(c, &h->link[i]);
+  for (int i = 0; i < h->list.n_tensors && !e->status; i++)
+      head_entry(c, h, &h->stored[i], &h->list.tensor[i], size);
 }
 
 static void model_head_free(ModelHead *h) {
-    for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
-    free(h->link); free(h->stored); model_free(&h->list);
-    *h = (ModelHead){0};
+  for (int i = 0; i < h->links && h->link; i++) free(h->link[i].path);
+  free(h->link); free(h->stored); model_free(&h->list);
+  *h = (ModelHead){0};
 }
 
 /* p [n] is the head, behind `size` bytes of tensors. Nothing is believed before the checksum, and
  * then only what fits. On failure nothing is held. */
 static int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
                            ModelHead *h, Error *e) {
-    *h = (ModelHead){0};
-    if (n < MODEL_HEAD || hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
-    Passage c = {.at = p, .left = n - 8, .name = name, .e = e};
-    head_pass(&c, h, size);
-    if (!e->status && c.left) damaged(name, e);
-    if (e->status) model_head_free(h);
-    return e->status;
+  *h = (ModelHead){0};
+  if (n < MODEL_HEAD || hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+  Passage c = {.at = p, .left = n - 8, .name = name, .e = e};
+  head_pass(&c, h, size);
+  if (!e->status && c.left) damaged(name, e);
+  if (e->status) model_head_free(h);
+  return e->status;
 }
 
 /* --- Writing one ------------------------------------------------------------------------------ */
@@ -359,388 +359,388 @@ static int model_head_read(const unsigned char *p, size_t n, uint64_t size, cons
 /* Resolves s->model. 2 for a model that cannot be. */
 static int model_file_begin(ModelWriter *w, const char *path, const Settings *s, uint64_t tokenizer,
                             Error *e) {
-    static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
-    *w = (ModelWriter){.head = {.s = *s, .tokenizer = tokenizer}, .at = MODEL_START};
-    ModelHead *h = &w->head;
-    if (config_resolve(&h->s.model, e) || model_list(&h->list, &h->s.model, e)) return e->status;
-    h->stored = grab(h->list.n_tensors, sizeof *h->stored, e);
-    h->link = grab(LINKS_MAX, sizeof *h->link, e);
-    w->source = grab(LINKS_MAX, sizeof *w->source, e);
-    if (e->status || writing_begin(&w->w, path, e)) {
-        free(w->source); model_head_free(h);
-        return e->status;
-    }
-    writing_add(&w->w, start, MODEL_START);
-    return 0;
+  static const unsigned char start[MODEL_START] = MODEL_MAGIC;     /* where: model_file_end */
+  *w = (ModelWriter){.head = {.s = *s, .tokenizer = tokenizer}, .at = MODEL_START};
+  ModelHead *h = &w->head;
+  if (config_resolve(&h->s.model, e) || model_list(&h->list, &h->s.model, e)) return e->status;
+  h->stored = grab(h->list.n_tensors, sizeof *h->stored, e);
+  h->link = grab(LINKS_MAX, sizeof *h->link, e);
+  w->source = grab(LINKS_MAX, sizeof *w->source, e);
+  if (e->status || writing_begin(&w->w, path, e)) {
+    free(w->source); model_head_free(h);
+    return e->status;
+  }
+  writing_add(&w->w, start, MODEL_START);
+  return 0;
 }
 
 /* Opens a published file whose first `header` bytes say what is in it; linked, its tensors stay
  * there. Returns its number, 1 .., or 0 and an Error. */
 static int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link,
                              Error *e) {
-    ModelSource source = {.f = fopen(path, "rb")};
-    uint64_t hash = 0;
-    if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
-    else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
-             || !header_hash(source.f, header, &hash))
-        fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
-             "again", path, (unsigned long long)header);
-    else if (w->sources == LINKS_MAX)
-        fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
-             LINKS_MAX);
-    else if (link) {
-        char *whole = full_path(path);
-        if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
-                         strerror(errno));
-        w->head.link[w->head.links++] = (ModelLink){source.size, header, hash, whole};
-        source.link = w->head.links;
-    }
-    if (!e->status) w->source[w->sources++] = source;
-    else if (source.f) fclose(source.f);
-    return e->status ? 0 : w->sources;
+  ModelSource source = {.f = fopen(path, "rb")};
+  uint64_t hash = 0;
+  if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+  else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
+           || !header_hash(source.f, header, &hash))
+      fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
+           "again", path, (unsigned long long)header);
+  else if (w->sources == LINKS_MAX)
+      fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
+           LINKS_MAX);
+  else if (link) {
+    char *whole = full_path(path);
+    if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
+                     strerror(errno));
+    w->head.link[w->head.links++] = (ModelLink){source.size, header, hash, whole};
+    source.link = w->head.links;
+  }
+  if (!e->status) w->source[w->sources++] = source;
+  else if (source.f) fclose(source.f);
+  return e->status ? 0 : w->sources;
 }
 
 /* Is it this tensor's turn? Sets w->left to its bytes. */
 static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
-    const ModelHead *h = &w->head;
-    const Tensor *t = w->next < h->list.n_tensors ? &h->list.tensor[w->next] : NULL;
-    if (w->left)
-        return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
-                    (unsigned long long)w->left, t->name);
-    if (!t || strcmp(t->name, name))
-        return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
-    w->left = (uint64_t)t->count * dtype_width(dtype);
-    h->stored[w->next] = (Stored){.dtype = dtype, .order = t->rank == 2 ? order : IN_OUT};
-    return 0;
+  const ModelHead *h = &w->head;
+  const Tensor *t = w->next < h->list.n_tensors ? &h->list.tensor[w->next] : NULL;
+  if (w->left)
+      return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
+                  (unsigned long long)w->left, t->name);
+  if (!t || strcmp(t->name, name))
+      return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
+  w->left = (uint64_t)t->count * dtype_width(dtype);
+  h->stored[w->next] = (Stored){.dtype = dtype, .order = t->rank == 2 ? order : IN_OUT};
+  return 0;
 }
 
 /* The next tensor, from memory: its bytes come in any number of pieces. */
 static int model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
-    static const unsigned char zeros[MODEL_START];
-    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
-    uint64_t pad = (MODEL_START - w->at % MODEL_START) % MODEL_START;
-    writing_add(&w->w, zeros, (size_t)pad);
-    w->begun = w->at += pad;
-    w->sums = (Sums){0};
-    return 0;
+  static const unsigned char zeros[MODEL_START];
+  if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
+  uint64_t pad = (MODEL_START - w->at % MODEL_START) % MODEL_START;
+  writing_add(&w->w, zeros, (size_t)pad);
+  w->begun = w->at += pad;
+  w->sums = (Sums){0};
+  return 0;
 }
 
 static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) {
-    if (e->status) return e->status;
-    Stored *p = &w->head.stored[w->next];
-    if (n > w->left || n % dtype_width(p->dtype))
-        return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
-                    (unsigned long long)w->left, n);
-    writing_add(&w->w, at, n);
-    sums_add(&w->sums, p->dtype, at, n);
-    w->at += n;
-    w->left -= n;
-    if (w->left || !n) return 0;
-    p->at = (Extent){0, w->begun, w->at - w->begun, w->at - w->begun};
-    p->hash = sums_end(&w->sums);
-    w->next++;
-    return 0;
+  if (e->status) return e->status;
+  Stored *p = &w->head.stored[w->next];
+  if (n > w->left || n % dtype_width(p->dtype))
+      return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
+                  (unsigned long long)w->left, n);
+  writing_add(&w->w, at, n);
+  sums_add(&w->sums, p->dtype, at, n);
+  w->at += n;
+  w->left -= n;
+  if (w->left || !n) return 0;
+  p->at = (Extent){0, w->begun, w->at - w->begun, w->at - w->begun};
+  p->hash = sums_end(&w->sums);
+  w->next++;
+  return 0;
 }
 
 /* The next tensor, from a source; the name must be that of w->head.list.tensor[w->next]. */
 static int model_file_copy(ModelWriter *w, const char *name, int dtype, int order,
                            const Extent *from, Error *e) {
-    enum { COPIED = 1 << 16 };
-    const ModelSource *source = &w->source[from->file - 1];
-    if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
-    uint64_t bytes = w->left;
-    w->left = 0;
-    if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
-        return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
-                    (unsigned long long)bytes, name);
-    if (source->link) {
-        w->head.stored[w->next++].at = (Extent){source->link, from->at, from->run, from->stride};
-        return 0;
-    }
-    unsigned char *piece = grab(COPIED, 1, e);
-    model_file_tensor(w, name, dtype, order, e);
-    for (uint64_t done = 0; done < bytes && !e->status;) {
-        size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
-        if (!extent_take(source->f, from, done, piece, some))
-            fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
-                 name);
-        else model_file_bytes(w, piece, some, e);
-        done += some;
-    }
-    free(piece);
-    return e->status;
+  enum { COPIED = 1 << 16 };
+  const ModelSource *source = &w->source[from->file - 1];
+  if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
+  uint64_t bytes = w->left;
+  w->left = 0;
+  if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
+      return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
+                  (unsigned long long)bytes, name);
+  if (source->link) {
+    w->head.stored[w->next++].at = (Extent){source->link, from->at, from->run, from->stride};
+    return 0;
+  }
+  unsigned char *piece = grab(COPIED, 1, e);
+  model_file_tensor(w, name, dtype, order, e);
+  for (uint64_t done = 0; done < bytes && !e->status;) {
+    size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
+    if (!extent_take(source->f, from, done, piece, some))
+        fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
+             name);
+    else model_file_bytes(w, piece, some, e);
+    done += some;
+  }
+  free(piece);
+  return e->status;
 }
 
 static int model_file_end(ModelWriter *w, Error *e) {
-    const Model *list = &w->head.list;
-    unsigned char start[8];
-    if (!e->status && (w->left || w->next < list->n_tensors))
-        fail(e, 1, "%s: expected %s, found the end", w->w.path, list->tensor[w->next].name);
-    Passage c = {.out = true, .w = w->w, .hash = hash_start(0), .name = w->w.path, .e = e};
-    if (!e->status) {
-        head_pass(&c, &w->head, w->at);
-        pass(&c, hash_end(c.hash), 8);
-        if (fflush(c.w.f) || !file_seek(c.w.f, 8)) c.w.cause = errno ? errno : EIO;
-        number_put(start, w->at, 8);
-        writing_add(&c.w, start, 8);
-    }
-    writing_end(&c.w, e);
-    for (int i = 0; i < w->sources; i++) fclose(w->source[i].f);
-    free(w->source); model_head_free(&w->head);
-    return e->status;
+  const Model *list = &w->head.list;
+  unsigned char start[8];
+  if (!e->status && (w->left || w->next < list->n_tensors))
+      fail(e, 1, "%s: expected %s, found the end", w->w.path, list->tensor[w->next].name);
+  Passage c = {.out = true, .w = w->w, .hash = hash_start(0), .name = w->w.path, .e = e};
+  if (!e->status) {
+    head_pass(&c, &w->head, w->at);
+    pass(&c, hash_end(c.hash), 8);
+    if (fflush(c.w.f) || !file_seek(c.w.f, 8)) c.w.cause = errno ? errno : EIO;
+    number_put(start, w->at, 8);
+    writing_add(&c.w, start, 8);
+  }
+  writing_end(&c.w, e);
+  for (int i = 0; i < w->sources; i++) fclose(w->source[i].f);
+  free(w->source); model_head_free(&w->head);
+  return e->status;
 }
 
 /* --- Reading its tensors ---------------------------------------------------------------------- */
 
 /* An open model file, and what stands between it and a forward. */
 struct ModelFile {
-    char *name;                  /* the model file's */
-    ModelHead head;              /* but its list, which is the model's */
-    FILE **file;                 /* [1 + links] */
-    unsigned char *raw;          /* a slab as it is in the file, */
-    real *slab;                  /* and as it is multiplied */
-    Sums sums;                   /* of the tensor in hand */
-    Error fault;                 /* why a read failed, once one has */
-    bool quiet;                  /* no progress */
-    double start, shown, waited, took;   /* seconds: began, last shown; waited for files, in all */
-    uint64_t read, expected;     /* bytes since `start`, and how many there will be */
+  char *name;                  /* the model file's */
+  ModelHead head;              /* but its list, which is the model's */
+  FILE **file;                 /* [1 + links] */
+  unsigned char *raw;          /* a slab as it is in the file, */
+  real *slab;                  /* and as it is multiplied */
+  Sums sums;                   /* of the tensor in hand */
+  Error fault;                 /* why a read failed, once one has */
+  bool quiet;                  /* no progress */
+  double start, shown, waited, took;   /* seconds: began, last shown; waited for files, in all */
+  uint64_t read, expected;     /* bytes since `start`, and how many there will be */
 };
 
 static void model_file_close(struct ModelFile *f) {
-    if (!f) return;
-    for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
-    free(f->file); free(f->raw); free(f->slab); free(f->name);
-    model_head_free(&f->head); free(f);
+  if (!f) return;
+  for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
+  free(f->file); free(f->raw); free(f->slab); free(f->name);
+  model_head_free(&f->head); free(f);
 }
 
 /* The entry that a pointer of m->w stands for; NULL where it is memory. */
 static const Tensor *stored_tensor(const Model *m, const real *w) {
-    uintptr_t at = (uintptr_t)w, first = (uintptr_t)m->tensor;
-    bool entry = m->file && at >= first && at < first + sizeof(Tensor) * (size_t)m->n_tensors;
-    return entry ? m->tensor + (at - first) / sizeof(Tensor) : NULL;
+  uintptr_t at = (uintptr_t)w, first = (uintptr_t)m->tensor;
+  bool entry = m->file && at >= first && at < first + sizeof(Tensor) * (size_t)m->n_tensors;
+  return entry ? m->tensor + (at - first) / sizeof(Tensor) : NULL;
 }
 
 /* Is it read anew by every forward? All matrices of the blocks that linear_forward multiplies, and
  * the largest two: wte, if a row of it is a token's, and wcls, if a slab of it is some columns. */
 static bool tensor_streams(const Tensor *t, const Stored *p) {
-    const char *last = strrchr(t->name, '.');
-    if (!t->matrix || t->rank != 2) return false;
-    if (t->layer >= 0) return strcmp(last, ".phi1") && strcmp(last, ".phi2");
-    return (!strcmp(t->name, "wte") && p->order == IN_OUT)
-        || (!strcmp(t->name, "wcls") && p->order == OUT_IN);
+  const char *last = strrchr(t->name, '.');
+  if (!t->matrix || t->rank != 2) return false;
+  if (t->layer >= 0) return strcmp(last, ".phi1") && strcmp(last, ".phi2");
+  return (!strcmp(t->name, "wte") && p->order == IN_OUT)
+      || (!strcmp(t->name, "wcls") && p->order == OUT_IN);
 }
 
 /* How many lines of so many numbers make a slab, of at most `lines`. */
 static idx slab_lines(idx lines, idx line) {
-    idx some = SLAB_SIZE / line / SLAB_LINES * SLAB_LINES;
-    if (some < SLAB_LINES) some = SLAB_LINES;
-    return some < lines ? some : lines;
+  idx some = SLAB_SIZE / line / SLAB_LINES * SLAB_LINES;
+  if (some < SLAB_LINES) some = SLAB_LINES;
+  return some < lines ? some : lines;
 }
 
 /* "model: 41 %, 212 s left, 3 s of waiting for the disk so far", on a terminal, in place. */
 static void stream_show(struct ModelFile *f, bool end) {
-    double now = seconds(), part = f->expected ? (double)f->read / (double)f->expected : 0;
-    if (f->quiet || !is_terminal(stderr) || (!end && now - f->shown < 0.2)) return;
-    f->shown = now;
-    if (end) fprintf(stderr, "\r\033[K");
-    else if (part > 0)
-        fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk "
-                "\033[K", f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
-                f->waited);
-    fflush(stderr);
+  double now = seconds(), part = f->expected ? (double)f->read / (double)f->expected : 0;
+  if (f->quiet || !is_terminal(stderr) || (!end && now - f->shown < 0.2)) return;
+  f->shown = now;
+  if (end) fprintf(stderr, "\r\033[K");
+  else if (part > 0)
+      fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk "
+              "\033[K", f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
+              f->waited);
+  fflush(stderr);
 }
 
 /* n bytes of tensor i from byte `from` on; false, and a fault, when they are not to be had. */
 static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n) {
-    struct ModelFile *f = m->file;
-    const Stored *p = &f->head.stored[t - m->tensor];
-    double before = seconds();
-    bool good = extent_take(f->file[p->at.file], &p->at, from, f->raw, n);
-    f->waited += seconds() - before;
-    f->read += n;
-    if (!good)
-        fail(&f->fault, 1, "%s: expected all of %s, found it cut short. Try: an older copy",
-             p->at.file ? f->head.link[p->at.file - 1].path : f->name, t->name);
-    return good;
+  struct ModelFile *f = m->file;
+  const Stored *p = &f->head.stored[t - m->tensor];
+  double before = seconds();
+  bool good = extent_take(f->file[p->at.file], &p->at, from, f->raw, n);
+  f->waited += seconds() - before;
+  f->read += n;
+  if (!good)
+      fail(&f->fault, 1, "%s: expected all of %s, found it cut short. Try: an older copy",
+           p->at.file ? f->head.link[p->at.file - 1].path : f->name, t->name);
+  return good;
 }
 
 /* The next slab of tensor t [in,out], or of the transpose of t [out,in]; *s is zeroed before the
  * first. False after the last, and from the first fault on. */
 static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s) {
-    struct ModelFile *f = m->file;
-    const Stored *p = &f->head.stored[t - m->tensor];
-    /* W [in,out]; its lines, one after the other in the file, are columns of W or rows */
-    bool columns = (p->order == OUT_IN) != transposed;
-    idx in = t->shape[transposed], out = t->shape[!transposed];
-    idx lines = columns ? out : in, line = columns ? in : out;
-    idx done = columns ? s->out0 + s->n_out : s->in0 + s->n_in;
-    if (f->fault.status) return false;
-    if (done == 0) f->sums = (Sums){0};
-    if (done == lines) {
-        if (p->hash && p->hash != sums_end(&f->sums))
-            fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
-                 "Try: an older copy", f->name, t->name);
-        return false;
-    }
-    idx some = slab_lines(lines, line);
-    if (some > lines - done) some = lines - done;
-    size_t width = dtype_width(p->dtype), n = (size_t)(some * line) * width;
-    if (!stored_take(m, t, (uint64_t)(done * line) * width, n)) return false;
-    if (p->hash) sums_add(&f->sums, p->dtype, f->raw, n);
-    PARALLEL
-    for (idx i = 0; i < some; i++)
-        widen(p->dtype, line, f->slab + i * line, f->raw + (size_t)(i * line) * width);
-    *s = columns ? (Slab){transpose_of(f->slab, in), 0, in, done, some}
-                 : (Slab){rows_of(f->slab, out), done, some, 0, out};
-    stream_show(f, false);
-    return true;
+  struct ModelFile *f = m->file;
+  const Stored *p = &f->head.stored[t - m->tensor];
+  /* W [in,out]; its lines, one after the other in the file, are columns of W or rows */
+  bool columns = (p->order == OUT_IN) != transposed;
+  idx in = t->shape[transposed], out = t->shape[!transposed];
+  idx lines = columns ? out : in, line = columns ? in : out;
+  idx done = columns ? s->out0 + s->n_out : s->in0 + s->n_in;
+  if (f->fault.status) return false;
+  if (done == 0) f->sums = (Sums){0};
+  if (done == lines) {
+    if (p->hash && p->hash != sums_end(&f->sums))
+        fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
+             "Try: an older copy", f->name, t->name);
+    return false;
+  }
+  idx some = slab_lines(lines, line);
+  if (some > lines - done) some = lines - done;
+  size_t width = dtype_width(p->dtype), n = (size_t)(some * line) * width;
+  if (!stored_take(m, t, (uint64_t)(done * line) * width, n)) return false;
+  if (p->hash) sums_add(&f->sums, p->dtype, f->raw, n);
+  PARALLEL
+  for (idx i = 0; i < some; i++)
+      widen(p->dtype, line, f->slab + i * line, f->raw + (size_t)(i * line) * width);
+  *s = columns ? (Slab){transpose_of(f->slab, in), 0, in, done, some}
+         : (Slab){rows_of(f->slab, out), done, some, 0, out};
+  stream_show(f, false);
+  return true;
 }
 
 /* to = row `row` of t; zeros after a fault. */
 static void stored_row(const Model *m, const Tensor *t, idx row, real *to) {
-    struct ModelFile *f = m->file;
-    const Stored *p = &f->head.stored[t - m->tensor];
-    idx line = t->shape[1];
-    size_t n = (size_t)line * dtype_width(p->dtype);
-    if (f->fault.status || !stored_take(m, t, (uint64_t)row * n, n)) zero(to, line);
-    else widen(p->dtype, line, to, f->raw);
+  struct ModelFile *f = m->file;
+  const Stored *p = &f->head.stored[t - m->tensor];
+  idx line = t->shape[1];
+  size_t n = (size_t)line * dtype_width(p->dtype);
+  if (f->fault.status || !stored_take(m, t, (uint64_t)row * n, n)) zero(to, line);
+  else widen(p->dtype, line, to, f->raw);
 }
 
 /* Reads tensor t to its place among the parameters, [in,out] there. */
 static void stored_whole(Model *m, const Tensor *t) {
-    const Stored *p = &m->file->head.stored[t - m->tensor];
-    idx out = t->shape[1];
-    for (Slab s = {0}; stored_slab(m, t, false, &s);) {
-        real *to = m->params + t->at + s.in0 * out + s.out0;
-        if (p->order == IN_OUT) copy(to, s.w.at, s.n_in * out);
-        else transpose(to, out, s.w.at, s.n_in, s.n_out, s.n_in);
-    }
+  const Stored *p = &m->file->head.stored[t - m->tensor];
+  idx out = t->shape[1];
+  for (Slab s = {0}; stored_slab(m, t, false, &s);) {
+    real *to = m->params + t->at + s.in0 * out + s.out0;
+    if (p->order == IN_OUT) copy(to, s.w.at, s.n_in * out);
+    else transpose(to, out, s.w.at, s.n_in, s.n_out, s.n_in);
+  }
 }
 
 /* Files that the model links to: opened, and known again. */
 static int links_open(struct ModelFile *f, Error *e) {
-    for (int i = 0; i < f->head.links && !e->status; i++) {
-        const ModelLink *l = &f->head.link[i];
-        uint64_t size = 0, hash = 0;
-        f->file[i + 1] = fopen(l->path, "rb");
-        if (!f->file[i + 1])
-            fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
-                 "without --link", f->name, l->path, strerror(errno));
-        else if (!file_size(f->file[i + 1], &size) || size != l->size
-                 || !header_hash(f->file[i + 1], l->header, &hash) || hash != l->hash)
-            fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
-                 "FOLDER again", f->name, l->path, (unsigned long long)l->size);
-    }
-    return e->status;
+  for (int i = 0; i < f->head.links && !e->status; i++) {
+    const ModelLink *l = &f->head.link[i];
+    uint64_t size = 0, hash = 0;
+    f->file[i + 1] = fopen(l->path, "rb");
+    if (!f->file[i + 1])
+        fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
+             "without --link", f->name, l->path, strerror(errno));
+    else if (!file_size(f->file[i + 1], &size) || size != l->size
+             || !header_hash(f->file[i + 1], l->header, &hash) || hash != l->hash)
+        fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
+             "FOLDER again", f->name, l->path, (unsigned long long)l->size);
+  }
+  return e->status;
 }
 
 /* Memory for what stays and for a slab, and the tensors that stay. */
 static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
-    struct ModelFile *f = m->file;
-    idx kept = 0, room = 1;
-    for (int i = 0; i < m->n_tensors; i++) {
-        Tensor *t = &m->tensor[i];
-        const Stored *p = &f->head.stored[i];
-        idx in = t->shape[0], out = t->shape[1];
-        idx slab = p->order == OUT_IN ? in * slab_lines(out, in) : out * slab_lines(in, out);
-        if (slab > room) room = slab;
-        t->at = !whole && tensor_streams(t, p) ? -1 : kept;
-        if (t->at >= 0) kept += t->count;
-    }
-    m->params = grab(kept, sizeof(real), e);
-    if (with_grads) m->grads = grab(kept, sizeof(real), e);
-    f->raw = grab(room, 4, e);
-    f->slab = grab(room, sizeof(real), e);
-    if (e->status) return e->status;
-    model_point(m, &m->w, m->params);
-    if (with_grads) model_point(m, &m->d, m->grads);
-    for (int i = 0; i < m->n_tensors; i++)
-        if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
-    return model_fault(m, e);
+  struct ModelFile *f = m->file;
+  idx kept = 0, room = 1;
+  for (int i = 0; i < m->n_tensors; i++) {
+    Tensor *t = &m->tensor[i];
+    const Stored *p = &f->head.stored[i];
+    idx in = t->shape[0], out = t->shape[1];
+    idx slab = p->order == OUT_IN ? in * slab_lines(out, in) : out * slab_lines(in, out);
+    if (slab > room) room = slab;
+    t->at = !whole && tensor_streams(t, p) ? -1 : kept;
+    if (t->at >= 0) kept += t->count;
+  }
+  m->params = grab(kept, sizeof(real), e);
+  if (with_grads) m->grads = grab(kept, sizeof(real), e);
+  f->raw = grab(room, 4, e);
+  f->slab = grab(room, sizeof(real), e);
+  if (e->status) return e->status;
+  model_point(m, &m->w, m->params);
+  if (with_grads) model_point(m, &m->d, m->grads);
+  for (int i = 0; i < m->n_tensors; i++)
+      if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
+  return model_fault(m, e);
 }
 
 /* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
  * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
 static int model_file_open(FILE *of, const char *path, double room, bool with_grads, Trainer *t,
                            Error *e) {
-    unsigned char start[16];
-    Bytes head = {0};
-    uint64_t size = 0, at = 0;
-    struct ModelFile *f = grab(1, sizeof *f, e);
-    if (f) f->name = grab((idx)strlen(path) + 1, 1, e);
-    if (e->status) { free(f); fclose(of); return e->status; }
-    strcpy(f->name, path);
-    if (!file_size(of, &size) || !file_seek(of, 0) || fread(start, 1, 16, of) != 16
-        || (at = number_at(start + 8, 8)) < MODEL_START || at > size || size - at > HEAD_MAX)
+  unsigned char start[16];
+  Bytes head = {0};
+  uint64_t size = 0, at = 0;
+  struct ModelFile *f = grab(1, sizeof *f, e);
+  if (f) f->name = grab((idx)strlen(path) + 1, 1, e);
+  if (e->status) { free(f); fclose(of); return e->status; }
+  strcpy(f->name, path);
+  if (!file_size(of, &size) || !file_seek(of, 0) || fread(start, 1, 16, of) != 16
+      || (at = number_at(start + 8, 8)) < MODEL_START || at > size || size - at > HEAD_MAX)
+      damaged(path, e);
+  else {
+    head.size = (size_t)(size - at);
+    head.at = grab((idx)head.size, 1, e);
+    if (head.at && (!file_seek(of, at) || fread(head.at, 1, head.size, of) != head.size))
         damaged(path, e);
-    else {
-        head.size = (size_t)(size - at);
-        head.at = grab((idx)head.size, 1, e);
-        if (head.at && (!file_seek(of, at) || fread(head.at, 1, head.size, of) != head.size))
-            damaged(path, e);
-    }
-    if (!e->status) model_head_read(head.at, head.size, at, path, &f->head, e);
-    bytes_free(&head);
-    f->file = e->status ? NULL : grab(1 + f->head.links, sizeof *f->file, e);
-    if (!f->file) { fclose(of); model_file_close(f); return e->status; }
-    f->file[0] = of;
-    t->s = f->head.s;
-    t->tokenizer_hash = f->head.tokenizer;
-    t->m = f->head.list;
-    t->m.file = f;
-    f->head.list = (Model){0};
-    const bool whole = (double)t->m.count * sizeof(real) <= room;
-    if (!links_open(f, e)) model_fill(&t->m, whole, with_grads, e);
-    if (e->status) trainer_free(t);
-    else if (whole) {
-        model_file_close(f);
-        t->m.file = NULL;
-    }
-    return e->status;
+  }
+  if (!e->status) model_head_read(head.at, head.size, at, path, &f->head, e);
+  bytes_free(&head);
+  f->file = e->status ? NULL : grab(1 + f->head.links, sizeof *f->file, e);
+  if (!f->file) { fclose(of); model_file_close(f); return e->status; }
+  f->file[0] = of;
+  t->s = f->head.s;
+  t->tokenizer_hash = f->head.tokenizer;
+  t->m = f->head.list;
+  t->m.file = f;
+  f->head.list = (Model){0};
+  const bool whole = (double)t->m.count * sizeof(real) <= room;
+  if (!links_open(f, e)) model_fill(&t->m, whole, with_grads, e);
+  if (e->status) trainer_free(t);
+  else if (whole) {
+    model_file_close(f);
+    t->m.file = NULL;
+  }
+  return e->status;
 }
 
 static bool parts_open(const char *path, double room, bool with_grads, Trainer *t, Error *e) {
-    char magic[8];
-    FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
-    const bool ours = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
-    *t = (Trainer){0};
-    if (ours) model_file_open(f, path, room, with_grads, t, e);
-    else if (f) fclose(f);
-    return ours;
+  char magic[8];
+  FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+  const bool ours = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
+  *t = (Trainer){0};
+  if (ours) model_file_open(f, path, room, with_grads, t, e);
+  else if (f) fclose(f);
+  return ours;
 }
 
 /* A checkpoint, or a model that stays in its file. */
 static int checkpoint_open(const char *path, Trainer *t, Error *e) {
-    return parts_open(path, 0, false, t, e) ? e->status : checkpoint_load(path, t, false, e);
+  return parts_open(path, 0, false, t, e) ? e->status : checkpoint_load(path, t, false, e);
 }
 
 /* How much a forward reads. */
 static void parts_begin(const Model *m, double passes, bool loss, bool quiet) {
-    struct ModelFile *f = m->file;
-    if (!f) return;
-    double bytes = 0;
-    for (int i = 0; i < m->n_tensors; i++) {
-        const Tensor *t = &m->tensor[i];
-        bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
-        if (t->at < 0 && (t->layer >= 0 || (loss && last)))
-            bytes += (double)f->head.stored[i].bytes;
-    }
-    f->start = seconds();
-    f->waited = 0;
-    f->read = 0;
-    f->expected = (uint64_t)(passes * bytes);
-    f->quiet = quiet;
+  struct ModelFile *f = m->file;
+  if (!f) return;
+  double bytes = 0;
+  for (int i = 0; i < m->n_tensors; i++) {
+    const Tensor *t = &m->tensor[i];
+    bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
+    if (t->at < 0 && (t->layer >= 0 || (loss && last)))
+        bytes += (double)f->head.stored[i].bytes;
+  }
+  f->start = seconds();
+  f->waited = 0;
+  f->read = 0;
+  f->expected = (uint64_t)(passes * bytes);
+  f->quiet = quiet;
 }
 
 static void parts_end(const Model *m, const Error *e) {
-    struct ModelFile *f = m->file;
-    if (!f) return;
-    stream_show(f, true);
-    f->took = seconds() - f->start;
-    if (!f->quiet && !e->status)
-        fprintf(stderr, "read %.2f GB: %.1f s waiting for the disk, %.1f s computing\n",
-                (double)f->read * 1e-9, f->waited, f->took - f->waited);
-    f->quiet = true;
+  struct ModelFile *f = m->file;
+  if (!f) return;
+  stream_show(f, true);
+  f->took = seconds() - f->start;
+  if (!f->quiet && !e->status)
+      fprintf(stderr, "read %.2f GB: %.1f s waiting for the disk, %.1f s computing\n",
+              (double)f->read * 1e-9, f->waited, f->took - f->waited);
+  f->quiet = true;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -793,45 +793,45 @@ static void parts_end(const Model *m, const Error *e) {
  * A task owns a sequence and CHUNK channels and goes down the rows. S takes [M,I] a sequence. There
  * is no backward: config_trains refuses. */
 typedef struct OtherBlock {
-    /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
-    real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
-    real *router;                /* [C,X] */
-    Layer *expert;               /* [X], of which w1 .. b3 alone are set */
+  /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
+  real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
+  real *router;                /* [C,X] */
+  Layer *expert;               /* [X], of which w1 .. b3 alone are set */
 } OtherBlock;
 
 /* What the mixer makes on its way, one set for all blocks. */
 typedef struct MambaActs {
-    real *xz;                    /* [B,N,2I] both halves of u W_in */
-    real *a;                     /* [B,N,I] what the taps make of x, activated */
-    real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
-    real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
-    real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
-    real *rate;                  /* [M,I] -e^A_log */
-    real *state;                 /* [B,M,I] S; after a forward that of the last row */
+  real *xz;                    /* [B,N,2I] both halves of u W_in */
+  real *a;                     /* [B,N,I] what the taps make of x, activated */
+  real *p;                     /* [B,N,R+2M] a W_x: r, b, c before their norms, */
+  real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
+  real *dt, *y;                /* [B,N,I] the step; the mixer's output before W_out */
+  real *rate;                  /* [M,I] -e^A_log */
+  real *state;                 /* [B,M,I] S; after a forward that of the last row */
 } MambaActs;
 
 static const TensorRow MAMBA_TENSORS[] = {
-    {"m.in",     offsetof(OtherBlock, in),     "Cx", INITIAL_LINEAR, true,  NULL},
-    {"m.conv",   offsetof(OtherBlock, conv),   "JI", INITIAL_LINEAR, false, NULL},
-    {"m.conv.b", offsetof(OtherBlock, conv_b), "I",  INITIAL_ZERO,   false, NULL},
-    {"m.x",      offsetof(OtherBlock, x),      "Ip", INITIAL_LINEAR, true,  NULL},
-    {"m.rnorm",  offsetof(OtherBlock, r_norm), "R",  INITIAL_ONE,    false, NULL},
-    {"m.bnorm",  offsetof(OtherBlock, b_norm), "M",  INITIAL_ONE,    false, NULL},
-    {"m.cnorm",  offsetof(OtherBlock, c_norm), "M",  INITIAL_ONE,    false, NULL},
-    {"m.dt",     offsetof(OtherBlock, dt),     "RI", INITIAL_LINEAR, true,  NULL},
-    {"m.dt.b",   offsetof(OtherBlock, dt_b),   "I",  INITIAL_ZERO,   false, NULL},
-    {"m.alog",   offsetof(OtherBlock, a_log),  "MI", INITIAL_ZERO,   false, NULL},
-    {"m.skip",   offsetof(OtherBlock, skip),   "I",  INITIAL_ONE,    false, NULL},
-    {"m.out",    offsetof(OtherBlock, out),    "IC", INITIAL_OUT,    true,  NULL},
-    {NULL, 0, NULL, 0, false, NULL}
+  {"m.in",     offsetof(OtherBlock, in),     "Cx", INITIAL_LINEAR, true,  NULL},
+  {"m.conv",   offsetof(OtherBlock, conv),   "JI", INITIAL_LINEAR, false, NULL},
+  {"m.conv.b", offsetof(OtherBlock, conv_b), "I",  INITIAL_ZERO,   false, NULL},
+  {"m.x",      offsetof(OtherBlock, x),      "Ip", INITIAL_LINEAR, true,  NULL},
+  {"m.rnorm",  offsetof(OtherBlock, r_norm), "R",  INITIAL_ONE,    false, NULL},
+  {"m.bnorm",  offsetof(OtherBlock, b_norm), "M",  INITIAL_ONE,    false, NULL},
+  {"m.cnorm",  offsetof(OtherBlock, c_norm), "M",  INITIAL_ONE,    false, NULL},
+  {"m.dt",     offsetof(OtherBlock, dt),     "RI", INITIAL_LINEAR, true,  NULL},
+  {"m.dt.b",   offsetof(OtherBlock, dt_b),   "I",  INITIAL_ZERO,   false, NULL},
+  {"m.alog",   offsetof(OtherBlock, a_log),  "MI", INITIAL_ZERO,   false, NULL},
+  {"m.skip",   offsetof(OtherBlock, skip),   "I",  INITIAL_ONE,    false, NULL},
+  {"m.out",    offsetof(OtherBlock, out),    "IC", INITIAL_OUT,    true,  NULL},
+  {NULL, 0, NULL, 0, false, NULL}
 };
 
 /* dt_i = softplus(v) of n numbers, in place. */
 static void softplus(idx n, real *v) {
-    for (idx j = 0; j < n; j++) {
-        double x = (double)v[j];
-        v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
-    }
+  for (idx j = 0; j < n; j++) {
+    double x = (double)v[j];
+    v[j] = (real)((x > 0 ? x : 0) + log1p(exp(-fabs(x))));
+  }
 }
 
 /* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip a. state, rate [M,I]
@@ -842,96 +842,96 @@ WIDE(scan_row,
       const real *restrict b, const real *restrict c),
      (n, M, I, state, y, rate, dt, a, skip, b, c))
 {
-    real fade[CHUNK];
-    for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
-    for (idx m = 0; m < M; m++) {
-        real *S = state + m * I;
-        const real *A = rate + m * I;
-        for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
-        vec_exp(n, fade, fade);
-        for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
-        for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
-    }
+  real fade[CHUNK];
+  for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
+  for (idx m = 0; m < M; m++) {
+    real *S = state + m * I;
+    const real *A = rate + m * I;
+    for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
+    vec_exp(n, fade, fade);
+    for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
+    for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
+  }
 }
 
 /* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
  * sequence's first count as 0. taps [J,I], bias [I]. */
 static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
                          idx N, idx I, idx J) {
-    PARALLEL
-    for (idx n = 0; n < rows; n++)
-        for (idx from = 0; from < I; from += CHUNK) {
-            idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
-            real sum[CHUNK];
-            copy(sum, bias + from, some);
-            /* tap j, from 0, meets row t - (J-1) + j */
-            for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
-                const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
-                for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
-            }
-            act_swish(some, sum, a + n * I + from, NULL);
-        }
+  PARALLEL
+  for (idx n = 0; n < rows; n++)
+      for (idx from = 0; from < I; from += CHUNK) {
+      idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
+      real sum[CHUNK];
+      copy(sum, bias + from, some);
+      /* tap j, from 0, meets row t - (J-1) + j */
+      for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
+        const real *x = xz + (n - (J - 1) + j) * 2 * I + from, *w = taps + j * I + from;
+        for (idx i = 0; i < some; i++) sum[i] += w[i] * x[i];
+      }
+      act_swish(some, sum, a + n * I + from, NULL);
+    }
 }
 
 /* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
 static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, idx I, idx M) {
-    idx blocks = (I + CHUNK - 1) / CHUNK;
-    PARALLEL
-    for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log[j]);    /* A = -e^A_log */
-    PARALLEL
-    for (idx task = 0; task < B * blocks; task++) {
-        idx b = task / blocks, from = task % blocks * CHUNK;
-        idx some = I - from < CHUNK ? I - from : CHUNK;
-        real *state = p->state + b * M * I + from, gate[CHUNK];
-        for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
-        for (idx n = b * N; n < (b + 1) * N; n++) {
-            const real *bc = p->bc + n * 2 * M;
-            real *y = p->y + n * I + from;
-            scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
-                     p->a + n * I + from, w->skip + from, bc, bc + M);
-            act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
-            vec_multiply(some, y, gate);
-        }
+  idx blocks = (I + CHUNK - 1) / CHUNK;
+  PARALLEL
+  for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log[j]);    /* A = -e^A_log */
+  PARALLEL
+  for (idx task = 0; task < B * blocks; task++) {
+    idx b = task / blocks, from = task % blocks * CHUNK;
+    idx some = I - from < CHUNK ? I - from : CHUNK;
+    real *state = p->state + b * M * I + from, gate[CHUNK];
+    for (idx m = 0; m < M; m++) zero(state + m * I, some);               /* S_0 = 0 */
+    for (idx n = b * N; n < (b + 1) * N; n++) {
+      const real *bc = p->bc + n * 2 * M;
+      real *y = p->y + n * I + from;
+      scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
+               p->a + n * I + from, w->skip + from, bc, bc + M);
+      act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
+      vec_multiply(some, y, gate);
     }
+  }
 }
 
 /* The set lies end to end in Acts.published. */
 static MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
-    idx I = m->c.mamba_inner, M = m->c.mamba_state, R = m->c.mamba_rank, rows = B * N;
-    idx sizes[] = {rows * 2 * I, rows * I, rows * (R + 2 * M), rows * R, rows * 2 * M,
-                   rows * I,     rows * I, M * I,              B * M * I};
-    MambaActs p;
-    real **fields[] = {&p.xz, &p.a, &p.p, &p.r, &p.bc, &p.dt, &p.y, &p.rate, &p.state};
-    real *at = a->published;
-    for (int i = 0; i < 9; at += sizes[i++]) *fields[i] = at;
-    return p;
+  idx I = m->c.mamba_inner, M = m->c.mamba_state, R = m->c.mamba_rank, rows = B * N;
+  idx sizes[] = {rows * 2 * I, rows * I, rows * (R + 2 * M), rows * R, rows * 2 * M,
+                 rows * I,     rows * I, M * I,              B * M * I};
+  MambaActs p;
+  real **fields[] = {&p.xz, &p.a, &p.p, &p.r, &p.bc, &p.dt, &p.y, &p.rate, &p.state};
+  real *at = a->published;
+  for (int i = 0; i < 9; at += sizes[i++]) *fields[i] = at;
+  return p;
 }
 
 /* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. */
 static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
-    const Config *c = &m->c;
-    if (config_attends(c, l)) return false;
-    const OtherBlock *w = &m->other[l];
-    const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
-    idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-    idx rows = B * N, P = R + 2 * M;
-    linear_forward(m, p->xz, u, w->in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
-    taps_forward(p->a, p->xz, w->conv, w->conv_b, rows, N, I, c->mamba_conv);
-    linear_forward(m, p->p, p->a, w->x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) {
-        const real *from = p->p + n * P;
-        real *bc = p->bc + n * 2 * M, stat[2];
-        norm_row(c, R, p->r + n * R, stat, from, w->r_norm, NULL);
-        norm_row(c, M, bc, stat, from + R, w->b_norm, NULL);
-        norm_row(c, M, bc + M, stat, from + R + M, w->c_norm, NULL);
-    }
-    linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
-    PARALLEL
-    for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
-    scan_forward(p, w, B, N, I, M);
-    linear_forward(m, y, p->y, w->out, NULL, rows, I, C);
-    return true;
+  const Config *c = &m->c;
+  if (config_attends(c, l)) return false;
+  const OtherBlock *w = &m->other[l];
+  const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
+  idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+  idx rows = B * N, P = R + 2 * M;
+  linear_forward(m, p->xz, u, w->in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
+  taps_forward(p->a, p->xz, w->conv, w->conv_b, rows, N, I, c->mamba_conv);
+  linear_forward(m, p->p, p->a, w->x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
+  PARALLEL
+  for (idx n = 0; n < rows; n++) {
+    const real *from = p->p + n * P;
+    real *bc = p->bc + n * 2 * M, stat[2];
+    norm_row(c, R, p->r + n * R, stat, from, w->r_norm, NULL);
+    norm_row(c, M, bc, stat, from + R, w->b_norm, NULL);
+    norm_row(c, M, bc + M, stat, from + R + M, w->c_norm, NULL);
+  }
+  linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
+  PARALLEL
+  for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
+  scan_forward(p, w, B, N, I, M);
+  linear_forward(m, y, p->y, w->out, NULL, rows, I, C);
+  return true;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -950,54 +950,54 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  * where no row takes it. A row's sum runs over rising e, whatever rows are beside it.
  * There is no backward: config_trains refuses. */
 static const TensorRow ROUTER_TENSORS[] = {
-    {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
-    {NULL, 0, NULL, 0, false, NULL}
+  {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
+  {NULL, 0, NULL, 0, false, NULL}
 };
 
 /* gate [X <= CHUNK]: from scores to p_e of the `top` largest, else 0. One NaN makes all NaN. */
 static void router_row(idx X, idx top, real *gate) {
-    real p[CHUNK], most = vec_max(X, gate);
-    bool taken[CHUNK] = {false};
-    for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
-    vec_exp(X, p, p);
-    vec_scale(X, p, 1 / vec_sum(X, p));
-    zero(gate, X);
-    for (idx k = 0; k < top; k++) {
-        idx best = -1;
-        for (idx e = 0; e < X; e++)
-            if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
-        taken[best] = true;
-        gate[best] = p[best];
-    }
+  real p[CHUNK], most = vec_max(X, gate);
+  bool taken[CHUNK] = {false};
+  for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
+  vec_exp(X, p, p);
+  vec_scale(X, p, 1 / vec_sum(X, p));
+  zero(gate, X);
+  for (idx k = 0; k < top; k++) {
+    idx best = -1;
+    for (idx e = 0; e < X; e++)
+        if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
+    taken[best] = true;
+    gate[best] = p[best];
+  }
 }
 
 /* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
  * takes expert e, else 0; then an expert's rows, and what it makes of them. f1, f2, fa: scratch. */
 static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
-    const Config *c = &m->c;
-    if (!config_experts(c, l)) return false;
-    const OtherBlock *w = &m->other[l];
-    idx C = c->dim, X = c->experts;
-    real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
-    linear_forward(m, gates, x, w->router, NULL, rows, C, X);
-    PARALLEL
-    for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, gates + n * X);
-    zero(y, rows * C);
-    for (idx e = 0; e < X; e++) {
-        idx R = 0;                                           /* the rows of expert e, in order */
-        for (idx n = 0; n < rows; n++)
-            if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
-        if (!R) continue;
-        ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
-        R = 0;
-        for (idx n = 0; n < rows; n++) {
-            real gate = gates[n * X + e], *y_n = y + n * C;
-            if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
-            const real *out = made + R++ * C;
-            for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
-        }
+  const Config *c = &m->c;
+  if (!config_experts(c, l)) return false;
+  const OtherBlock *w = &m->other[l];
+  idx C = c->dim, X = c->experts;
+  real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
+  linear_forward(m, gates, x, w->router, NULL, rows, C, X);
+  PARALLEL
+  for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, gates + n * X);
+  zero(y, rows * C);
+  for (idx e = 0; e < X; e++) {
+    idx R = 0;                                           /* the rows of expert e, in order */
+    for (idx n = 0; n < rows; n++)
+        if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
+    if (!R) continue;
+    ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
+    R = 0;
+    for (idx n = 0; n < rows; n++) {
+      real gate = gates[n * X + e], *y_n = y + n * C;
+      if (gate == 0) continue;                         /* y += p_e FFN_e(x) */
+      const real *out = made + R++ * C;
+      for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
     }
-    return true;
+  }
+  return true;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1006,148 +1006,148 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
 
 /* The letters of chapter 2's shapes, and I, M, J, R, 2 I (x), R + 2 M (p), X. */
 static int other_extent(const Config *c, char letter) {
-    switch (letter) {
-    case 'I': return c->mamba_inner;
-    case 'M': return c->mamba_state;
-    case 'J': return c->mamba_conv;
-    case 'R': return c->mamba_rank;
-    case 'x': return 2 * c->mamba_inner;
-    case 'p': return c->mamba_rank + 2 * c->mamba_state;
-    case 'X': return c->experts;
-    default:  return tensor_extent(c, letter);
-    }
+  switch (letter) {
+  case 'I': return c->mamba_inner;
+  case 'M': return c->mamba_state;
+  case 'J': return c->mamba_conv;
+  case 'R': return c->mamba_rank;
+  case 'x': return 2 * c->mamba_inner;
+  case 'p': return c->mamba_rank + 2 * c->mamba_state;
+  case 'X': return c->experts;
+  default:  return tensor_extent(c, letter);
+  }
 }
 
 /* part 1: the pointer is in OtherBlock; 2 + x: in that of expert x, "l1.e0.w1" and so on. */
 static void list_other(Model *m, const TensorRow *rows, int layer, int part, Error *e) {
-    for (; rows->name && !e->status; rows++) {
-        if (rows->present && !rows->present(&m->c)) continue;
-        Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
-                    .layer = layer, .matrix = rows->matrix, .field = rows->field, .part = part};
-        for (int d = 0; d < t.rank; d++) t.shape[d] = other_extent(&m->c, rows->shape[d]);
-        if (part == 1) snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
-        else snprintf(t.name, sizeof t.name, "l%d.e%d.%s", layer, part - 2, rows->name);
-        list_tensor(m, t, e);
-    }
+  for (; rows->name && !e->status; rows++) {
+    if (rows->present && !rows->present(&m->c)) continue;
+    Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
+                .layer = layer, .matrix = rows->matrix, .field = rows->field, .part = part};
+    for (int d = 0; d < t.rank; d++) t.shape[d] = other_extent(&m->c, rows->shape[d]);
+    if (part == 1) snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
+    else snprintf(t.name, sizeof t.name, "l%d.e%d.%s", layer, part - 2, rows->name);
+    list_tensor(m, t, e);
+  }
 }
 
 static bool mamba_list(Model *m, int l, Error *e) {
-    if (!m->other) m->other = grab(m->c.layers, sizeof(OtherBlock), e);
-    if (config_attends(&m->c, l)) return false;
-    list_other(m, MAMBA_TENSORS, l, 1, e);
-    return true;
+  if (!m->other) m->other = grab(m->c.layers, sizeof(OtherBlock), e);
+  if (config_attends(&m->c, l)) return false;
+  list_other(m, MAMBA_TENSORS, l, 1, e);
+  return true;
 }
 
 static bool experts_list(Model *m, int l, Error *e) {
-    int X = config_experts(&m->c, l);
-    if (!X || e->status) return X > 0;
-    m->other[l].expert = grab(X, sizeof(Layer), e);
-    list_other(m, ROUTER_TENSORS, l, 1, e);
-    for (int x = 0; x < X; x++) list_other(m, FFN_TENSORS, l, 2 + x, e);
-    return true;
+  int X = config_experts(&m->c, l);
+  if (!X || e->status) return X > 0;
+  m->other[l].expert = grab(X, sizeof(Layer), e);
+  list_other(m, ROUTER_TENSORS, l, 1, e);
+  for (int x = 0; x < X; x++) list_other(m, FFN_TENSORS, l, 2 + x, e);
+  return true;
 }
 
 static void *parts_owner(const Model *m, const Tensor *t) {
-    OtherBlock *y = &m->other[t->layer];
-    return t->part == 1 ? (void *)y : &y->expert[t->part - 2];
+  OtherBlock *y = &m->other[t->layer];
+  return t->part == 1 ? (void *)y : &y->expert[t->part - 2];
 }
 
 /* Scratch: of the Mamba mixer or of the experts, which are not at work at the same time. */
 static idx parts_room(const Config *c, int B, idx N) {
-    idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-    idx mamba = rows * (5 * I + 2 * R + 4 * M) + (1 + B) * M * I;
-    idx experts = c->experts ? rows * (c->experts + 2 * c->dim) : 0;
-    if (config_attending(c) == c->layers) mamba = 0;
-    return mamba > experts ? mamba : experts;
+  idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+  idx mamba = rows * (5 * I + 2 * R + 4 * M) + (1 + B) * M * I;
+  idx experts = c->experts ? rows * (c->experts + 2 * c->dim) : 0;
+  if (config_attending(c) == c->layers) mamba = 0;
+  return mamba > experts ? mamba : experts;
 }
 
 /* Slabs of 256 rows, or a multiple, leave the order of a sum as it is (the multiply's blocks of k),
  * so a model has the same bits from its file as in memory. No rows, no reading. */
 static bool stored_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
                           idx rows, idx in, idx out) {
-    const Tensor *t = stored_tensor(m, w);
-    if (!t) return false;
-    if (!rows) return true;
-    for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
-        matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
-    return true;
+  const Tensor *t = stored_tensor(m, w);
+  if (!t) return false;
+  if (!rows) return true;
+  for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
+      matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
+  return true;
 }
 
 static bool parts_row(const Model *m, real *to, idx id) {
-    const Tensor *t = stored_tensor(m, m->w.wte);
-    if (t) stored_row(m, t, id, to);
-    return t != NULL;
+  const Tensor *t = stored_tensor(m, m->w.wte);
+  if (t) stored_row(m, t, id, to);
+  return t != NULL;
 }
 
 /* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
  * row's sums at[0], the largest logit, and at[1] = sum_v e^(y_v - that), and *loss = -y_target. */
 static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2], double *loss) {
-    real most = vec_max(n, y);
-    if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
-    if ((double)most > at[0]) {
-        if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
-        at[0] = (double)most;
-    }
-    vec_shift(n, y, -(real)at[0]);
-    vec_exp(n, y, y);
-    at[1] += (double)vec_sum(n, y);
+  real most = vec_max(n, y);
+  if (target >= v0 && target < v0 + n) *loss = -(double)y[target - v0];    /* y is overwritten */
+  if ((double)most > at[0]) {
+    if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
+    at[0] = (double)most;
+  }
+  vec_shift(n, y, -(real)at[0]);
+  vec_exp(n, y, y);
+  at[1] += (double)vec_sum(n, y);
 }
 
 /* model_loss by slabs of W_cls of all E rows: the whole batch meets one before the next is read. */
 static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean) {
-    const Config *c = &m->c;
-    const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
-    if (!cls) return false;
-    idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
-    idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0, count = B * per;
-    double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault), total = 0;
-    *mean = NAN;
-    if (!sums) return true;
-    for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
-    for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
-        for (idx s0 = 0; s0 < count; s0 += SLICE) {
-            idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
-            for (idx r = 0; r < R; r++) {
-                idx b = (s0 + r) / per, t = from + (s0 + r) % per;
-                copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
-            }
-            if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
-            const real *in = E != C ? a->outp : a->slice;
-            matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
-            PARALLEL
-            for (idx r = 0; r < R; r++) {
-                idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-                cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at],
-                                   &a->loss_row[at]);
-            }
-        }
-    for (idx b = 0; b < B; b++)
-        for (idx t = from; t < T; t++) {
-            double *loss = &a->loss_row[b * T + t], *sum = sums[b * T + t];
-            *loss = log(sum[1]) + sum[0] + *loss;
-            total += *loss;
-        }
-    free(sums);
-    *mean = count ? total / (double)count : 0;
-    return true;
+  const Config *c = &m->c;
+  const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
+  if (!cls) return false;
+  idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
+  idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0, count = B * per;
+  double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault), total = 0;
+  *mean = NAN;
+  if (!sums) return true;
+  for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
+  for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
+      for (idx s0 = 0; s0 < count; s0 += SLICE) {
+      idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
+      for (idx r = 0; r < R; r++) {
+        idx b = (s0 + r) / per, t = from + (s0 + r) % per;
+        copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
+      }
+      if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
+      const real *in = E != C ? a->outp : a->slice;
+      matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
+      PARALLEL
+      for (idx r = 0; r < R; r++) {
+        idx at = (s0 + r) / per * T + from + (s0 + r) % per;
+        cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at],
+                           &a->loss_row[at]);
+      }
+    }
+  for (idx b = 0; b < B; b++)
+      for (idx t = from; t < T; t++) {
+      double *loss = &a->loss_row[b * T + t], *sum = sums[b * T + t];
+      *loss = log(sum[1]) + sum[0] + *loss;
+      total += *loss;
+    }
+  free(sums);
+  *mean = count ? total / (double)count : 0;
+  return true;
 }
 
 static int stored_fault(const Model *m, Error *e) {
-    const Error *fault = m->file ? &m->file->fault : NULL;
-    return fault && fault->status ? fail(e, fault->status, "%s", fault->text) : 0;
+  const Error *fault = m->file ? &m->file->fault : NULL;
+  return fault && fault->status ? fail(e, fault->status, "%s", fault->text) : 0;
 }
 
 static void parts_close(Model *m) {
-    model_file_close(m->file);
-    for (int l = 0; m->other && l < m->c.layers; l++) free(m->other[l].expert);
-    free(m->other);
+  model_file_close(m->file);
+  for (int l = 0; m->other && l < m->c.layers; l++) free(m->other[l].expert);
+  free(m->other);
 }
 
 static const PublishedParts PUBLISHED_PARTS = {
-    .list_mixer = mamba_list, .list_ffn = experts_list, .owner = parts_owner, .row = parts_row,
-    .linear = stored_linear, .loss = stored_loss, .mix = mamba_forward, .feed = experts_forward,
-    .room = parts_room, .open = parts_open, .begin = parts_begin, .end = parts_end,
-    .fault = stored_fault, .close = parts_close};
+  .list_mixer = mamba_list, .list_ffn = experts_list, .owner = parts_owner, .row = parts_row,
+  .linear = stored_linear, .loss = stored_loss, .mix = mamba_forward, .feed = experts_forward,
+  .room = parts_room, .open = parts_open, .begin = parts_begin, .end = parts_end,
+  .fault = stored_fault, .close = parts_close};
 
 /* -------------------------------------------------------------------------------------------------
  * 6  What llama can express */
@@ -1156,58 +1156,58 @@ static const PublishedParts PUBLISHED_PARTS = {
  * llama_refuses names. All others must be as they are by default, so that an axis that sink gains
  * is refused until it is written here. */
 static const char *const LLAMA_FLAGS[] = {
-    "layers", "heads", "kv-heads", "dim", "head-dim", "ffn", "vocab", "context",
-    "rope-base", "rope-pairing", "rope-scaling", "rope-factor", "rope-low", "rope-high",
-    "rope-original", "norm-eps", "act", "linear-bias", "bias-in", "tied", NULL};
+  "layers", "heads", "kv-heads", "dim", "head-dim", "ffn", "vocab", "context",
+  "rope-base", "rope-pairing", "rope-scaling", "rope-factor", "rope-low", "rope-high",
+  "rope-original", "norm-eps", "act", "linear-bias", "bias-in", "tied", NULL};
 
 static bool llama_has(const char *flag) {
-    int i = 0;
-    while (LLAMA_FLAGS[i] && strcmp(LLAMA_FLAGS[i], flag)) i++;
-    return LLAMA_FLAGS[i] != NULL;
+  int i = 0;
+  while (LLAMA_FLAGS[i] && strcmp(LLAMA_FLAGS[i], flag)) i++;
+  return LLAMA_FLAGS[i] != NULL;
 }
 
 /* 0 when the resolved model s->model is a llama; else the error names the first flag that is not
  * and what to try. name is the checkpoint's. */
 static int llama_refuses(const Settings *s, const char *name, Error *e) {
-    const Config *c = &s->model;
-    char text[PATH_ROOM], plain[PATH_ROOM];
-    Settings base;
-    settings_default(&base);
-    for (const Option *o = OPTIONS; o->flag; o++)
-        if (o->group == 'm' && llama_has(o->flag)) {
-            option_text(o, s, text, sizeof text);
-            option_set(o, &base, text, false, e);
-        }
-    if (e->status || config_resolve(&base.model, e)) return e->status;
-    for (const Option *o = OPTIONS; o->flag; o++) {
-        if (o->group != 'm' || llama_has(o->flag)) continue;
-        option_text(o, s, text, sizeof text);
-        option_text(o, &base, plain, sizeof plain);
-        if (strcmp(text, plain))
-            return fail(e, 1, "%s: expected what llama can express, found --%s%s%s. Try: a model "
-                              "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
-                        o->kind == 'b' ? "" : text, o->flag);
+  const Config *c = &s->model;
+  char text[PATH_ROOM], plain[PATH_ROOM];
+  Settings base;
+  settings_default(&base);
+  for (const Option *o = OPTIONS; o->flag; o++)
+      if (o->group == 'm' && llama_has(o->flag)) {
+      option_text(o, s, text, sizeof text);
+      option_set(o, &base, text, false, e);
     }
-    option_text(option_find("act", "m"), s, text, sizeof text);
-    if (!config_gated(c))
-        return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
-                          "model trained with --act swiglu, geglu or reglu", name, text);
-    if (c->linear_bias && c->bias_in == BIAS_QKV)
-        return fail(e, 1, "%s: expected biases as llama has them, found --bias-in qkv. Try: a "
-                          "model trained with --bias-in attention", name);
-    /* transformers checks it though head_dim makes it needless */
-    if (c->dim % c->heads)
-        return fail(e, 1, "%s: expected --heads that divide --dim, which transformers asks for, "
-                          "found %d and %d. Try: a model trained so", name, c->heads, c->dim);
-    if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_low > 0))
-        return fail(e, 1, "%s: expected --rope-low above 0, by which transformers divides, found "
-                          "%g. Try: a model trained with --rope-low 1", name, c->rope_low);
-    return 0;
+  if (e->status || config_resolve(&base.model, e)) return e->status;
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    if (o->group != 'm' || llama_has(o->flag)) continue;
+    option_text(o, s, text, sizeof text);
+    option_text(o, &base, plain, sizeof plain);
+    if (strcmp(text, plain))
+        return fail(e, 1, "%s: expected what llama can express, found --%s%s%s. Try: a model "
+                          "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
+                    o->kind == 'b' ? "" : text, o->flag);
+  }
+  option_text(option_find("act", "m"), s, text, sizeof text);
+  if (!config_gated(c))
+      return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
+                        "model trained with --act swiglu, geglu or reglu", name, text);
+  if (c->linear_bias && c->bias_in == BIAS_QKV)
+      return fail(e, 1, "%s: expected biases as llama has them, found --bias-in qkv. Try: a "
+                        "model trained with --bias-in attention", name);
+  /* transformers checks it though head_dim makes it needless */
+  if (c->dim % c->heads)
+      return fail(e, 1, "%s: expected --heads that divide --dim, which transformers asks for, "
+                        "found %d and %d. Try: a model trained so", name, c->heads, c->dim);
+  if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_low > 0))
+      return fail(e, 1, "%s: expected --rope-low above 0, by which transformers divides, found "
+                        "%g. Try: a model trained with --rope-low 1", name, c->rope_low);
+  return 0;
 }
 
 /* The token that `sink generate` puts before a prompt: what transformers calls bos. */
 static int start_token(const Source *s) {
-    return s->fix_token == 1 ? TOKEN_FIX : s->bos ? TOKEN_BOS : TOKEN_END;
+  return s->fix_token == 1 ? TOKEN_FIX : s->bos ? TOKEN_BOS : TOKEN_END;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1216,65 +1216,65 @@ static int start_token(const Source *s) {
 /* A key, with what stands before it, and a flag's number as one that is no integer: transformers
  * refuses 1 where it wants 1.0. It reads back to the same bits. */
 static void print_real(Bytes *out, const Settings *s, const char *key, const char *flag, Error *e) {
-    char text[PATH_ROOM];
-    option_text(option_find(flag, "m"), s, text, sizeof text);
-    bytes_print(out, e, "%s: %.60s%s", key, text, strpbrk(text, ".e") ? "" : ".0");
+  char text[PATH_ROOM];
+  option_text(option_find(flag, "m"), s, text, sizeof text);
+  bytes_print(out, e, "%s: %.60s%s", key, text, strpbrk(text, ".e") ? "" : ".0");
 }
 
 /* "rope_theta" and "rope_scaling", which every version of transformers reads. */
 static void print_rope(Bytes *out, const Settings *s, Error *e) {
-    const Config *c = &s->model;
-    bool llama3 = c->rope_scaling == ROPE_LLAMA3;
-    print_real(out, s, "  \"rope_theta\"", "rope-base", e);
-    bytes_print(out, e, ",\n  \"rope_scaling\": ");
-    if (c->rope_scaling == ROPE_NONE) { bytes_print(out, e, "null,\n"); return; }
-    bytes_print(out, e, "{\"rope_type\": \"%s\"", llama3 ? "llama3" : "linear");
-    print_real(out, s, ", \"factor\"", "rope-factor", e);
-    if (llama3) {
-        print_real(out, s, ", \"low_freq_factor\"", "rope-low", e);
-        print_real(out, s, ", \"high_freq_factor\"", "rope-high", e);
-        bytes_print(out, e, ", \"original_max_position_embeddings\": %d", c->rope_original);
-    }
-    bytes_print(out, e, "},\n");
+  const Config *c = &s->model;
+  bool llama3 = c->rope_scaling == ROPE_LLAMA3;
+  print_real(out, s, "  \"rope_theta\"", "rope-base", e);
+  bytes_print(out, e, ",\n  \"rope_scaling\": ");
+  if (c->rope_scaling == ROPE_NONE) { bytes_print(out, e, "null,\n"); return; }
+  bytes_print(out, e, "{\"rope_type\": \"%s\"", llama3 ? "llama3" : "linear");
+  print_real(out, s, ", \"factor\"", "rope-factor", e);
+  if (llama3) {
+    print_real(out, s, ", \"low_freq_factor\"", "rope-low", e);
+    print_real(out, s, ", \"high_freq_factor\"", "rope-high", e);
+    bytes_print(out, e, ", \"original_max_position_embeddings\": %d", c->rope_original);
+  }
+  bytes_print(out, e, "},\n");
 }
 
 /* The ids that begin and end a text; null for a model that knows no tokenizer. */
 static void print_ids(Bytes *out, const Trainer *t, Error *e) {
-    if (t->tokenizer_hash)
-        bytes_print(out, e, "  \"bos_token_id\": %d,\n  \"eos_token_id\": %d,\n",
-                    start_token(&t->s.data), TOKEN_END);
-    else bytes_print(out, e, "  \"bos_token_id\": null,\n  \"eos_token_id\": null,\n");
+  if (t->tokenizer_hash)
+      bytes_print(out, e, "  \"bos_token_id\": %d,\n  \"eos_token_id\": %d,\n",
+                  start_token(&t->s.data), TOKEN_END);
+  else bytes_print(out, e, "  \"bos_token_id\": null,\n  \"eos_token_id\": null,\n");
 }
 
 static int config_json(Bytes *out, const Trainer *t, Error *e) {
-    const Config *c = &t->s.model;
-    bool attention = c->linear_bias && c->bias_in != BIAS_FFN;
-    bool ffn = c->linear_bias && c->bias_in != BIAS_ATTENTION;
-    /* transformers' gelu is x Phi(x), the one of --act geglu */
-    const char *act = c->act == ACT_SWIGLU ? "silu" : c->act == ACT_GEGLU ? "gelu" : "relu";
-    bytes_print(out, e, "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": "
-                "\"llama\",\n  \"torch_dtype\": \"float32\",\n  \"vocab_size\": %d,\n  "
-                "\"hidden_size\": %d,\n  \"intermediate_size\": %d,\n  \"num_hidden_layers\": "
-                "%d,\n  \"num_attention_heads\": %d,\n  \"num_key_value_heads\": %d,\n  "
-                "\"head_dim\": %d,\n  \"hidden_act\": \"%s\",\n  \"max_position_embeddings\": "
-                "%d,\n", c->vocab, c->dim, c->ffn, c->layers, c->heads, c->kv_heads, c->head_dim,
-                act, c->context);
-    print_real(out, &t->s, "  \"rms_norm_eps\"", "norm-eps", e);
-    bytes_print(out, e, ",\n");
-    print_rope(out, &t->s, e);
-    bytes_print(out, e, "  \"attention_bias\": %s,\n  \"mlp_bias\": %s,\n"
-                        "  \"tie_word_embeddings\": %s,\n", attention ? "true" : "false",
-                ffn ? "true" : "false", c->tied ? "true" : "false");
-    print_ids(out, t, e);
-    /* a padding id here would take that row of the embedding out of further training */
-    return bytes_print(out, e, "  \"pad_token_id\": null\n}\n");
+  const Config *c = &t->s.model;
+  bool attention = c->linear_bias && c->bias_in != BIAS_FFN;
+  bool ffn = c->linear_bias && c->bias_in != BIAS_ATTENTION;
+  /* transformers' gelu is x Phi(x), the one of --act geglu */
+  const char *act = c->act == ACT_SWIGLU ? "silu" : c->act == ACT_GEGLU ? "gelu" : "relu";
+  bytes_print(out, e, "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": "
+              "\"llama\",\n  \"torch_dtype\": \"float32\",\n  \"vocab_size\": %d,\n  "
+              "\"hidden_size\": %d,\n  \"intermediate_size\": %d,\n  \"num_hidden_layers\": "
+              "%d,\n  \"num_attention_heads\": %d,\n  \"num_key_value_heads\": %d,\n  "
+              "\"head_dim\": %d,\n  \"hidden_act\": \"%s\",\n  \"max_position_embeddings\": "
+              "%d,\n", c->vocab, c->dim, c->ffn, c->layers, c->heads, c->kv_heads, c->head_dim,
+              act, c->context);
+  print_real(out, &t->s, "  \"rms_norm_eps\"", "norm-eps", e);
+  bytes_print(out, e, ",\n");
+  print_rope(out, &t->s, e);
+  bytes_print(out, e, "  \"attention_bias\": %s,\n  \"mlp_bias\": %s,\n"
+                      "  \"tie_word_embeddings\": %s,\n", attention ? "true" : "false",
+              ffn ? "true" : "false", c->tied ? "true" : "false");
+  print_ids(out, t, e);
+  /* a padding id here would take that row of the embedding out of further training */
+  return bytes_print(out, e, "  \"pad_token_id\": null\n}\n");
 }
 
 static int generation_json(Bytes *out, const Trainer *t, Error *e) {
-    bytes_print(out, e, "{\n");
-    print_ids(out, t, e);
-    if (t->tokenizer_hash) bytes_print(out, e, "  \"pad_token_id\": %d,\n", TOKEN_END);
-    return bytes_print(out, e, "  \"do_sample\": false\n}\n");
+  bytes_print(out, e, "{\n");
+  print_ids(out, t, e);
+  if (t->tokenizer_hash) bytes_print(out, e, "  \"pad_token_id\": %d,\n", TOKEN_END);
+  return bytes_print(out, e, "  \"do_sample\": false\n}\n");
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1292,14 +1292,14 @@ static int generation_json(Bytes *out, const Trainer *t, Error *e) {
 
 /* How a tensor of ours lies there. */
 enum {
-    AS_IS = 0,                   /* number by number; so do GPT-2's matrices, which are [in,out] */
-    TURNED = 1,                  /* a matrix [out,in], as everyone else's */
-    ROTATED = 2,                 /* besides: its columns are heads that a rotation turns */
-    THIRDS = 4,                  /* q, k or v, a third of each row of [in,3 out] (GPT-2) */
-    HEADS = 8,                   /* q, k or v, a third of each head's rows of [3 out,in] (NeoX) */
-    LATER = 16,                  /* after two more rows (OPT's positions) */
-    TAPS = 32,                   /* [out,1,in] (a convolution) */
-    BARE = 64                    /* its name is whole: no .weight behind it */
+  AS_IS = 0,                   /* number by number; so do GPT-2's matrices, which are [in,out] */
+  TURNED = 1,                  /* a matrix [out,in], as everyone else's */
+  ROTATED = 2,                 /* besides: its columns are heads that a rotation turns */
+  THIRDS = 4,                  /* q, k or v, a third of each row of [in,3 out] (GPT-2) */
+  HEADS = 8,                   /* q, k or v, a third of each head's rows of [3 out,in] (NeoX) */
+  LATER = 16,                  /* after two more rows (OPT's positions) */
+  TAPS = 32,                   /* [out,1,in] (a convolution) */
+  BARE = 64                    /* its name is whole: no .weight behind it */
 };
 
 /* A parameter of ours and the name there of it and of its bias, behind which stands .weight or
@@ -1308,121 +1308,121 @@ enum {
 typedef struct Counterpart { const char *ours, *theirs; int how; } Counterpart;
 
 static const Counterpart LLAMA[] = {
-    {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
-    {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED | ROTATED},
-    {"@wk", "@self_attn.k_proj", TURNED | ROTATED}, {"@wv", "@self_attn.v_proj", TURNED},
-    {"@wo", "@self_attn.o_proj", TURNED}, {"@norm2", "@post_attention_layernorm", AS_IS},
-    {"@w1", "@mlp.gate_proj", TURNED}, {"@w2", "@mlp.up_proj", TURNED},
-    {"@w3", "@mlp.down_proj", TURNED}, {"normf", "model.norm", AS_IS}, {"wcls", "lm_head", TURNED},
-    {NULL, NULL, AS_IS}};
+  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
+  {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED | ROTATED},
+  {"@wk", "@self_attn.k_proj", TURNED | ROTATED}, {"@wv", "@self_attn.v_proj", TURNED},
+  {"@wo", "@self_attn.o_proj", TURNED}, {"@norm2", "@post_attention_layernorm", AS_IS},
+  {"@w1", "@mlp.gate_proj", TURNED}, {"@w2", "@mlp.up_proj", TURNED},
+  {"@w3", "@mlp.down_proj", TURNED}, {"normf", "model.norm", AS_IS}, {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
 
 /* Does name fit a pattern, in which each * stands for a number? number [2] gets them. */
 static bool fits(const char *pattern, const char *name, int number[2]) {
-    char whole[64];
-    int n = 0;
-    if (pattern && *pattern == '@') {
-        snprintf(whole, sizeof whole, "l*.%s", pattern + 1);
-        pattern = whole;
+  char whole[64];
+  int n = 0;
+  if (pattern && *pattern == '@') {
+    snprintf(whole, sizeof whole, "l*.%s", pattern + 1);
+    pattern = whole;
+  }
+  for (; pattern && *pattern; pattern++) {
+    if (*pattern != '*') {
+      if (*name++ != *pattern) return false;
+      continue;
     }
-    for (; pattern && *pattern; pattern++) {
-        if (*pattern != '*') {
-            if (*name++ != *pattern) return false;
-            continue;
-        }
-        bool zero = *name == '0';
-        int from = 0, digits = 0;
-        for (; *name >= '0' && *name <= '9'; name++, digits++)
-            if (digits < 7) from = 10 * from + (*name - '0');
-        if (!digits || (zero && digits > 1)) return false;
-        number[n++] = from;
-    }
-    return pattern && !*name;
+    bool zero = *name == '0';
+    int from = 0, digits = 0;
+    for (; *name >= '0' && *name <= '9'; name++, digits++)
+        if (digits < 7) from = 10 * from + (*name - '0');
+    if (!digits || (zero && digits > 1)) return false;
+    number[n++] = from;
+  }
+  return pattern && !*name;
 }
 
 /* The pattern with its numbers put in. */
 static void filled(const char *pattern, const int number[2], char *out, size_t room) {
-    size_t at = 0;
-    int n = 0;
-    for (; *pattern && at + 12 < room; pattern++)
-        if (*pattern != '*') out[at++] = *pattern;
-        else at += (size_t)snprintf(out + at, room - at, "%d", number[n++]);
-    out[at] = 0;
+  size_t at = 0;
+  int n = 0;
+  for (; *pattern && at + 12 < room; pattern++)
+      if (*pattern != '*') out[at++] = *pattern;
+    else at += (size_t)snprintf(out + at, room - at, "%d", number[n++]);
+  out[at] = 0;
 }
 
 /* Name and place there of a tensor of ours; an error where the family has none. */
 static int counterpart(const Counterpart *p, const Tensor *x, char theirs[160], int *how,
                        Error *e) {
-    const char *blocks = p++->theirs;
-    char whole[160];
-    int number[2] = {0, 0};
-    bool bias = false;
-    for (; p->ours && !fits(p->ours, x->name, number); p++) {
-        const bool matrix = !strncmp(p->ours, "@w", 2);
-        snprintf(whole, sizeof whole, "%s%s", matrix ? "@b" : p->ours, matrix ? p->ours + 2 : ".b");
-        bias = fits(whole, x->name, number);
-        if (bias) break;
-    }
-    if (!p->ours)
-        return fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink "
-                          "list", x->name);
-    const bool block = *p->theirs == '@';
-    snprintf(whole, sizeof whole, "%s%s", block ? blocks : "", p->theirs + block);
-    filled(whole, number, theirs, 160 - sizeof ".weight");
-    if (!(p->how & BARE)) strcat(theirs, bias ? ".bias" : ".weight");
-    *how = bias ? p->how & (ROTATED | THIRDS | HEADS) : p->how;
-    return 0;
+  const char *blocks = p++->theirs;
+  char whole[160];
+  int number[2] = {0, 0};
+  bool bias = false;
+  for (; p->ours && !fits(p->ours, x->name, number); p++) {
+    const bool matrix = !strncmp(p->ours, "@w", 2);
+    snprintf(whole, sizeof whole, "%s%s", matrix ? "@b" : p->ours, matrix ? p->ours + 2 : ".b");
+    bias = fits(whole, x->name, number);
+    if (bias) break;
+  }
+  if (!p->ours)
+      return fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink "
+                        "list", x->name);
+  const bool block = *p->theirs == '@';
+  snprintf(whole, sizeof whole, "%s%s", block ? blocks : "", p->theirs + block);
+  filled(whole, number, theirs, 160 - sizeof ".weight");
+  if (!(p->how & BARE)) strcat(theirs, bias ? ".bias" : ".weight");
+  *how = bias ? p->how & (ROTATED | THIRDS | HEADS) : p->how;
+  return 0;
 }
 
 /* Where output o of W_Q or W_K, as transformers counts, stands among the columns here. */
 static idx head_column(const Config *c, idx o) {
-    idx D = c->head_dim, d = o % D, half = D / 2;
-    if (c->rope_pairing == PAIR_HALF) return o;
-    return o - d + (d < half ? 2 * d : 2 * (d - half) + 1);
+  idx D = c->head_dim, d = o % D, half = D / 2;
+  if (c->rope_pairing == PAIR_HALF) return o;
+  return o - d + (d < half ? 2 * d : 2 * (d - half) + 1);
 }
 
 static int numbers_write(Bytes *out, const Model *m, const Tensor *x, int how, Error *e) {
-    const real *from = m->params + x->at;
-    bool turned = how & TURNED;
-    /* rows of the written tensor, their length, and the steps between its elements here */
-    idx rows = turned ? x->shape[1] : x->shape[0], length = x->count / rows;
-    idx row = turned ? 1 : length, step = turned ? rows : 1;
-    for (idx o = 0; o < rows; o++) {
-        const real *at = from + (how & ROTATED ? head_column(&m->c, o) : o) * row;
-        for (idx i = 0; i < length; i++)
-            if (bytes_number(out, bits_of((float)at[i * step]), 4, e)) return e->status;
-    }
-    return 0;
+  const real *from = m->params + x->at;
+  bool turned = how & TURNED;
+  /* rows of the written tensor, their length, and the steps between its elements here */
+  idx rows = turned ? x->shape[1] : x->shape[0], length = x->count / rows;
+  idx row = turned ? 1 : length, step = turned ? rows : 1;
+  for (idx o = 0; o < rows; o++) {
+    const real *at = from + (how & ROTATED ? head_column(&m->c, o) : o) * row;
+    for (idx i = 0; i < length; i++)
+        if (bytes_number(out, bits_of((float)at[i * step]), 4, e)) return e->status;
+  }
+  return 0;
 }
 
 static int safetensors(Bytes *out, const Model *m, Error *e) {
-    Bytes header = {0};
-    char theirs[160];
-    int how;
-    idx at = 0;
-    bytes_print(&header, e, "{\"__metadata__\": {\"format\": \"pt\"}");
-    for (int k = 0; k < m->n_tensors && !e->status; k++) {
-        const Tensor *x = &m->tensor[k];
-        if (counterpart(LLAMA, x, theirs, &how, e)) break;
-        bool turned = how & TURNED;
-        bytes_print(&header, e, ",\n\"%s\": {\"dtype\": \"F32\", \"shape\": [", theirs);
-        if (x->rank == 1) bytes_print(&header, e, "%d], ", x->shape[0]);
-        else bytes_print(&header, e, "%d, %d], ", x->shape[turned], x->shape[!turned]);
-        bytes_print(&header, e, "\"data_offsets\": [%lld, %lld]}", (long long)at,
-                    (long long)(at + 4 * x->count));
-        at += 4 * x->count;
-    }
-    bytes_print(&header, e, "}");
-    while (header.size % 8 && !e->status) bytes_print(&header, e, " ");
-    /* room for all of it at once: it may be most of the memory */
-    *out = (Bytes){.room = 8 + header.size + (size_t)at};
-    if (!e->status) out->at = grab((idx)out->room, 1, e);
-    if (!e->status && !bytes_number(out, header.size, 8, e))
-        bytes_add(out, header.at, header.size, e);
-    for (int k = 0; k < m->n_tensors && !e->status; k++)
-        if (!counterpart(LLAMA, &m->tensor[k], theirs, &how, e))
-            numbers_write(out, m, &m->tensor[k], how, e);
-    bytes_free(&header);
-    return e->status;
+  Bytes header = {0};
+  char theirs[160];
+  int how;
+  idx at = 0;
+  bytes_print(&header, e, "{\"__metadata__\": {\"format\": \"pt\"}");
+  for (int k = 0; k < m->n_tensors && !e->status; k++) {
+    const Tensor *x = &m->tensor[k];
+    if (counterpart(LLAMA, x, theirs, &how, e)) break;
+    bool turned = how & TURNED;
+    bytes_print(&header, e, ",\n\"%s\": {\"dtype\": \"F32\", \"shape\": [", theirs);
+    if (x->rank == 1) bytes_print(&header, e, "%d], ", x->shape[0]);
+    else bytes_print(&header, e, "%d, %d], ", x->shape[turned], x->shape[!turned]);
+    bytes_print(&header, e, "\"data_offsets\": [%lld, %lld]}", (long long)at,
+                (long long)(at + 4 * x->count));
+    at += 4 * x->count;
+  }
+  bytes_print(&header, e, "}");
+  while (header.size % 8 && !e->status) bytes_print(&header, e, " ");
+  /* room for all of it at once: it may be most of the memory */
+  *out = (Bytes){.room = 8 + header.size + (size_t)at};
+  if (!e->status) out->at = grab((idx)out->room, 1, e);
+  if (!e->status && !bytes_number(out, header.size, 8, e))
+      bytes_add(out, header.at, header.size, e);
+  for (int k = 0; k < m->n_tensors && !e->status; k++)
+      if (!counterpart(LLAMA, &m->tensor[k], theirs, &how, e))
+          numbers_write(out, m, &m->tensor[k], how, e);
+  bytes_free(&header);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1439,62 +1439,62 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
 
 /* The letter of a byte. */
 static int letter_of(int b) {
-    if (b <= 0x20) return 0x100 + b;                         /* the first 33 of the 68 */
-    if (b < 0x7F) return b;
-    if (b <= 0xA0) return 0x100 + 33 + (b - 0x7F);           /* 34 more */
-    return b == 0xAD ? 0x100 + 67 : b;
+  if (b <= 0x20) return 0x100 + b;                         /* the first 33 of the 68 */
+  if (b < 0x7F) return b;
+  if (b <= 0xA0) return 0x100 + 33 + (b - 0x7F);           /* 34 more */
+  return b == 0xAD ? 0x100 + 67 : b;
 }
 
 /* A token's letters in UTF-8, as inside a JSON string. None is a control character. */
 static void print_token(Bytes *out, const Tokenizer *t, int id, Error *e) {
-    size_t length;
-    const unsigned char *bytes = tokenizer_token(t, id, &length);
-    for (size_t i = 0; i < length; i++) {
-        int u = letter_of(bytes[i]);
-        if (u >= 0x80) bytes_print(out, e, "%c%c", 0xC0 | u >> 6, 0x80 | (u & 0x3F));
-        else bytes_print(out, e, "%s%c", u == '"' || u == '\\' ? "\\" : "", u);
-    }
+  size_t length;
+  const unsigned char *bytes = tokenizer_token(t, id, &length);
+  for (size_t i = 0; i < length; i++) {
+    int u = letter_of(bytes[i]);
+    if (u >= 0x80) bytes_print(out, e, "%c%c", 0xC0 | u >> 6, 0x80 | (u & 0x3F));
+    else bytes_print(out, e, "%s%c", u == '"' || u == '\\' ? "\\" : "", u);
+  }
 }
 
 /* The name of a token that is none of bytes: printable, and its own letters. */
 static const char *token_name(const Tokenizer *t, int id, char name[32]) {
-    size_t length;
-    const unsigned char *bytes = tokenizer_token(t, id, &length);
-    snprintf(name, 32, "%.*s", (int)length, (const char *)bytes);
-    return name;
+  size_t length;
+  const unsigned char *bytes = tokenizer_token(t, id, &length);
+  snprintf(name, 32, "%.*s", (int)length, (const char *)bytes);
+  return name;
 }
 
 typedef struct Spelling { const unsigned char *at; size_t length; int id; } Spelling;
 
 static int by_spelling(const void *a, const void *b) {
-    const Spelling *x = a, *y = b;
-    size_t shorter = x->length < y->length ? x->length : y->length;
-    int order = memcmp(x->at, y->at, shorter);
-    return order ? order : (x->length > y->length) - (x->length < y->length);
+  const Spelling *x = a, *y = b;
+  size_t shorter = x->length < y->length ? x->length : y->length;
+  int order = memcmp(x->at, y->at, shorter);
+  return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
 /* Sorts n spellings; the first that the next one repeats, NULL when all differ. */
 static const Spelling *spelt_twice(Spelling *s, size_t n) {
-    if (n) qsort(s, n, sizeof *s, by_spelling);
-    for (size_t i = 1; i < n; i++) if (!by_spelling(&s[i - 1], &s[i])) return &s[i - 1];
-    return NULL;
+  if (n) qsort(s, n, sizeof *s, by_spelling);
+  for (size_t i = 1; i < n; i++) if (!by_spelling(&s[i - 1], &s[i])) return &s[i - 1];
+  return NULL;
 }
 
 /* Their vocabulary maps spellings to ids, so no two ids may be spelt alike. Training never makes
  * such a pair, since a token is always joined in the same order; a file may hold one. */
 static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
-    Spelling *s = grab(t->vocab, sizeof *s, e);
-    if (!s) return e->status;
-    for (int id = 0; id < t->vocab; id++) {
-        s[id].at = tokenizer_token(t, id, &s[id].length);
-        s[id].id = id;
-    }
-    const Spelling *two = spelt_twice(s, (size_t)t->vocab);
-    if (two)
-        fail(e, 1, "%s: expected tokens spelt differently, which tokenizer.json asks for, found %d "
-             "and %d alike. Try: sink tokenize train makes none such", path, two[0].id, two[1].id);
-    free(s);
-    return e->status;
+  Spelling *s = grab(t->vocab, sizeof *s, e);
+  if (!s) return e->status;
+  for (int id = 0; id < t->vocab; id++) {
+    s[id].at = tokenizer_token(t, id, &s[id].length);
+    s[id].id = id;
+  }
+  const Spelling *two = spelt_twice(s, (size_t)t->vocab);
+  if (two)
+      fail(e, 1, "%s: expected tokens spelt differently, which tokenizer.json asks for, found %d "
+           "and %d alike. Try: sink tokenize train makes none such", path, two[0].id, two[1].id);
+  free(s);
+  return e->status;
 }
 
 /* The classes of chapter 8.2 among the letters, and its pieces of at most PIECE_MAX bytes. White
@@ -1509,56 +1509,56 @@ _Static_assert(PIECE_MAX == 128, "SPLIT counts to 128");
     "[" IN_WHITE "]{1,127}(?=" BLANK "[^" IN_WHITE "])|[" IN_WHITE "]{1,128}"
 
 static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
-    char name[32];
-    bytes_print(out, e, "{\"version\": \"1.0\", \"truncation\": null, \"padding\": null,\n"
-                        "\"added_tokens\": [");
-    for (int id = 0; id < TOKEN_BYTE; id++)
-        bytes_print(out, e, "%s\n{\"id\": %d, \"content\": \"%s\", \"single_word\": false, "
-                            "\"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
-                            "\"special\": true}", id ? "," : "", id, token_name(t, id, name));
-    bytes_print(out, e, "],\n\"normalizer\": null,\n\"pre_tokenizer\": {\"type\": \"Sequence\", "
-                "\"pretokenizers\": [\n{\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
-                "\"trim_offsets\": true, \"use_regex\": false},\n{\"type\": \"Split\", "
-                "\"pattern\": {\"Regex\": \"%s\"}, \"behavior\": \"Isolated\", \"invert\": "
-                "false}]},\n", SPLIT);
-    token_name(t, start, name);
-    bytes_print(out, e, "\"post_processor\": {\"type\": \"TemplateProcessing\",\n\"single\": "
-                "[{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, {\"Sequence\": {\"id\": "
-                "\"A\", \"type_id\": 0}}],\n\"pair\": [{\"SpecialToken\": {\"id\": \"%s\", "
-                "\"type_id\": 0}}, {\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}, {\"Sequence\": "
-                "{\"id\": \"B\", \"type_id\": 1}}],\n\"special_tokens\": {\"%s\": {\"id\": \"%s\", "
-                "\"ids\": [%d], \"tokens\": [\"%s\"]}}},\n", name, name, name, name, start, name);
-    bytes_print(out, e, "\"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
-                "\"trim_offsets\": true, \"use_regex\": false},\n\"model\": {\"type\": \"BPE\", "
-                "\"dropout\": null, \"unk_token\": null, \"continuing_subword_prefix\": null, "
-                "\"end_of_word_suffix\": null, \"fuse_unk\": false, \"byte_fallback\": "
-                "false,\n\"vocab\": {");
-    for (int id = 0; id < t->vocab && !e->status; id++) {
-        bytes_print(out, e, "%s\n\"", id ? "," : "");
-        print_token(out, t, id, e);
-        bytes_print(out, e, "\": %d", id);
-    }
-    bytes_print(out, e, "},\n\"merges\": [");
-    for (int id = TOKEN_MERGE; id < t->vocab && !e->status; id++) {
-        const Pair *pair = &t->merges.at[id - TOKEN_MERGE];
-        bytes_print(out, e, "%s\n\"", id > TOKEN_MERGE ? "," : "");
-        print_token(out, t, pair->left, e);
-        bytes_print(out, e, " ");
-        print_token(out, t, pair->right, e);
-        bytes_print(out, e, "\"");
-    }
-    return bytes_print(out, e, "]}}\n");
+  char name[32];
+  bytes_print(out, e, "{\"version\": \"1.0\", \"truncation\": null, \"padding\": null,\n"
+                      "\"added_tokens\": [");
+  for (int id = 0; id < TOKEN_BYTE; id++)
+      bytes_print(out, e, "%s\n{\"id\": %d, \"content\": \"%s\", \"single_word\": false, "
+                          "\"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
+                          "\"special\": true}", id ? "," : "", id, token_name(t, id, name));
+  bytes_print(out, e, "],\n\"normalizer\": null,\n\"pre_tokenizer\": {\"type\": \"Sequence\", "
+              "\"pretokenizers\": [\n{\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
+              "\"trim_offsets\": true, \"use_regex\": false},\n{\"type\": \"Split\", "
+              "\"pattern\": {\"Regex\": \"%s\"}, \"behavior\": \"Isolated\", \"invert\": "
+              "false}]},\n", SPLIT);
+  token_name(t, start, name);
+  bytes_print(out, e, "\"post_processor\": {\"type\": \"TemplateProcessing\",\n\"single\": "
+              "[{\"SpecialToken\": {\"id\": \"%s\", \"type_id\": 0}}, {\"Sequence\": {\"id\": "
+              "\"A\", \"type_id\": 0}}],\n\"pair\": [{\"SpecialToken\": {\"id\": \"%s\", "
+              "\"type_id\": 0}}, {\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}, {\"Sequence\": "
+              "{\"id\": \"B\", \"type_id\": 1}}],\n\"special_tokens\": {\"%s\": {\"id\": \"%s\", "
+              "\"ids\": [%d], \"tokens\": [\"%s\"]}}},\n", name, name, name, name, start, name);
+  bytes_print(out, e, "\"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
+              "\"trim_offsets\": true, \"use_regex\": false},\n\"model\": {\"type\": \"BPE\", "
+              "\"dropout\": null, \"unk_token\": null, \"continuing_subword_prefix\": null, "
+              "\"end_of_word_suffix\": null, \"fuse_unk\": false, \"byte_fallback\": "
+              "false,\n\"vocab\": {");
+  for (int id = 0; id < t->vocab && !e->status; id++) {
+    bytes_print(out, e, "%s\n\"", id ? "," : "");
+    print_token(out, t, id, e);
+    bytes_print(out, e, "\": %d", id);
+  }
+  bytes_print(out, e, "},\n\"merges\": [");
+  for (int id = TOKEN_MERGE; id < t->vocab && !e->status; id++) {
+    const Pair *pair = &t->merges.at[id - TOKEN_MERGE];
+    bytes_print(out, e, "%s\n\"", id > TOKEN_MERGE ? "," : "");
+    print_token(out, t, pair->left, e);
+    bytes_print(out, e, " ");
+    print_token(out, t, pair->right, e);
+    bytes_print(out, e, "\"");
+  }
+  return bytes_print(out, e, "]}}\n");
 }
 
 static int tokenizer_config_json(Bytes *out, const Tokenizer *t, int start, int context, Error *e) {
-    char bos[32], end[32];
-    token_name(t, TOKEN_END, end);
-    return bytes_print(out, e, "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n  "
-                       "\"bos_token\": \"%s\",\n  \"eos_token\": \"%s\",\n  \"pad_token\": "
-                       "\"%s\",\n  \"clean_up_tokenization_spaces\": false,\n  "
-                       "\"model_input_names\": [\"input_ids\", \"attention_mask\"],\n  "
-                       "\"model_max_length\": %d\n}\n", token_name(t, start, bos), end, end,
-                       context);
+  char bos[32], end[32];
+  token_name(t, TOKEN_END, end);
+  return bytes_print(out, e, "{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\",\n  "
+                     "\"bos_token\": \"%s\",\n  \"eos_token\": \"%s\",\n  \"pad_token\": "
+                     "\"%s\",\n  \"clean_up_tokenization_spaces\": false,\n  "
+                     "\"model_input_names\": [\"input_ids\", \"attention_mask\"],\n  "
+                     "\"model_max_length\": %d\n}\n", token_name(t, start, bos), end, end,
+                     context);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1566,68 +1566,68 @@ static int tokenizer_config_json(Bytes *out, const Tokenizer *t, int start, int 
 
 enum { WEIGHTS, CONFIG, GENERATION, TOKENIZER, TOKENIZER_CONFIG, FILES };
 static const char *const FILE_NAMES[FILES] = {
-    "model.safetensors", "config.json", "generation_config.json", "tokenizer.json",
-    "tokenizer_config.json"};
+  "model.safetensors", "config.json", "generation_config.json", "tokenizer.json",
+  "tokenizer_config.json"};
 
 /* A path as printf would print it. */
 static int path_make(char path[1024], Error *e, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(path, 1024, format, args);
-    va_end(args);
-    if (n < 1024) return 0;
-    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(path, 1024, format, args);
+  va_end(args);
+  if (n < 1024) return 0;
+  return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
 }
 
 /* Writes the files that are not empty, all of them beside their names before the first is renamed:
  * a disk that is full, or a program that is ended, leaves the folder's older files as they were. */
 static int folder_write(const char *folder, const Bytes *files, Error *e) {
-    char path[FILES][1024], beside[FILES][1024];
-    for (int i = 0; i < FILES; i++)
-        if (path_make(path[i], e, "%s/%s", folder, FILE_NAMES[i]) ||
-            path_make(beside[i], e, "%s.part", path[i])) return e->status;
-    if (file_ready(path[CONFIG], e)) return e->status;
-    if (!files[TOKENIZER].size && !file_missing(path[TOKENIZER]))
-        return fail(e, 1, "%s: expected no tokenizer beside a model that has none, found one. Try: "
-                          "another folder", path[TOKENIZER]);   /* transformers would take it */
-    for (int i = 0; i < FILES && !e->status; i++)
-        if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
-    for (int i = 0; i < FILES && !e->status; i++)
-        if (files[i].size && rename(beside[i], path[i]))
-            fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i],
-                 strerror(errno));
-    for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
-    return e->status;
+  char path[FILES][1024], beside[FILES][1024];
+  for (int i = 0; i < FILES; i++)
+      if (path_make(path[i], e, "%s/%s", folder, FILE_NAMES[i]) ||
+          path_make(beside[i], e, "%s.part", path[i])) return e->status;
+  if (file_ready(path[CONFIG], e)) return e->status;
+  if (!files[TOKENIZER].size && !file_missing(path[TOKENIZER]))
+      return fail(e, 1, "%s: expected no tokenizer beside a model that has none, found one. Try: "
+                        "another folder", path[TOKENIZER]);   /* transformers would take it */
+  for (int i = 0; i < FILES && !e->status; i++)
+      if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
+  for (int i = 0; i < FILES && !e->status; i++)
+      if (files[i].size && rename(beside[i], path[i]))
+          fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i],
+               strerror(errno));
+  for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
+  return e->status;
 }
 
 /* The checkpoint `model` as a folder; tokenizer is the path of the one it was trained with, and is
  * not read when it was trained with none. Prints a line on stdout. */
 static int export_folder(const char *model, const char *folder, const char *tokenizer, Error *e) {
-    Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}};
-    if (checkpoint_load(model, &t, false, e)) return e->status;
-    int start = start_token(&t.s.data);
-    if (!llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
-        !tokenizer_load(tokenizer, &words, e)) {
-        if (words.published)
-            fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
-                       "the folder that it came from", tokenizer);
-        else if (words.hash != t.tokenizer_hash)
-            fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
-                       "--tokenizer FILE", model, tokenizer);
-        if (!e->status && !spellings_differ(&words, tokenizer, e)) {
-            tokenizer_json(&files[TOKENIZER], &words, start, e);
-            tokenizer_config_json(&files[TOKENIZER_CONFIG], &words, start, t.s.model.context, e);
-        }
+  Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}};
+  if (checkpoint_load(model, &t, false, e)) return e->status;
+  int start = start_token(&t.s.data);
+  if (!llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
+      !tokenizer_load(tokenizer, &words, e)) {
+    if (words.published)
+        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
+                   "the folder that it came from", tokenizer);
+    else if (words.hash != t.tokenizer_hash)
+        fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
+                   "--tokenizer FILE", model, tokenizer);
+    if (!e->status && !spellings_differ(&words, tokenizer, e)) {
+      tokenizer_json(&files[TOKENIZER], &words, start, e);
+      tokenizer_config_json(&files[TOKENIZER_CONFIG], &words, start, t.s.model.context, e);
     }
-    if (!e->status && !safetensors(&files[WEIGHTS], &t.m, e) &&
-        !config_json(&files[CONFIG], &t, e) && !generation_json(&files[GENERATION], &t, e) &&
-        !folder_write(folder, files, e))
-        printf("tensors=%d parameters=%lld bytes=%zu vocabulary=%d tokenizer=%s out=%s\n",
-               t.m.n_tensors, (long long)t.m.count, files[WEIGHTS].size, t.s.model.vocab,
-               t.tokenizer_hash ? tokenizer : "none", folder);
-    for (int i = 0; i < FILES; i++) bytes_free(&files[i]);
-    tokenizer_free(&words); trainer_free(&t);
-    return e->status;
+  }
+  if (!e->status && !safetensors(&files[WEIGHTS], &t.m, e) &&
+      !config_json(&files[CONFIG], &t, e) && !generation_json(&files[GENERATION], &t, e) &&
+      !folder_write(folder, files, e))
+      printf("tensors=%d parameters=%lld bytes=%zu vocabulary=%d tokenizer=%s out=%s\n",
+             t.m.n_tensors, (long long)t.m.count, files[WEIGHTS].size, t.s.model.vocab,
+             t.tokenizer_hash ? tokenizer : "none", folder);
+  for (int i = 0; i < FILES; i++) bytes_free(&files[i]);
+  tokenizer_free(&words); trainer_free(&t);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1645,233 +1645,233 @@ static int export_folder(const char *model, const char *folder, const char *toke
  * stay text until someone asks, so that no integer of 64 bits loses its last digits on the way. */
 enum { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 enum {
-    JSON_DEPTH = 32,             /* the deepest file read here has 8 */
-    JSON_BYTES = 1 << 27,        /* safetensors allows itself 100,000,000 */
-    JSON_VALUES = 1 << 24        /* a million tensors are 12 million values: 16 bytes each here */
+  JSON_DEPTH = 32,             /* the deepest file read here has 8 */
+  JSON_BYTES = 1 << 27,        /* safetensors allows itself 100,000,000 */
+  JSON_VALUES = 1 << 24        /* a million tensors are 12 million values: 16 bytes each here */
 };
 
 typedef struct JsonValue {
-    uint32_t kind;
-    uint32_t at, size;           /* its bytes of text; elements of an array, pairs of an object */
-    uint32_t next;               /* the number of the value after it and all that it holds */
+  uint32_t kind;
+  uint32_t at, size;           /* its bytes of text; elements of an array, pairs of an object */
+  uint32_t next;               /* the number of the value after it and all that it holds */
 } JsonValue;
 
 typedef struct Json {
-    const char *name;            /* the file, for errors; the caller's */
-    char *text;
-    uint32_t length, here;       /* bytes of the text; where the reader is */
-    JsonValue *at;                   /* [size] */
-    uint32_t size, room;
+  const char *name;            /* the file, for errors; the caller's */
+  char *text;
+  uint32_t length, here;       /* bytes of the text; where the reader is */
+  JsonValue *at;                   /* [size] */
+  uint32_t size, room;
 } Json;
 
 static void json_free(Json *j) {
-    free(j->text); free(j->at);
-    *j = (Json){0};
+  free(j->text); free(j->at);
+  *j = (Json){0};
 }
 
 /* Puts u as UTF-8, of 1 to 4 bytes; returns how many. */
 static size_t utf8_put(char to[4], uint32_t u) {
-    const int more = u < 0x80 ? 0 : u < 0x800 ? 1 : u < 0x10000 ? 2 : 3;
-    to[0] = (char)((more ? 0xF00u >> (more + 1) & 0xF0 : 0) | u >> 6 * more);
-    for (int i = 1; i <= more; i++) to[i] = (char)(0x80 | (u >> 6 * (more - i) & 0x3F));
-    return (size_t)more + 1;
+  const int more = u < 0x80 ? 0 : u < 0x800 ? 1 : u < 0x10000 ? 2 : 3;
+  to[0] = (char)((more ? 0xF00u >> (more + 1) & 0xF0 : 0) | u >> 6 * more);
+  for (int i = 1; i <= more; i++) to[i] = (char)(0x80 | (u >> 6 * (more - i) & 0x3F));
+  return (size_t)more + 1;
 }
 
 /* Fails at the place where the reader is. */
 static int json_fails(const Json *j, const char *expected, Error *e) {
-    unsigned char c = (unsigned char)j->text[j->here];
-    char found[16];
-    if (j->here >= j->length) snprintf(found, sizeof found, "its end");
-    else if (c > ' ' && c < 0x7F) snprintf(found, sizeof found, "%c", c);
-    else snprintf(found, sizeof found, "byte 0x%02X", c);
-    return fail(e, 1, "%s: expected %s at byte %u of its JSON, found %s. Try: another copy of it",
-                j->name, expected, j->here, found);
+  unsigned char c = (unsigned char)j->text[j->here];
+  char found[16];
+  if (j->here >= j->length) snprintf(found, sizeof found, "its end");
+  else if (c > ' ' && c < 0x7F) snprintf(found, sizeof found, "%c", c);
+  else snprintf(found, sizeof found, "byte 0x%02X", c);
+  return fail(e, 1, "%s: expected %s at byte %u of its JSON, found %s. Try: another copy of it",
+              j->name, expected, j->here, found);
 }
 
 /* Takes the next character if it is one of these. */
 static bool json_one(Json *j, const char *of) {
-    bool there = j->text[j->here] && strchr(of, j->text[j->here]);
-    j->here += there;
-    return there;
+  bool there = j->text[j->here] && strchr(of, j->text[j->here]);
+  j->here += there;
+  return there;
 }
 
 static void json_white(Json *j) { while (json_one(j, " \t\r\n")) {} }
 
 /* The same, with the white space before and after it. */
 static bool json_takes(Json *j, const char *of) {
-    json_white(j);
-    bool there = json_one(j, of);
-    json_white(j);
-    return there;
+  json_white(j);
+  bool there = json_one(j, of);
+  json_white(j);
+  return there;
 }
 
 /* The four digits of a \uXXXX, where the reader is; -1 when they are not four. */
 static int32_t json_hex(Json *j) {
-    char four[5] = "";
-    for (int i = 0; i < 4 && isxdigit((unsigned char)j->text[j->here]); i++)
-        four[i] = j->text[j->here++];
-    return four[3] ? (int32_t)strtol(four, NULL, 16) : -1;
+  char four[5] = "";
+  for (int i = 0; i < 4 && isxdigit((unsigned char)j->text[j->here]); i++)
+      four[i] = j->text[j->here++];
+  return four[3] ? (int32_t)strtol(four, NULL, 16) : -1;
 }
 
 /* What \ and the character after it stand for, the reader being at that character. */
 static int json_escape(Json *j, char **to, Error *e) {
-    static const char LETTERS[] = "\"\\/bfnrt", MEANS[] = "\"\\/\b\f\n\r\t";
-    char c = j->text[j->here];
-    const char *at = c ? strchr(LETTERS, c) : NULL;
-    if (at) {
-        j->here++;
-        *(*to)++ = MEANS[at - LETTERS];
-        return 0;
-    }
-    if (c != 'u') return json_fails(j, "one of \"\\/bfnrtu after a backslash", e);
+  static const char LETTERS[] = "\"\\/bfnrt", MEANS[] = "\"\\/\b\f\n\r\t";
+  char c = j->text[j->here];
+  const char *at = c ? strchr(LETTERS, c) : NULL;
+  if (at) {
     j->here++;
-    int32_t u = json_hex(j), low = 0;
-    if (u >= 0xD800 && u < 0xDC00) {
-        low = -1;
-        if (j->text[j->here] == '\\' && j->text[j->here + 1] == 'u') {
-            j->here += 2;
-            low = json_hex(j);
-        }
-        if (low < 0xDC00 || low > 0xDFFF) return json_fails(j, "a whole surrogate pair", e);
-        u = 0x10000 + ((u - 0xD800) << 10 | (low - 0xDC00));
-    }
-    if (u < 0 || (u >= 0xDC00 && u <= 0xDFFF))
-        return json_fails(j, "four hexadecimal digits of a character", e);
-    *to += utf8_put(*to, (uint32_t)u);
+    *(*to)++ = MEANS[at - LETTERS];
     return 0;
+  }
+  if (c != 'u') return json_fails(j, "one of \"\\/bfnrtu after a backslash", e);
+  j->here++;
+  int32_t u = json_hex(j), low = 0;
+  if (u >= 0xD800 && u < 0xDC00) {
+    low = -1;
+    if (j->text[j->here] == '\\' && j->text[j->here + 1] == 'u') {
+      j->here += 2;
+      low = json_hex(j);
+    }
+    if (low < 0xDC00 || low > 0xDFFF) return json_fails(j, "a whole surrogate pair", e);
+    u = 0x10000 + ((u - 0xD800) << 10 | (low - 0xDC00));
+  }
+  if (u < 0 || (u >= 0xDC00 && u <= 0xDFFF))
+      return json_fails(j, "four hexadecimal digits of a character", e);
+  *to += utf8_put(*to, (uint32_t)u);
+  return 0;
 }
 
 /* The reader is at the opening quote. */
 static int json_string(Json *j, JsonValue *v, Error *e) {
-    char *to = j->text + j->here + 1;
-    v->kind = JSON_STRING;
-    v->at = ++j->here;
-    while (j->text[j->here] != '"') {
-        unsigned char c = (unsigned char)j->text[j->here];
-        if (c < ' ') return json_fails(j, "a closing quote", e);
-        j->here++;
-        if (c != '\\') *to++ = (char)c;
-        else if (json_escape(j, &to, e)) return e->status;
-    }
-    v->size = (uint32_t)(to - (j->text + v->at));
+  char *to = j->text + j->here + 1;
+  v->kind = JSON_STRING;
+  v->at = ++j->here;
+  while (j->text[j->here] != '"') {
+    unsigned char c = (unsigned char)j->text[j->here];
+    if (c < ' ') return json_fails(j, "a closing quote", e);
     j->here++;
-    *to = 0;                                                 /* the closing quote, or before it */
-    return 0;
+    if (c != '\\') *to++ = (char)c;
+    else if (json_escape(j, &to, e)) return e->status;
+  }
+  v->size = (uint32_t)(to - (j->text + v->at));
+  j->here++;
+  *to = 0;                                                 /* the closing quote, or before it */
+  return 0;
 }
 
 static bool json_digits(Json *j) {
-    uint32_t from = j->here;
-    while (json_one(j, "0123456789")) {}
-    return j->here > from;
+  uint32_t from = j->here;
+  while (json_one(j, "0123456789")) {}
+  return j->here > from;
 }
 
 static int json_number(Json *j, JsonValue *v, Error *e) {
-    v->kind = JSON_NUMBER;
-    v->at = j->here;
-    json_one(j, "-");
-    if (!json_one(j, "0") && !json_digits(j)) return json_fails(j, "a value", e);
-    if (json_one(j, ".") && !json_digits(j)) return json_fails(j, "a digit", e);
-    if (json_one(j, "eE")) {
-        json_one(j, "+-");
-        if (!json_digits(j)) return json_fails(j, "a digit", e);
-    }
-    v->size = j->here - v->at;
-    return 0;
+  v->kind = JSON_NUMBER;
+  v->at = j->here;
+  json_one(j, "-");
+  if (!json_one(j, "0") && !json_digits(j)) return json_fails(j, "a value", e);
+  if (json_one(j, ".") && !json_digits(j)) return json_fails(j, "a digit", e);
+  if (json_one(j, "eE")) {
+    json_one(j, "+-");
+    if (!json_digits(j)) return json_fails(j, "a digit", e);
+  }
+  v->size = j->here - v->at;
+  return 0;
 }
 
 static int json_word(Json *j, JsonValue *v, Error *e) {
-    static const char *const WORDS[] = {"null", "false", "true"};
-    for (uint32_t kind = JSON_NULL; kind <= JSON_TRUE; kind++) {
-        size_t length = strlen(WORDS[kind]);
-        if (strncmp(j->text + j->here, WORDS[kind], length)) continue;
-        v->kind = kind;
-        j->here += (uint32_t)length;
-        return 0;
-    }
-    return json_fails(j, "a value", e);
+  static const char *const WORDS[] = {"null", "false", "true"};
+  for (uint32_t kind = JSON_NULL; kind <= JSON_TRUE; kind++) {
+    size_t length = strlen(WORDS[kind]);
+    if (strncmp(j->text + j->here, WORDS[kind], length)) continue;
+    v->kind = kind;
+    j->here += (uint32_t)length;
+    return 0;
+  }
+  return json_fails(j, "a value", e);
 }
 
 /* The keys of the object at number v differ. */
 static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
-    uint32_t n = 0;
-    Spelling *s = j->at[v].size > 1 ? grab(j->at[v].size, sizeof *s, e) : NULL;
-    if (!s) return e->status;
-    for (uint32_t key = v + 1; key < j->at[v].next; key = j->at[key + 1].next)
-        s[n++] = (Spelling){(unsigned char *)j->text + j->at[key].at, j->at[key].size, 0};
-    const Spelling *two = spelt_twice(s, n);
-    if (two)
-        fail(e, 1, "%s: expected each key once in its JSON, found \"%.100s\" twice. Try: another "
-                   "copy of it", j->name, (const char *)two->at);
-    free(s);
-    return e->status;
+  uint32_t n = 0;
+  Spelling *s = j->at[v].size > 1 ? grab(j->at[v].size, sizeof *s, e) : NULL;
+  if (!s) return e->status;
+  for (uint32_t key = v + 1; key < j->at[v].next; key = j->at[key + 1].next)
+      s[n++] = (Spelling){(unsigned char *)j->text + j->at[key].at, j->at[key].size, 0};
+  const Spelling *two = spelt_twice(s, n);
+  if (two)
+      fail(e, 1, "%s: expected each key once in its JSON, found \"%.100s\" twice. Try: another "
+                 "copy of it", j->name, (const char *)two->at);
+  free(s);
+  return e->status;
 }
 
 /* Reads one value, which may hold others, at this depth from 0. */
 static int json_value(Json *j, int depth, Error *e) {
-    if (j->size == j->room) {
-        uint32_t room = j->room ? 2 * j->room : 64;
-        JsonValue *more = room <= JSON_VALUES ? realloc(j->at, room * sizeof *more) : NULL;
-        if (!more)
-            return fail(e, 1, "%s: expected JSON that fits into memory, found more than %u values. "
-                              "Try: another file", j->name, j->room);
-        j->at = more;
-        j->room = room;
+  if (j->size == j->room) {
+    uint32_t room = j->room ? 2 * j->room : 64;
+    JsonValue *more = room <= JSON_VALUES ? realloc(j->at, room * sizeof *more) : NULL;
+    if (!more)
+        return fail(e, 1, "%s: expected JSON that fits into memory, found more than %u values. "
+                          "Try: another file", j->name, j->room);
+    j->at = more;
+    j->room = room;
+  }
+  uint32_t number = j->size++, count = 0;
+  JsonValue v = {0};
+  char c = j->text[j->here];
+  if (c == '[' || c == '{') {
+    const char *end = c == '[' ? "]" : "}";
+    v.kind = c == '[' ? JSON_ARRAY : JSON_OBJECT;
+    if (depth == JSON_DEPTH) return json_fails(j, "fewer brackets in each other", e);
+    v.at = j->here++;
+    for (json_white(j); !(count == 0 && json_takes(j, end)); count++) {
+      if (c == '{') {
+        if (j->text[j->here] != '"') return json_fails(j, "a key in quotes", e);
+        if (json_value(j, depth + 1, e)) return e->status;
+        if (!json_takes(j, ":")) return json_fails(j, "a colon", e);
+      }
+      if (json_value(j, depth + 1, e)) return e->status;
+      if (json_takes(j, ",")) continue;
+      if (!json_takes(j, end)) return json_fails(j, "a comma or a closing bracket", e);
+      count++;
+      break;
     }
-    uint32_t number = j->size++, count = 0;
-    JsonValue v = {0};
-    char c = j->text[j->here];
-    if (c == '[' || c == '{') {
-        const char *end = c == '[' ? "]" : "}";
-        v.kind = c == '[' ? JSON_ARRAY : JSON_OBJECT;
-        if (depth == JSON_DEPTH) return json_fails(j, "fewer brackets in each other", e);
-        v.at = j->here++;
-        for (json_white(j); !(count == 0 && json_takes(j, end)); count++) {
-            if (c == '{') {
-                if (j->text[j->here] != '"') return json_fails(j, "a key in quotes", e);
-                if (json_value(j, depth + 1, e)) return e->status;
-                if (!json_takes(j, ":")) return json_fails(j, "a colon", e);
-            }
-            if (json_value(j, depth + 1, e)) return e->status;
-            if (json_takes(j, ",")) continue;
-            if (!json_takes(j, end)) return json_fails(j, "a comma or a closing bracket", e);
-            count++;
-            break;
-        }
-        v.size = count;
-    } else if (c == '"') json_string(j, &v, e);
-    else if (c == '-' || (c >= '0' && c <= '9')) json_number(j, &v, e);
-    else json_word(j, &v, e);
-    v.next = j->size;
-    j->at[number] = v;
-    return !e->status && v.kind == JSON_OBJECT ? json_keys_differ(j, number, e) : e->status;
+    v.size = count;
+  } else if (c == '"') json_string(j, &v, e);
+  else if (c == '-' || (c >= '0' && c <= '9')) json_number(j, &v, e);
+  else json_word(j, &v, e);
+  v.next = j->size;
+  j->at[number] = v;
+  return !e->status && v.kind == JSON_OBJECT ? json_keys_differ(j, number, e) : e->status;
 }
 
 /* The n bytes of a text; name is the file's, and must outlive j. Free it whatever comes back. */
 static int json_read(Json *j, const unsigned char *from, size_t n, const char *name, Error *e) {
-    *j = (Json){.name = name};
-    if (n > JSON_BYTES)
-        return fail(e, 1, "%s: expected at most %d bytes of JSON, found %zu. Try: another file",
-                    name, (int)JSON_BYTES, n);
-    j->text = grab((idx)n + 1, 1, e);
-    if (!j->text) return e->status;
-    if (n) memcpy(j->text, from, n);
-    j->length = (uint32_t)n;
-    j->here = n ? (uint32_t)utf8_length(from, n) : 0;
-    if (j->here < n) return json_fails(j, "UTF-8", e);
-    j->here = 0;
-    json_white(j);
-    if (json_value(j, 0, e)) return e->status;
-    json_white(j);
-    return j->here == j->length ? 0 : json_fails(j, "nothing more", e);
+  *j = (Json){.name = name};
+  if (n > JSON_BYTES)
+      return fail(e, 1, "%s: expected at most %d bytes of JSON, found %zu. Try: another file",
+                  name, (int)JSON_BYTES, n);
+  j->text = grab((idx)n + 1, 1, e);
+  if (!j->text) return e->status;
+  if (n) memcpy(j->text, from, n);
+  j->length = (uint32_t)n;
+  j->here = n ? (uint32_t)utf8_length(from, n) : 0;
+  if (j->here < n) return json_fails(j, "UTF-8", e);
+  j->here = 0;
+  json_white(j);
+  if (json_value(j, 0, e)) return e->status;
+  json_white(j);
+  return j->here == j->length ? 0 : json_fails(j, "nothing more", e);
 }
 
 /* A file, whole. */
 static int json_load(Json *j, const char *path, Error *e) {
-    Bytes b = {0};
-    *j = (Json){0};
-    if (!file_read(path, &b, e)) json_read(j, b.at, b.size, path, e);
-    bytes_free(&b);
-    return e->status;
+  Bytes b = {0};
+  *j = (Json){0};
+  if (!file_read(path, &b, e)) json_read(j, b.at, b.size, path, e);
+  bytes_free(&b);
+  return e->status;
 }
 
 /* Is there a value, of this kind? */
@@ -1879,41 +1879,41 @@ static bool json_kind(const JsonValue *v, uint32_t kind) { return v && v->kind =
 
 /* Is it this string? */
 static bool json_is(const Json *j, const JsonValue *v, const char *text) {
-    return json_kind(v, JSON_STRING) && v->size == strlen(text) &&
-           !memcmp(j->text + v->at, text, v->size);
+  return json_kind(v, JSON_STRING) && v->size == strlen(text) &&
+         !memcmp(j->text + v->at, text, v->size);
 }
 
 /* The value of a key, NULL where v is NULL or no object, or has no such key. */
 static const JsonValue *json_find(const Json *j, const JsonValue *v, const char *key) {
-    if (!json_kind(v, JSON_OBJECT)) return NULL;
-    for (const JsonValue *k = v + 1; k < j->at + v->next; k = j->at + k[1].next)
-        if (json_is(j, k, key)) return k + 1;
-    return NULL;
+  if (!json_kind(v, JSON_OBJECT)) return NULL;
+  for (const JsonValue *k = v + 1; k < j->at + v->next; k = j->at + k[1].next)
+      if (json_is(j, k, key)) return k + 1;
+  return NULL;
 }
 
 /* The same, and NULL where it is null. */
 static const JsonValue *json_get(const Json *j, const JsonValue *v, const char *key) {
-    v = json_find(j, v, key);
-    return v && v->kind != JSON_NULL ? v : NULL;
+  v = json_find(j, v, key);
+  return v && v->kind != JSON_NULL ? v : NULL;
 }
 
 /* Is the value of this key this string? */
 static bool json_says(const Json *j, const JsonValue *v, const char *key, const char *text) {
-    return json_is(j, json_find(j, v, key), text);
+  return json_is(j, json_find(j, v, key), text);
 }
 
 /* A plain integer of 64 bits: no sign, no point, no exponent. */
 static bool json_count(const Json *j, const JsonValue *v, uint64_t *n) {
-    if (!json_kind(v, JSON_NUMBER)) return false;
-    *n = 0;
-    for (uint32_t i = 0; i < v->size; i++) {
-        char c = j->text[v->at + i];
-        if (c < '0' || c > '9') return false;
-        uint64_t digit = (uint64_t)(c - '0');
-        if (*n > (UINT64_MAX - digit) / 10) return false;
-        *n = 10 * *n + digit;
-    }
-    return true;
+  if (!json_kind(v, JSON_NUMBER)) return false;
+  *n = 0;
+  for (uint32_t i = 0; i < v->size; i++) {
+    char c = j->text[v->at + i];
+    if (c < '0' || c > '9') return false;
+    uint64_t digit = (uint64_t)(c - '0');
+    if (*n > (UINT64_MAX - digit) / 10) return false;
+    *n = 10 * *n + digit;
+  }
+  return true;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1924,275 +1924,275 @@ static bool json_count(const Json *j, const JsonValue *v, uint64_t *n) {
  * before anything is taken from them, so that what follows may add and multiply. A folder of many
  * files (shards) has model.safetensors.index.json, whose weight_map says which tensor is where. */
 enum {
-    HEADER_MOST = 100000000,     /* the limit of the format's own reader */
-    TENSORS_MOST = 1000000, NAME_MOST = 1024, RANK_MOST = 8
+  HEADER_MOST = 100000000,     /* the limit of the format's own reader */
+  TENSORS_MOST = 1000000, NAME_MOST = 1024, RANK_MOST = 8
 };
 
 /* The formats of a number and their bits. The first FORMATS_READ, in the order of DTYPE_*, are
  * read; no model of the six families was published in another. */
 static const struct { const char *tag; int bits; } FORMATS[] = {
-    [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16}, [DTYPE_BF16] = {"BF16", 16},
-    {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
-    {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6},
-    {"F6_E3M2", 6}, {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-    {"F8_E5M2FNUZ", 8}};
+  [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16}, [DTYPE_BF16] = {"BF16", 16},
+  {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
+  {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6},
+  {"F6_E3M2", 6}, {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+  {"F8_E5M2FNUZ", 8}};
 enum { FORMATS_READ = DTYPES, FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0] };
 
 typedef struct Entry {          /* a tensor of a file */
-    const char *name;            /* in its header's text */
-    int file, format, rank;      /* number of its file; of FORMATS */
-    uint64_t shape[RANK_MOST];
-    uint64_t begin, end;         /* bytes of the file, from its start */
-    bool used;                   /* by the model, or known to be needless */
+  const char *name;            /* in its header's text */
+  int file, format, rank;      /* number of its file; of FORMATS */
+  uint64_t shape[RANK_MOST];
+  uint64_t begin, end;         /* bytes of the file, from its start */
+  bool used;                   /* by the model, or known to be needless */
 } Entry;
 
 typedef struct Shard {
-    char path[1024];
-    uint64_t size;               /* of the file */
-    uint64_t head;               /* bytes that say what is in it: 8 + N */
-    Json header;
+  char path[1024];
+  uint64_t size;               /* of the file */
+  uint64_t head;               /* bytes that say what is in it: 8 + N */
+  Json header;
 } Shard;
 
 typedef struct Folder {          /* all tensors of a published model, sorted by name */
-    const char *path;            /* the caller's */
-    Shard *shard;                /* [shards] */
-    int shards;
-    Entry *tensor;              /* [tensors] */
-    idx tensors;
-    char *names;                 /* of tensors that no header names */
+  const char *path;              /* the caller's */
+  Shard *shard;                  /* [shards] */
+  int shards;
+  Entry *tensor;              /* [tensors] */
+  idx tensors;
+  char *names;                 /* of tensors that no header names */
 } Folder;
 
 static void folder_free(Folder *f) {
-    for (int i = 0; i < f->shards; i++) json_free(&f->shard[i].header);
-    free(f->shard); free(f->tensor); free(f->names);
-    *f = (Folder){0};
+  for (int i = 0; i < f->shards; i++) json_free(&f->shard[i].header);
+  free(f->shard); free(f->tensor); free(f->names);
+  *f = (Folder){0};
 }
 
 static int by_place(const void *a, const void *b) {
-    const Entry *x = a, *y = b;
-    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
+  const Entry *x = a, *y = b;
+  if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+  return (x->end > y->end) - (x->end < y->end);
 }
 
 static int by_tensor_name(const void *a, const void *b) {
-    return strcmp(((const Entry *)a)->name, ((const Entry *)b)->name);
+  return strcmp(((const Entry *)a)->name, ((const Entry *)b)->name);
 }
 
 /* The entry v of a header: format, shape, place, which still counts from the header's end. */
 static int entry_read(Entry *x, const Json *j, const JsonValue *v, Error *e) {
-    const JsonValue *dtype = json_get(j, v, "dtype"), *shape = json_get(j, v, "shape"),
-                *place = json_get(j, v, "data_offsets");
-    uint64_t count = 1, d;
-    if (!json_kind(dtype, JSON_STRING) || !json_kind(shape, JSON_ARRAY) ||
-        !json_kind(place, JSON_ARRAY) || place->size != 2 ||
-        !json_count(j, place + 1, &x->begin) || !json_count(j, place + 2, &x->end) ||
-        x->end < x->begin)
-        return fail(e, 1, "%s: expected a dtype, a shape and data_offsets [begin, end] of tensor "
-                          "%.100s, found another entry. Try: another copy of it", j->name, x->name);
-    while (x->format < FORMATS_ALL && !json_is(j, dtype, FORMATS[x->format].tag)) x->format++;
-    if (x->format == FORMATS_ALL)
-        return fail(e, 1, "%s: expected a dtype of safetensors for %.100s, found %.20s. Try: "
-                          "another copy of it", j->name, x->name, j->text + dtype->at);
-    if (shape->size > RANK_MOST)
-        return fail(e, 1, "%s: expected at most %d dimensions of %.100s, found %u. Try: another "
-                          "file", j->name, RANK_MOST, x->name, shape->size);
-    x->rank = (int)shape->size;
-    for (int i = 0; i < x->rank; i++) {
-        if (!json_count(j, shape + 1 + i, &d) || (d && count > UINT64_MAX / d))
-            return fail(e, 1, "%s: expected a shape of plain integers whose product fits 64 bits "
-                        "of %.100s, found another. Try: another copy of it", j->name, x->name);
-        x->shape[i] = d;
-        count *= d;
-    }
-    uint64_t bits = (uint64_t)FORMATS[x->format].bits;
-    if (count > UINT64_MAX / bits || count * bits % 8 || count * bits / 8 != x->end - x->begin)
-        return fail(e, 1, "%s: expected as many bytes of %.100s as its shape and %s ask for, found "
-                          "%llu. Try: another copy of it", j->name, x->name,
-                    FORMATS[x->format].tag, (unsigned long long)(x->end - x->begin));
-    return 0;
+  const JsonValue *dtype = json_get(j, v, "dtype"), *shape = json_get(j, v, "shape"),
+              *place = json_get(j, v, "data_offsets");
+  uint64_t count = 1, d;
+  if (!json_kind(dtype, JSON_STRING) || !json_kind(shape, JSON_ARRAY) ||
+      !json_kind(place, JSON_ARRAY) || place->size != 2 ||
+      !json_count(j, place + 1, &x->begin) || !json_count(j, place + 2, &x->end) ||
+      x->end < x->begin)
+      return fail(e, 1, "%s: expected a dtype, a shape and data_offsets [begin, end] of tensor "
+                        "%.100s, found another entry. Try: another copy of it", j->name, x->name);
+  while (x->format < FORMATS_ALL && !json_is(j, dtype, FORMATS[x->format].tag)) x->format++;
+  if (x->format == FORMATS_ALL)
+      return fail(e, 1, "%s: expected a dtype of safetensors for %.100s, found %.20s. Try: "
+                        "another copy of it", j->name, x->name, j->text + dtype->at);
+  if (shape->size > RANK_MOST)
+      return fail(e, 1, "%s: expected at most %d dimensions of %.100s, found %u. Try: another "
+                        "file", j->name, RANK_MOST, x->name, shape->size);
+  x->rank = (int)shape->size;
+  for (int i = 0; i < x->rank; i++) {
+    if (!json_count(j, shape + 1 + i, &d) || (d && count > UINT64_MAX / d))
+        return fail(e, 1, "%s: expected a shape of plain integers whose product fits 64 bits "
+                    "of %.100s, found another. Try: another copy of it", j->name, x->name);
+    x->shape[i] = d;
+    count *= d;
+  }
+  uint64_t bits = (uint64_t)FORMATS[x->format].bits;
+  if (count > UINT64_MAX / bits || count * bits % 8 || count * bits / 8 != x->end - x->begin)
+      return fail(e, 1, "%s: expected as many bytes of %.100s as its shape and %s ask for, found "
+                        "%llu. Try: another copy of it", j->name, x->name,
+                  FORMATS[x->format].tag, (unsigned long long)(x->end - x->begin));
+  return 0;
 }
 
 /* "__metadata__" maps strings to strings. */
 static int metadata_check(const Json *j, const JsonValue *v, Error *e) {
-    bool good = v->kind == JSON_OBJECT;
-    for (const JsonValue *key = v + 1; good && key < j->at + v->next; key = j->at + key[1].next)
-        good = key[1].kind == JSON_STRING;
-    return good ? 0 : fail(e, 1, "%s: expected strings in __metadata__, found something else. Try: "
-                                 "another copy of it", j->name);
+  bool good = v->kind == JSON_OBJECT;
+  for (const JsonValue *key = v + 1; good && key < j->at + v->next; key = j->at + key[1].next)
+      good = key[1].kind == JSON_STRING;
+  return good ? 0 : fail(e, 1, "%s: expected strings in __metadata__, found something else. Try: "
+                               "another copy of it", j->name);
 }
 
 /* Sorted by where they begin, the n tensors x fill the bytes from 0 to `bytes`. */
 static int places_check(const char *name, Entry *x, idx n, uint64_t bytes, Error *e) {
-    uint64_t at = 0;
-    qsort(x, (size_t)n, sizeof *x, by_place);
-    for (idx i = 0; i < n; i++) {
-        if (x[i].begin != at)
-            return fail(e, 1, "%s: expected tensor %.100s to begin at byte %llu of the data, where "
-                              "the one before it ends, found %llu. Try: another copy of it", name,
-                        x[i].name, (unsigned long long)at, (unsigned long long)x[i].begin);
-        at = x[i].end;
-    }
-    if (at == bytes) return 0;
-    return fail(e, 1, "%s: expected %llu bytes after the header, found %llu. Try: download it "
-                      "again", name, (unsigned long long)at, (unsigned long long)bytes);
+  uint64_t at = 0;
+  qsort(x, (size_t)n, sizeof *x, by_place);
+  for (idx i = 0; i < n; i++) {
+    if (x[i].begin != at)
+        return fail(e, 1, "%s: expected tensor %.100s to begin at byte %llu of the data, where "
+                          "the one before it ends, found %llu. Try: another copy of it", name,
+                    x[i].name, (unsigned long long)at, (unsigned long long)x[i].begin);
+    at = x[i].end;
+  }
+  if (at == bytes) return 0;
+  return fail(e, 1, "%s: expected %llu bytes after the header, found %llu. Try: download it "
+                    "again", name, (unsigned long long)at, (unsigned long long)bytes);
 }
 
 /* Appends to f the tensors of a file of `size` bytes; head: its first `data`, 8 and the header. */
 static int header_read(Folder *f, Json *j, const unsigned char *head, size_t data, uint64_t size,
                        const char *name, Error *e) {
-    if (json_read(j, head + 8, data - 8, name, e)) return e->status;
-    const JsonValue *top = j->at;
-    if (top->kind != JSON_OBJECT)
-        return fail(e, 1, "%s: expected a header that is a JSON object, found another value. Try: "
-                          "another copy of it", name);
-    if ((uint64_t)top->size + (uint64_t)f->tensors > TENSORS_MOST)
-        return fail(e, 1, "%s: expected at most %d tensors, found more. Try: another file", name,
-                    TENSORS_MOST);
-    Entry *x = realloc(f->tensor, ((size_t)f->tensors + top->size + 1) * sizeof *x);
-    if (!x) return fail(e, 1, "%s: no memory for its header. Try: a smaller model", name);
-    f->tensor = x;
-    x += f->tensors;
-    idx n = 0;
-    for (const JsonValue *key = top + 1; key < j->at + top->next; key = j->at + key[1].next) {
-        const char *own = j->text + key->at;
-        if (json_is(j, key, "__metadata__")) {
-            if (metadata_check(j, key + 1, e)) return e->status;
-            continue;
-        }
-        if (!key->size || key->size > NAME_MOST || strlen(own) != key->size)
-            return fail(e, 1, "%s: expected names of 1 to %d bytes and no 0 among them, found "
-                              "%.60s (%u bytes). Try: another copy of it", name, NAME_MOST, own,
-                        key->size);
-        x[n] = (Entry){.name = own, .file = f->shards};
-        if (entry_read(&x[n++], j, key + 1, e)) return e->status;
+  if (json_read(j, head + 8, data - 8, name, e)) return e->status;
+  const JsonValue *top = j->at;
+  if (top->kind != JSON_OBJECT)
+      return fail(e, 1, "%s: expected a header that is a JSON object, found another value. Try: "
+                        "another copy of it", name);
+  if ((uint64_t)top->size + (uint64_t)f->tensors > TENSORS_MOST)
+      return fail(e, 1, "%s: expected at most %d tensors, found more. Try: another file", name,
+                  TENSORS_MOST);
+  Entry *x = realloc(f->tensor, ((size_t)f->tensors + top->size + 1) * sizeof *x);
+  if (!x) return fail(e, 1, "%s: no memory for its header. Try: a smaller model", name);
+  f->tensor = x;
+  x += f->tensors;
+  idx n = 0;
+  for (const JsonValue *key = top + 1; key < j->at + top->next; key = j->at + key[1].next) {
+    const char *own = j->text + key->at;
+    if (json_is(j, key, "__metadata__")) {
+      if (metadata_check(j, key + 1, e)) return e->status;
+      continue;
     }
-    if (places_check(name, x, n, size - data, e)) return e->status;
-    for (idx i = 0; i < n; i++) { x[i].begin += data; x[i].end += data; }
-    f->tensors += n;
-    return 0;
+    if (!key->size || key->size > NAME_MOST || strlen(own) != key->size)
+        return fail(e, 1, "%s: expected names of 1 to %d bytes and no 0 among them, found "
+                          "%.60s (%u bytes). Try: another copy of it", name, NAME_MOST, own,
+                    key->size);
+    x[n] = (Entry){.name = own, .file = f->shards};
+    if (entry_read(&x[n++], j, key + 1, e)) return e->status;
+  }
+  if (places_check(name, x, n, size - data, e)) return e->status;
+  for (idx i = 0; i < n; i++) { x[i].begin += data; x[i].end += data; }
+  f->tensors += n;
+  return 0;
 }
 
 /* Appends the file at path: its size, its header, its tensors. */
 static int shard_open(Folder *f, const char *path, Error *e) {
-    Shard *s = realloc(f->shard, (size_t)(f->shards + 1) * sizeof *s);
-    if (!s) return fail(e, 1, "%s: no memory. Try: a smaller model", path);
-    f->shard = s;
-    s += f->shards;
-    *s = (Shard){0};
-    unsigned char eight[8];
-    if (path_make(s->path, e, "%s", path)) return e->status;
-    FILE *in = fopen(path, "rb");
-    if (!in) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
-    uint64_t N = 0;
-    if (!file_size(in, &s->size) || !file_seek(in, 0) || s->size < 8 || fread(eight, 1, 8, in) != 8)
-        fail(e, 1, "%s: expected 8 bytes and a header, found fewer. Try: download it again", path);
-    else N = number_at(eight, 8);
-    if (!e->status && (N > HEADER_MOST || N > s->size - 8))
-        fail(e, 1, "%s: expected a header of at most %d bytes within the file's %llu, found a "
-                   "length of %llu. Try: download it again", path, HEADER_MOST,
-             (unsigned long long)s->size, (unsigned long long)N);
-    s->head = 8 + N;
-    unsigned char *head = e->status ? NULL : grab((idx)s->head, 1, e);
-    if (head) {
-        memcpy(head, eight, 8);
-        if (fread(head + 8, 1, (size_t)N, in) != N)
-            fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
-        else header_read(f, &s->header, head, 8 + (size_t)N, s->size, path, e);
-    }
-    free(head); fclose(in);
-    f->shards++;
-    return e->status;
+  Shard *s = realloc(f->shard, (size_t)(f->shards + 1) * sizeof *s);
+  if (!s) return fail(e, 1, "%s: no memory. Try: a smaller model", path);
+  f->shard = s;
+  s += f->shards;
+  *s = (Shard){0};
+  unsigned char eight[8];
+  if (path_make(s->path, e, "%s", path)) return e->status;
+  FILE *in = fopen(path, "rb");
+  if (!in) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+  uint64_t N = 0;
+  if (!file_size(in, &s->size) || !file_seek(in, 0) || s->size < 8 || fread(eight, 1, 8, in) != 8)
+      fail(e, 1, "%s: expected 8 bytes and a header, found fewer. Try: download it again", path);
+  else N = number_at(eight, 8);
+  if (!e->status && (N > HEADER_MOST || N > s->size - 8))
+      fail(e, 1, "%s: expected a header of at most %d bytes within the file's %llu, found a "
+                 "length of %llu. Try: download it again", path, HEADER_MOST,
+           (unsigned long long)s->size, (unsigned long long)N);
+  s->head = 8 + N;
+  unsigned char *head = e->status ? NULL : grab((idx)s->head, 1, e);
+  if (head) {
+    memcpy(head, eight, 8);
+    if (fread(head + 8, 1, (size_t)N, in) != N)
+        fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
+    else header_read(f, &s->header, head, 8 + (size_t)N, s->size, path, e);
+  }
+  free(head); fclose(in);
+  f->shards++;
+  return e->status;
 }
 
 static Entry *folder_find(const Folder *f, const char *name) {
-    Entry key = {.name = name};
-    return f->tensors ? bsearch(&key, f->tensor, (size_t)f->tensors, sizeof key, by_tensor_name)
-                      : NULL;
+  Entry key = {.name = name};
+  return f->tensors ? bsearch(&key, f->tensor, (size_t)f->tensors, sizeof key, by_tensor_name)
+                    : NULL;
 }
 
 /* Sorts all tensors by name; none may be there twice. */
 static int folder_sort(Folder *f, Error *e) {
-    if (f->tensors) qsort(f->tensor, (size_t)f->tensors, sizeof *f->tensor, by_tensor_name);
-    for (idx i = 1; i < f->tensors; i++) {
-        const Entry *x = &f->tensor[i - 1];
-        if (!strcmp(x->name, x[1].name))
-            return fail(e, 1, "%s: expected each tensor once, found %.100s in %.100s too. Try: "
-                              "another copy of them", f->shard[x->file].path, x->name,
-                        f->shard[x[1].file].path);
-    }
-    return 0;
+  if (f->tensors) qsort(f->tensor, (size_t)f->tensors, sizeof *f->tensor, by_tensor_name);
+  for (idx i = 1; i < f->tensors; i++) {
+    const Entry *x = &f->tensor[i - 1];
+    if (!strcmp(x->name, x[1].name))
+        return fail(e, 1, "%s: expected each tensor once, found %.100s in %.100s too. Try: "
+                          "another copy of them", f->shard[x->file].path, x->name,
+                    f->shard[x[1].file].path);
+  }
+  return 0;
 }
 
 /* The map of an index from tensors to files, which lie in its folder: their names are checked. */
 static const JsonValue *index_map(const Json *j, Error *e) {
-    const JsonValue *map = json_get(j, j->at, "weight_map");
-    if (!json_kind(map, JSON_OBJECT) || !map->size) {
-        fail(e, 1, "%s: expected a weight_map of tensors to files, found none. Try: another copy "
-                   "of it", j->name);
-        return NULL;
-    }
-    for (const JsonValue *key = map + 1; key < j->at + map->next; key = j->at + key[1].next) {
-        const char *shard = j->text + key[1].at;
-        if (key[1].kind != JSON_STRING || !key[1].size || *shard == '.' ||
-            strlen(shard) != key[1].size || strpbrk(shard, "/\\:") || strstr(shard, ".."))
-            fail(e, 1, "%s: expected the name of a file beside it for %.100s, found something "
-                       "else. Try: another copy of it", j->name, j->text + key->at);
-    }
-    return map;
+  const JsonValue *map = json_get(j, j->at, "weight_map");
+  if (!json_kind(map, JSON_OBJECT) || !map->size) {
+    fail(e, 1, "%s: expected a weight_map of tensors to files, found none. Try: another copy "
+               "of it", j->name);
+    return NULL;
+  }
+  for (const JsonValue *key = map + 1; key < j->at + map->next; key = j->at + key[1].next) {
+    const char *shard = j->text + key[1].at;
+    if (key[1].kind != JSON_STRING || !key[1].size || *shard == '.' ||
+        strlen(shard) != key[1].size || strpbrk(shard, "/\\:") || strstr(shard, ".."))
+        fail(e, 1, "%s: expected the name of a file beside it for %.100s, found something "
+                   "else. Try: another copy of it", j->name, j->text + key->at);
+  }
+  return map;
 }
 
 /* The shards that an index names, each with the tensors that it says and no others: the tensors
  * of a map differ, so that it has them all when they are found and are as many. */
 static int shards_open(Folder *f, const Json *j, Error *e) {
-    const JsonValue *map = index_map(j, e);
-    if (e->status) return e->status;
-    const JsonValue *end = j->at + map->next;
-    size_t own = strlen(f->path) + 1;            /* where in a path the name begins */
-    char path[1024];
-    for (const JsonValue *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
-        int k = 0;
-        while (k < f->shards && strcmp(f->shard[k].path + own, j->text + key[1].at)) k++;
-        if (k == f->shards && !path_make(path, e, "%s/%s", f->path, j->text + key[1].at))
-            shard_open(f, path, e);
-    }
-    if (!e->status) folder_sort(f, e);
-    for (const JsonValue *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
-        const char *name = j->text + key->at, *shard = j->text + key[1].at;
-        const Entry *x = folder_find(f, name);
-        if (!x || strlen(name) != key->size || strcmp(shard, f->shard[x->file].path + own))
-            fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
-                 j->name, name, shard);
-    }
-    for (idx i = 0; !e->status && f->tensors > (idx)map->size && i < f->tensors; i++)
-        if (!json_find(j, map, f->tensor[i].name))
-            fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
-                       "download both again", j->name, f->tensor[i].name,
-                 f->shard[f->tensor[i].file].path);
-    return e->status;
+  const JsonValue *map = index_map(j, e);
+  if (e->status) return e->status;
+  const JsonValue *end = j->at + map->next;
+  size_t own = strlen(f->path) + 1;            /* where in a path the name begins */
+  char path[1024];
+  for (const JsonValue *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
+    int k = 0;
+    while (k < f->shards && strcmp(f->shard[k].path + own, j->text + key[1].at)) k++;
+    if (k == f->shards && !path_make(path, e, "%s/%s", f->path, j->text + key[1].at))
+        shard_open(f, path, e);
+  }
+  if (!e->status) folder_sort(f, e);
+  for (const JsonValue *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
+    const char *name = j->text + key->at, *shard = j->text + key[1].at;
+    const Entry *x = folder_find(f, name);
+    if (!x || strlen(name) != key->size || strcmp(shard, f->shard[x->file].path + own))
+        fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
+             j->name, name, shard);
+  }
+  for (idx i = 0; !e->status && f->tensors > (idx)map->size && i < f->tensors; i++)
+      if (!json_find(j, map, f->tensor[i].name))
+          fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
+                     "download both again", j->name, f->tensor[i].name,
+               f->shard[f->tensor[i].file].path);
+  return e->status;
 }
 
 /* Has the folder a file of this name? Its path is made. */
 static bool folder_has(char path[1024], const char *folder, const char *name, Error *e) {
-    return !path_make(path, e, "%s/%s", folder, name) && !file_missing(path);
+  return !path_make(path, e, "%s/%s", folder, name) && !file_missing(path);
 }
 
 /* Reads every header of the folder at path, which must outlive f. Free f whatever comes back. */
 static int folder_open(Folder *f, const char *path, Error *e) {
-    char name[1024];
-    *f = (Folder){.path = path};
-    if (folder_has(name, path, "model.safetensors.index.json", e)) {
-        Json index;
-        if (!json_load(&index, name, e)) shards_open(f, &index, e);
-        json_free(&index);
-        return e->status;
-    }
-    bool pickled = folder_has(name, path, "pytorch_model.bin", e) ||
-                   folder_has(name, path, "pytorch_model.bin.index.json", e);
-    if (!folder_has(name, path, "model.safetensors", e) && pickled)
-        return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which is a program "
-                          "to run and not a table to read. Try: the model's page for its branch "
-                          "with safetensors (refs/pr/..), or save_pretrained in Python", name);
-    return e->status || shard_open(f, name, e) ? e->status : folder_sort(f, e);
+  char name[1024];
+  *f = (Folder){.path = path};
+  if (folder_has(name, path, "model.safetensors.index.json", e)) {
+    Json index;
+    if (!json_load(&index, name, e)) shards_open(f, &index, e);
+    json_free(&index);
+    return e->status;
+  }
+  bool pickled = folder_has(name, path, "pytorch_model.bin", e) ||
+                 folder_has(name, path, "pytorch_model.bin.index.json", e);
+  if (!folder_has(name, path, "model.safetensors", e) && pickled)
+      return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which is a program "
+                        "to run and not a table to read. Try: the model's page for its branch "
+                        "with safetensors (refs/pr/..), or save_pretrained in Python", name);
+  return e->status || shard_open(f, name, e) ? e->status : folder_sort(f, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2206,363 +2206,363 @@ static int folder_open(Folder *f, const char *path, Error *e) {
  * Sources: the modelling code of transformers and the published files of each. */
 
 static const Counterpart GPT2[] = {
-    {"@", "transformer.h.*.", AS_IS}, {"wte", "transformer.wte", AS_IS},
-    {"wpe", "transformer.wpe", AS_IS}, {"@norm1", "@ln_1", AS_IS}, {"@wq", "@attn.c_attn", THIRDS},
-    {"@wk", "@attn.c_attn", THIRDS}, {"@wv", "@attn.c_attn", THIRDS},
-    /* [in,out], as here: its square one would fit turned as well */
-    {"@wo", "@attn.c_proj", AS_IS}, {"@norm2", "@ln_2", AS_IS}, {"@w1", "@mlp.c_fc", AS_IS},
-    {"@w2", "@mlp.c_proj", AS_IS}, {"normf", "transformer.ln_f", AS_IS},
-    {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+  {"@", "transformer.h.*.", AS_IS}, {"wte", "transformer.wte", AS_IS},
+  {"wpe", "transformer.wpe", AS_IS}, {"@norm1", "@ln_1", AS_IS}, {"@wq", "@attn.c_attn", THIRDS},
+  {"@wk", "@attn.c_attn", THIRDS}, {"@wv", "@attn.c_attn", THIRDS},
+  /* [in,out], as here: its square one would fit turned as well */
+  {"@wo", "@attn.c_proj", AS_IS}, {"@norm2", "@ln_2", AS_IS}, {"@w1", "@mlp.c_fc", AS_IS},
+  {"@w2", "@mlp.c_proj", AS_IS}, {"normf", "transformer.ln_f", AS_IS},
+  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 static const Counterpart NEOX[] = {
-    {"@", "gpt_neox.layers.*.", AS_IS}, {"wte", "gpt_neox.embed_in", AS_IS},
-    {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@attention.query_key_value", HEADS},
-    {"@wk", "@attention.query_key_value", HEADS}, {"@wv", "@attention.query_key_value", HEADS},
-    {"@wo", "@attention.dense", TURNED}, {"@norm2", "@post_attention_layernorm", AS_IS},
-    {"@w1", "@mlp.dense_h_to_4h", TURNED}, {"@w2", "@mlp.dense_4h_to_h", TURNED},
-    {"normf", "gpt_neox.final_layer_norm", AS_IS}, {"wcls", "embed_out", TURNED},
-    {NULL, NULL, AS_IS}};
+  {"@", "gpt_neox.layers.*.", AS_IS}, {"wte", "gpt_neox.embed_in", AS_IS},
+  {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@attention.query_key_value", HEADS},
+  {"@wk", "@attention.query_key_value", HEADS}, {"@wv", "@attention.query_key_value", HEADS},
+  {"@wo", "@attention.dense", TURNED}, {"@norm2", "@post_attention_layernorm", AS_IS},
+  {"@w1", "@mlp.dense_h_to_4h", TURNED}, {"@w2", "@mlp.dense_4h_to_h", TURNED},
+  {"normf", "gpt_neox.final_layer_norm", AS_IS}, {"wcls", "embed_out", TURNED},
+  {NULL, NULL, AS_IS}};
 
 /* final_layer_norm is the norm of the feed-forward in a block, and the last one outside. */
 static const Counterpart OPT[] = {
-    {"@", "model.decoder.layers.*.", AS_IS}, {"wte", "model.decoder.embed_tokens", AS_IS},
-    {"win", "model.decoder.project_in", TURNED}, {"wpe", "model.decoder.embed_positions", LATER},
-    {"@norm1", "@self_attn_layer_norm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED},
-    {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
-    {"@wo", "@self_attn.out_proj", TURNED}, {"@norm2", "@final_layer_norm", AS_IS},
-    {"@w1", "@fc1", TURNED}, {"@w2", "@fc2", TURNED},
-    {"normf", "model.decoder.final_layer_norm", AS_IS},
-    {"wout", "model.decoder.project_out", TURNED}, {"wcls", "lm_head", TURNED},
-    {NULL, NULL, AS_IS}};
+  {"@", "model.decoder.layers.*.", AS_IS}, {"wte", "model.decoder.embed_tokens", AS_IS},
+  {"win", "model.decoder.project_in", TURNED}, {"wpe", "model.decoder.embed_positions", LATER},
+  {"@norm1", "@self_attn_layer_norm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED},
+  {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
+  {"@wo", "@self_attn.out_proj", TURNED}, {"@norm2", "@final_layer_norm", AS_IS},
+  {"@w1", "@fc1", TURNED}, {"@w2", "@fc2", TURNED},
+  {"normf", "model.decoder.final_layer_norm", AS_IS},
+  {"wout", "model.decoder.project_out", TURNED}, {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
 
 static const Counterpart JAMBA[] = {
-    {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
-    {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED},
-    {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
-    {"@wo", "@self_attn.o_proj", TURNED}, {"@m.in", "@mamba.in_proj", TURNED},
-    {"@m.conv", "@mamba.conv1d", TAPS}, {"@m.x", "@mamba.x_proj", TURNED},
-    {"@m.rnorm", "@mamba.dt_layernorm", AS_IS}, {"@m.bnorm", "@mamba.b_layernorm", AS_IS},
-    {"@m.cnorm", "@mamba.c_layernorm", AS_IS}, {"@m.dt", "@mamba.dt_proj", TURNED},
-    {"@m.alog", "@mamba.A_log", TURNED | BARE}, {"@m.skip", "@mamba.D", BARE},
-    {"@m.out", "@mamba.out_proj", TURNED}, {"@norm2", "@pre_ff_layernorm", AS_IS},
-    {"@w1", "@feed_forward.gate_proj", TURNED}, {"@w2", "@feed_forward.up_proj", TURNED},
-    {"@w3", "@feed_forward.down_proj", TURNED}, {"@router", "@feed_forward.router", TURNED},
-    {"@e*.w1", "@feed_forward.experts.*.gate_proj", TURNED},
-    {"@e*.w2", "@feed_forward.experts.*.up_proj", TURNED},
-    {"@e*.w3", "@feed_forward.experts.*.down_proj", TURNED},
-    {"normf", "model.final_layernorm", AS_IS}, {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
+  {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED},
+  {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
+  {"@wo", "@self_attn.o_proj", TURNED}, {"@m.in", "@mamba.in_proj", TURNED},
+  {"@m.conv", "@mamba.conv1d", TAPS}, {"@m.x", "@mamba.x_proj", TURNED},
+  {"@m.rnorm", "@mamba.dt_layernorm", AS_IS}, {"@m.bnorm", "@mamba.b_layernorm", AS_IS},
+  {"@m.cnorm", "@mamba.c_layernorm", AS_IS}, {"@m.dt", "@mamba.dt_proj", TURNED},
+  {"@m.alog", "@mamba.A_log", TURNED | BARE}, {"@m.skip", "@mamba.D", BARE},
+  {"@m.out", "@mamba.out_proj", TURNED}, {"@norm2", "@pre_ff_layernorm", AS_IS},
+  {"@w1", "@feed_forward.gate_proj", TURNED}, {"@w2", "@feed_forward.up_proj", TURNED},
+  {"@w3", "@feed_forward.down_proj", TURNED}, {"@router", "@feed_forward.router", TURNED},
+  {"@e*.w1", "@feed_forward.experts.*.gate_proj", TURNED},
+  {"@e*.w2", "@feed_forward.experts.*.up_proj", TURNED},
+  {"@e*.w3", "@feed_forward.experts.*.down_proj", TURNED},
+  {"normf", "model.final_layernorm", AS_IS}, {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 /* What some files also hold and no forward needs: masks, a number to mask with, frequencies. */
 static const char *const NEEDLESS[] = {
-    "transformer.h.*.attn.bias", "transformer.h.*.attn.masked_bias",
-    "gpt_neox.layers.*.attention.bias", "gpt_neox.layers.*.attention.masked_bias",
-    "gpt_neox.layers.*.attention.rotary_emb.inv_freq",
-    "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq", NULL};
+  "transformer.h.*.attn.bias", "transformer.h.*.attn.masked_bias",
+  "gpt_neox.layers.*.attention.bias", "gpt_neox.layers.*.attention.masked_bias",
+  "gpt_neox.layers.*.attention.rotary_emb.inv_freq",
+  "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq", NULL};
 
 /* config.json as it is read: j->at is the object, s what becomes of it. The first error stays. */
 typedef struct Facts { const Json *j; Settings *s; Error *e; } Facts;
 
 /* The value of the first of these keys, apart by |, that is there and not null; a.b is b in a. */
 static const JsonValue *fact_at(const Facts *f, const char *keys) {
-    char key[64];
-    for (const char *at = keys; *at; at += *at == '|') {
-        const JsonValue *v = f->j->at;
-        while (v && *at && *at != '|') {
-            size_t n = strcspn(at, ".|");
-            snprintf(key, sizeof key, "%.*s", (int)n, at);
-            v = json_get(f->j, v, key);
-            at += n + (at[n] == '.');
-        }
-        at += strcspn(at, "|");
-        if (v) return v;
+  char key[64];
+  for (const char *at = keys; *at; at += *at == '|') {
+    const JsonValue *v = f->j->at;
+    while (v && *at && *at != '|') {
+      size_t n = strcspn(at, ".|");
+      snprintf(key, sizeof key, "%.*s", (int)n, at);
+      v = json_get(f->j, v, key);
+      at += n + (at[n] == '.');
     }
-    return NULL;
+    at += strcspn(at, "|");
+    if (v) return v;
+  }
+  return NULL;
 }
 
 /* A value in an error. */
 static const char *shown(const Facts *f, const JsonValue *v, char text[64]) {
-    static const char *const WORDS[] = {"null", "false", "true", "", "", "a list", "an object"};
-    if (!v) snprintf(text, 64, "none");
-    else if (v->kind == JSON_NUMBER || v->kind == JSON_STRING)
-        snprintf(text, 64, "%.*s", v->size < 40 ? (int)v->size : 40, f->j->text + v->at);
-    else snprintf(text, 64, "%s", WORDS[v->kind]);
-    return text;
+  static const char *const WORDS[] = {"null", "false", "true", "", "", "a list", "an object"};
+  if (!v) snprintf(text, 64, "none");
+  else if (v->kind == JSON_NUMBER || v->kind == JSON_STRING)
+      snprintf(text, 64, "%.*s", v->size < 40 ? (int)v->size : 40, f->j->text + v->at);
+  else snprintf(text, 64, "%s", WORDS[v->kind]);
+  return text;
 }
 
 static int fact_fails(const Facts *f, const char *keys, const char *expected, const JsonValue *v) {
-    char text[64];
-    return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; sink has no "
-                "other", f->j->name, (int)strcspn(keys, "|"), keys, expected, shown(f, v, text));
+  char text[64];
+  return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; sink has no "
+              "other", f->j->name, (int)strcspn(keys, "|"), keys, expected, shown(f, v, text));
 }
 
 static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
-    char text[64];
-    if (!json_kind(v, JSON_NUMBER) || v->size > 40) return false;    /* shown cuts it there */
-    *x = strtod(shown(f, v, text), NULL);
-    return true;
+  char text[64];
+  if (!json_kind(v, JSON_NUMBER) || v->size > 40) return false;    /* shown cuts it there */
+  *x = strtod(shown(f, v, text), NULL);
+  return true;
 }
 
 /* Sets a flag from a number; integers may be written as 10000.0. Where no key is there, from
  * fallback, which may be NULL for a number that has to be there, or "" for the flag's default. */
 static void fact_flag(const Facts *f, const char *keys, const char *flag, const char *fallback) {
-    const Option *o = option_find(flag, "m");
-    const JsonValue *v = fact_at(f, keys);
-    char text[64], bounds[128];
-    double x = 0;
-    if (!v && fallback) {
-        if (*fallback) option_set(o, f->s, fallback, true, f->e);
-        return;
-    }
-    bool whole = o->kind == 'i';
-    snprintf(bounds, sizeof bounds, "%s of %.15g to %.15g", whole ? "an integer" : "a number",
-             o->least, o->most);
-    if (!fact_number(f, v, &x) || !(x >= o->least && x <= o->most) ||
-        (whole && x != (double)(long long)x)) {
-        fact_fails(f, keys, bounds, v);
-        return;
-    }
-    if (whole) snprintf(text, sizeof text, "%.0f", x);
-    else shown(f, v, text);
-    option_set(o, f->s, text, true, f->e);
+  const Option *o = option_find(flag, "m");
+  const JsonValue *v = fact_at(f, keys);
+  char text[64], bounds[128];
+  double x = 0;
+  if (!v && fallback) {
+    if (*fallback) option_set(o, f->s, fallback, true, f->e);
+    return;
+  }
+  bool whole = o->kind == 'i';
+  snprintf(bounds, sizeof bounds, "%s of %.15g to %.15g", whole ? "an integer" : "a number",
+           o->least, o->most);
+  if (!fact_number(f, v, &x) || !(x >= o->least && x <= o->most) ||
+      (whole && x != (double)(long long)x)) {
+    fact_fails(f, keys, bounds, v);
+    return;
+  }
+  if (whole) snprintf(text, sizeof text, "%.0f", x);
+  else shown(f, v, text);
+  option_set(o, f->s, text, true, f->e);
 }
 
 static bool fact_true(const Facts *f, const char *key, bool fallback) {
-    const JsonValue *v = fact_at(f, key);
-    if (!v) return fallback;
-    if (v->kind != JSON_TRUE && v->kind != JSON_FALSE) fact_fails(f, key, "true or false", v);
-    return v->kind == JSON_TRUE;
+  const JsonValue *v = fact_at(f, key);
+  if (!v) return fallback;
+  if (v->kind != JSON_TRUE && v->kind != JSON_FALSE) fact_fails(f, key, "true or false", v);
+  return v->kind == JSON_TRUE;
 }
 
 /* Refuses any value of the key but this one, and but none. */
 static void fact_must(const Facts *f, const char *key, const char *value) {
-    const JsonValue *v = fact_at(f, key);
-    char text[64];
-    double x = 0;
-    if (!v || !strcmp(shown(f, v, text), value)) return;
-    if (fact_number(f, v, &x) && x == strtod(value, NULL)) return;
-    fact_fails(f, key, value, v);
+  const JsonValue *v = fact_at(f, key);
+  char text[64];
+  double x = 0;
+  if (!v || !strcmp(shown(f, v, text), value)) return;
+  if (fact_number(f, v, &x) && x == strtod(value, NULL)) return;
+  fact_fails(f, key, value, v);
 }
 
 static void flags_set(const Facts *f, const char *flags) {
-    settings_flags(f->s, flags, "m", f->e);
+  settings_flags(f->s, flags, "m", f->e);
 }
 
 /* The activation: with a gate it is a member of another row. */
 static void fact_act(const Facts *f, const char *key, const char *fallback, bool gated) {
-    static const char *const NAMES_OF_ACTS[][3] = {       /* theirs, ours, ours with a gate */
-        {"silu", "swish", "swiglu"}, {"swish", "swish", "swiglu"}, {"relu", "relu", "reglu"},
-        {"gelu", "gelu", "geglu"}, {"gelu_python", "gelu", "geglu"}, {"gelu_new", "gelutanh", NULL},
-        {"gelu_pytorch_tanh", "gelutanh", NULL}, {"gelu_fast", "gelutanh", NULL}};
-    const JsonValue *v = fact_at(f, key);
-    char text[64];
-    if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
-    for (size_t i = 0; i < sizeof NAMES_OF_ACTS / sizeof NAMES_OF_ACTS[0]; i++)
-        if (!strcmp(NAMES_OF_ACTS[i][0], fallback) && NAMES_OF_ACTS[i][1 + gated]) {
-            option_set(option_find("act", "m"), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
-            return;
-        }
-    fact_fails(f, key, gated ? "silu, gelu or relu" : "silu, relu or a gelu", v);
+  static const char *const NAMES_OF_ACTS[][3] = {       /* theirs, ours, ours with a gate */
+    {"silu", "swish", "swiglu"}, {"swish", "swish", "swiglu"}, {"relu", "relu", "reglu"},
+    {"gelu", "gelu", "geglu"}, {"gelu_python", "gelu", "geglu"}, {"gelu_new", "gelutanh", NULL},
+    {"gelu_pytorch_tanh", "gelutanh", NULL}, {"gelu_fast", "gelutanh", NULL}};
+  const JsonValue *v = fact_at(f, key);
+  char text[64];
+  if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
+  for (size_t i = 0; i < sizeof NAMES_OF_ACTS / sizeof NAMES_OF_ACTS[0]; i++)
+      if (!strcmp(NAMES_OF_ACTS[i][0], fallback) && NAMES_OF_ACTS[i][1 + gated]) {
+      option_set(option_find("act", "m"), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
+      return;
+    }
+  fact_fails(f, key, gated ? "silu, gelu or relu" : "silu, relu or a gelu", v);
 }
 
 /* Rotary positions: how the angles are stretched. "dynamic" stretches only beyond
  * max_position_embeddings, where sink does not go. */
 static void fact_rope(const Facts *f) {
 #define ROPE(key) "rope_scaling." key "|rope_parameters." key
-    static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
-    const JsonValue *v = fact_at(f, TYPE);
-    if (!v && !fact_at(f, "rope_scaling")) return;
-    if (json_is(f->j, v, "default") || json_is(f->j, v, "dynamic")) return;
-    bool llama3 = json_is(f->j, v, "llama3");
-    if (!llama3 && !json_is(f->j, v, "linear")) {
-        fact_fails(f, "rope_scaling", "of type default, linear, dynamic or llama3", v);
-        return;
-    }
-    flags_set(f, llama3 ? "--rope-scaling llama3" : "--rope-scaling linear");
-    fact_flag(f, ROPE("factor"), "rope-factor", NULL);
-    if (!llama3) return;
-    fact_flag(f, ROPE("low_freq_factor"), "rope-low", NULL);
-    fact_flag(f, ROPE("high_freq_factor"), "rope-high", NULL);
-    fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
+  static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
+  const JsonValue *v = fact_at(f, TYPE);
+  if (!v && !fact_at(f, "rope_scaling")) return;
+  if (json_is(f->j, v, "default") || json_is(f->j, v, "dynamic")) return;
+  bool llama3 = json_is(f->j, v, "llama3");
+  if (!llama3 && !json_is(f->j, v, "linear")) {
+    fact_fails(f, "rope_scaling", "of type default, linear, dynamic or llama3", v);
+    return;
+  }
+  flags_set(f, llama3 ? "--rope-scaling llama3" : "--rope-scaling linear");
+  fact_flag(f, ROPE("factor"), "rope-factor", NULL);
+  if (!llama3) return;
+  fact_flag(f, ROPE("low_freq_factor"), "rope-low", NULL);
+  fact_flag(f, ROPE("high_freq_factor"), "rope-high", NULL);
+  fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
 #undef ROPE
 }
 
 /* A row for each key: the families that it counts for, by their letters; what is done with it. */
 enum { NUMBER, ONLY, SWITCH, ACT, GATED, ROPE };
 typedef struct Fact {
-    const char *families, *keys; /* apart by |, as fact_at reads them */
-    int what;
-    const char *flag, *without;  /* without: what counts where no key is there */
+  const char *families, *keys; /* apart by |, as fact_at reads them */
+  int what;
+  const char *flag, *without;  /* without: what counts where no key is there */
 } Fact;
 
 static const Fact FACTS[] = {
-    /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's default */
-    {"gnolmj", "vocab_size",                             NUMBER, "vocab",    NULL},
-    {"g",      "n_layer|num_hidden_layers",              NUMBER, "layers",   NULL},
-    {"nolmj",  "num_hidden_layers",                      NUMBER, "layers",   NULL},
-    {"g",      "n_head|num_attention_heads",             NUMBER, "heads",    NULL},
-    {"nolmj",  "num_attention_heads",                    NUMBER, "heads",    NULL},
-    {"lmj",    "num_key_value_heads",                    NUMBER, "kv-heads", ""},
-    {"g",      "n_embd|hidden_size",                     NUMBER, "dim",      NULL},
-    {"nolmj",  "hidden_size",                            NUMBER, "dim",      NULL},
-    {"lmj",    "head_dim",                               NUMBER, "head-dim", ""},
-    {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
-    {"nlmj",   "intermediate_size",                      NUMBER, "ffn",      NULL},
-    {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
-    {"g",      "n_positions|max_position_embeddings",    NUMBER, "context",  NULL},
-    {"no",     "max_position_embeddings",                NUMBER, "context",  NULL},
-    {"lmj",    "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
-    {"g",      "layer_norm_epsilon",                     NUMBER, "norm-eps", "1e-5"},
-    {"n",      "layer_norm_eps",                         NUMBER, "norm-eps", "1e-5"},
-    {"lmj",    "rms_norm_eps",                           NUMBER, "norm-eps", "1e-6"},
-    {"j",      "attn_layer_period",                      NUMBER, "attention-period", "8"},
-    {"j",      "attn_layer_offset",                      NUMBER, "attention-offset", "4"},
-    {"j",      "mamba_d_state",                          NUMBER, "mamba-state", "16"},
-    {"j",      "mamba_d_conv",                           NUMBER, "mamba-conv", "4"},
-    /* the activation, and one of a feed-forward with a gate */
-    {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
-    {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
-    {"o",      "activation_function",                    ACT,    NULL, "relu"},
-    {"lmj",    "hidden_act",                             GATED,  NULL, "silu"},
-    {"nlm",    "rope_parameters.rope_theta|rope_theta|rotary_emb_base", ROPE, "rope-base", ""},
-    /* SWITCH: the flags that true sets */
-    {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
-    {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
-    {"o",      "enable_bias",                            SWITCH, "--linear-bias", "true"},
-    /* ONLY: any other value is refused */
-    {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
-    {"g",      "add_cross_attention",                    ONLY,   NULL, "false"},
-    {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-    {"lm",     "partial_rotary_factor|rope_parameters.partial_rotary_factor", ONLY, NULL, "1"},
-    {"j",      "mamba_conv_bias",                        ONLY,   NULL, "true"},
-    {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
-    {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
-    {"j",      "sliding_window",                         ONLY,   NULL, "null"},
-    {"gnolmj", "quantization_config",                    ONLY,   NULL, "null"},
-    {"gnolmj", "is_encoder_decoder",                     ONLY,   NULL, "false"},
-    {NULL, NULL, NUMBER, NULL, NULL}};
+  /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's default */
+  {"gnolmj", "vocab_size",                             NUMBER, "vocab",    NULL},
+  {"g",      "n_layer|num_hidden_layers",              NUMBER, "layers",   NULL},
+  {"nolmj",  "num_hidden_layers",                      NUMBER, "layers",   NULL},
+  {"g",      "n_head|num_attention_heads",             NUMBER, "heads",    NULL},
+  {"nolmj",  "num_attention_heads",                    NUMBER, "heads",    NULL},
+  {"lmj",    "num_key_value_heads",                    NUMBER, "kv-heads", ""},
+  {"g",      "n_embd|hidden_size",                     NUMBER, "dim",      NULL},
+  {"nolmj",  "hidden_size",                            NUMBER, "dim",      NULL},
+  {"lmj",    "head_dim",                               NUMBER, "head-dim", ""},
+  {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
+  {"nlmj",   "intermediate_size",                      NUMBER, "ffn",      NULL},
+  {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
+  {"g",      "n_positions|max_position_embeddings",    NUMBER, "context",  NULL},
+  {"no",     "max_position_embeddings",                NUMBER, "context",  NULL},
+  {"lmj",    "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
+  {"g",      "layer_norm_epsilon",                     NUMBER, "norm-eps", "1e-5"},
+  {"n",      "layer_norm_eps",                         NUMBER, "norm-eps", "1e-5"},
+  {"lmj",    "rms_norm_eps",                           NUMBER, "norm-eps", "1e-6"},
+  {"j",      "attn_layer_period",                      NUMBER, "attention-period", "8"},
+  {"j",      "attn_layer_offset",                      NUMBER, "attention-offset", "4"},
+  {"j",      "mamba_d_state",                          NUMBER, "mamba-state", "16"},
+  {"j",      "mamba_d_conv",                           NUMBER, "mamba-conv", "4"},
+  /* the activation, and one of a feed-forward with a gate */
+  {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
+  {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
+  {"o",      "activation_function",                    ACT,    NULL, "relu"},
+  {"lmj",    "hidden_act",                             GATED,  NULL, "silu"},
+  {"nlm",    "rope_parameters.rope_theta|rope_theta|rotary_emb_base", ROPE, "rope-base", ""},
+  /* SWITCH: the flags that true sets */
+  {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
+  {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
+  {"o",      "enable_bias",                            SWITCH, "--linear-bias", "true"},
+  /* ONLY: any other value is refused */
+  {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
+  {"g",      "add_cross_attention",                    ONLY,   NULL, "false"},
+  {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
+  {"lm",     "partial_rotary_factor|rope_parameters.partial_rotary_factor", ONLY, NULL, "1"},
+  {"j",      "mamba_conv_bias",                        ONLY,   NULL, "true"},
+  {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
+  {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
+  {"j",      "sliding_window",                         ONLY,   NULL, "null"},
+  {"gnolmj", "quantization_config",                    ONLY,   NULL, "null"},
+  {"gnolmj", "is_encoder_decoder",                     ONLY,   NULL, "false"},
+  {NULL, NULL, NUMBER, NULL, NULL}};
 
 /* Every row of a family, in their order. */
 static void facts_read(const Facts *f, char family) {
-    for (const Fact *x = FACTS; x->families; x++) {
-        if (!strchr(x->families, family)) continue;
-        bool yes = x->without && !strcmp(x->without, "true");
-        switch (x->what) {
-        case NUMBER: fact_flag(f, x->keys, x->flag, x->without); break;
-        case ONLY:   fact_must(f, x->keys, x->without); break;
-        case SWITCH: if (fact_true(f, x->keys, yes)) flags_set(f, x->flag); break;
-        case ROPE:   fact_flag(f, x->keys, x->flag, x->without); fact_rope(f); break;
-        default:     fact_act(f, x->keys, x->without, x->what == GATED);
-        }
+  for (const Fact *x = FACTS; x->families; x++) {
+    if (!strchr(x->families, family)) continue;
+    bool yes = x->without && !strcmp(x->without, "true");
+    switch (x->what) {
+    case NUMBER: fact_flag(f, x->keys, x->flag, x->without); break;
+    case ONLY:   fact_must(f, x->keys, x->without); break;
+    case SWITCH: if (fact_true(f, x->keys, yes)) flags_set(f, x->flag); break;
+    case ROPE:   fact_flag(f, x->keys, x->flag, x->without); fact_rope(f); break;
+    default:     fact_act(f, x->keys, x->without, x->what == GATED);
     }
+  }
 }
 
 static void gpt2_more(const Facts *f) {
-    char four[32];
-    snprintf(four, sizeof four, "%d", 4 * f->s->model.dim);
-    fact_flag(f, "n_inner|intermediate_size", "ffn", four);
+  char four[32];
+  snprintf(four, sizeof four, "%d", 4 * f->s->model.dim);
+  fact_flag(f, "n_inner|intermediate_size", "ffn", four);
 }
 
 /* The first int(width of a head * rotary_pct) dims turn. */
 static void neox_more(const Facts *f) {
-    const Config *c = &f->s->model;
-    const JsonValue *v = fact_at(f, "rope_parameters.partial_rotary_factor|"
-                                "rotary_pct|partial_rotary_factor");
-    double part = 0.25;
-    char flags[64];
-    if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
-        fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
-    if (f->e->status) return;
-    int turned = (int)(c->dim / c->heads * part);
-    if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
-    /* --rotary-dims 0 would be all of them */
-    if (turned) snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
-    flags_set(f, turned ? flags : "--pos none");
-    if (!fact_true(f, "attention_bias", true)) flags_set(f, "--bias-in ffn");
+  const Config *c = &f->s->model;
+  const JsonValue *v = fact_at(f, "rope_parameters.partial_rotary_factor|"
+                              "rotary_pct|partial_rotary_factor");
+  double part = 0.25;
+  char flags[64];
+  if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
+      fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
+  if (f->e->status) return;
+  int turned = (int)(c->dim / c->heads * part);
+  if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
+  /* --rotary-dims 0 would be all of them */
+  if (turned) snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
+  flags_set(f, turned ? flags : "--pos none");
+  if (!fact_true(f, "attention_bias", true)) flags_set(f, "--bias-in ffn");
 }
 
 static void opt_more(const Facts *f) {
-    if (!fact_true(f, "do_layer_norm_before", true)) flags_set(f, "--place post");
-    else fact_must(f, "_remove_final_layer_norm", "false");
+  if (!fact_true(f, "do_layer_norm_before", true)) flags_set(f, "--place post");
+  else fact_must(f, "_remove_final_layer_norm", "false");
 }
 
 static void llama_more(const Facts *f) {
-    bool attention = fact_true(f, "attention_bias", false), ffn = fact_true(f, "mlp_bias", false);
-    if (attention || ffn) flags_set(f, "--linear-bias");
-    if (attention != ffn) flags_set(f, attention ? "--bias-in attention" : "--bias-in ffn");
+  bool attention = fact_true(f, "attention_bias", false), ffn = fact_true(f, "mlp_bias", false);
+  if (attention || ffn) flags_set(f, "--linear-bias");
+  if (attention != ffn) flags_set(f, attention ? "--bias-in attention" : "--bias-in ffn");
 }
 
 /* null is no window; without the key, the library's default. */
 static void mistral_more(const Facts *f) {
-    bool none = json_find(f->j, f->j->at, "sliding_window") != NULL;
-    fact_flag(f, "sliding_window", "window", none ? "" : "4096");
+  bool none = json_find(f->j, f->j->at, "sliding_window") != NULL;
+  fact_flag(f, "sliding_window", "window", none ? "" : "4096");
 }
 
 /* Experts stand in some blocks only, as attention does. */
 static void jamba_more(const Facts *f) {
-    const JsonValue *experts = fact_at(f, "num_experts|num_local_experts");
-    const JsonValue *inner = fact_at(f, "mamba_expand");
-    double expand = 2, n = 16;
-    char text[64];
-    if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
-        fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
-    if (inner && (!fact_number(f, inner, &expand) ||
-                  !(expand >= 1 && expand <= 64 && expand == (int)expand)))
-        fact_fails(f, "mamba_expand", "an integer of 1 to 64", inner);
-    snprintf(text, sizeof text, "%.0f", expand * f->s->model.dim);
-    option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
-    /* one expert is the plain feed-forward, without a router */
-    if (experts && fact_number(f, experts, &n) && n == 1) return;
-    fact_flag(f, "num_experts|num_local_experts", "experts", "16");
-    fact_flag(f, "num_experts_per_tok", "expert-top", "2");
-    fact_flag(f, "expert_layer_period", "expert-period", "2");
-    fact_flag(f, "expert_layer_offset", "expert-offset", "1");
+  const JsonValue *experts = fact_at(f, "num_experts|num_local_experts");
+  const JsonValue *inner = fact_at(f, "mamba_expand");
+  double expand = 2, n = 16;
+  char text[64];
+  if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
+      fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
+  if (inner && (!fact_number(f, inner, &expand) ||
+                !(expand >= 1 && expand <= 64 && expand == (int)expand)))
+      fact_fails(f, "mamba_expand", "an integer of 1 to 64", inner);
+  snprintf(text, sizeof text, "%.0f", expand * f->s->model.dim);
+  option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
+  /* one expert is the plain feed-forward, without a router */
+  if (experts && fact_number(f, experts, &n) && n == 1) return;
+  fact_flag(f, "num_experts|num_local_experts", "experts", "16");
+  fact_flag(f, "num_experts_per_tok", "expert-top", "2");
+  fact_flag(f, "expert_layer_period", "expert-period", "2");
+  fact_flag(f, "expert_layer_offset", "expert-offset", "1");
 }
 
 typedef struct Family {
-    const char *type, *architecture;
-    const char *prefix;          /* of names; some files leave it out */
-    const Counterpart *tensors;
-    char letter;                 /* in FACTS */
-    const char *flags;           /* of all its models */
-    void (*more)(const Facts *f);
-    bool tied;                   /* where config.json does not say */
+  const char *type, *architecture;
+  const char *prefix;          /* of names; some files leave it out */
+  const Counterpart *tensors;
+  char letter;                 /* in FACTS */
+  const char *flags;           /* of all its models */
+  void (*more)(const Facts *f);
+  bool tied;                   /* where config.json does not say */
 } Family;
 
 #define LEARNED "--pos learned --norm layer "
 static const Family FAMILIES[] = {
-    {"gpt2",     "GPT2LMHeadModel",    "transformer.", GPT2,  'g', LEARNED "--linear-bias",
-     gpt2_more, true},
-    {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.",    NEOX,  'n', "--norm layer --linear-bias",
-     neox_more, false},
-    {"opt",      "OPTForCausalLM",     "model.",       OPT,   'o', LEARNED, opt_more,     true},
-    {"llama",    "LlamaForCausalLM",   "model.",       LLAMA, 'l', "",      llama_more,   false},
-    {"mistral",  "MistralForCausalLM", "model.",       LLAMA, 'm', "",      mistral_more, false},
-    {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, 'j', "--pos none", jamba_more, false},
-    {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
+  {"gpt2",     "GPT2LMHeadModel",    "transformer.", GPT2,  'g', LEARNED "--linear-bias",
+   gpt2_more, true},
+  {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.",    NEOX,  'n', "--norm layer --linear-bias",
+   neox_more, false},
+  {"opt",      "OPTForCausalLM",     "model.",       OPT,   'o', LEARNED, opt_more,     true},
+  {"llama",    "LlamaForCausalLM",   "model.",       LLAMA, 'l', "",      llama_more,   false},
+  {"mistral",  "MistralForCausalLM", "model.",       LLAMA, 'm', "",      mistral_more, false},
+  {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, 'j', "--pos none", jamba_more, false},
+  {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
 enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 
 /* The family of a config.json, by its model_type, else by the first of its architectures. Fills
  * s->model; NULL and an error for one that sink cannot be. */
 static const Family *family_read(const Json *j, Settings *s, Error *e) {
-    Facts f = {j, s, e};
-    const JsonValue *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
-    const JsonValue *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
-    const Family *family = FAMILIES;
-    char text[64];
-    while (family->type && (type ? !json_is(j, type, family->type)
-                                 : !json_is(j, first, family->architecture)))
-        family++;
-    if (!family->type) {
-        fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found "
-                   "%s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
-        return NULL;
-    }
-    settings_default(s);
-    flags_set(&f, family->flags);
-    facts_read(&f, family->letter);
-    family->more(&f);
-    if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
-    return e->status ? NULL : family;
+  Facts f = {j, s, e};
+  const JsonValue *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
+  const JsonValue *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
+  const Family *family = FAMILIES;
+  char text[64];
+  while (family->type && (type ? !json_is(j, type, family->type)
+                               : !json_is(j, first, family->architecture)))
+      family++;
+  if (!family->type) {
+    fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found "
+               "%s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
+    return NULL;
+  }
+  settings_default(s);
+  flags_set(&f, family->flags);
+  facts_read(&f, family->letter);
+  family->more(&f);
+  if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
+  return e->status ? NULL : family;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2639,37 +2639,37 @@ typedef struct Fold { uint32_t code, first, second, joins; } Fold;
 
 /* What a published tokenizer knows beside its vocabulary, ids and merges. */
 typedef struct Published {
-    int cut, space;           /* CUT_*, SPACE_*                                               */
-    bool whole;               /* a piece that is a token is that token, whatever the merges   */
-    bool begins;              /* its models have read bos before every text                   */
-    Merge *made;              /* [merges.size]                                                */
-    unsigned char *kind;      /* [V] KIND_*                                                   */
-    int32_t byte[256];        /* the token of a byte: KIND_TEXT, under CUT_BESIDE KIND_BYTE   */
-    uint32_t *slot;           /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
-    size_t slots;
-    Pairs marks[2];           /* trees of prefixes of KIND_MARK and KIND_RUN                  */
-    Pairs beside;             /* characters that some token has beside each other: CUT_BESIDE */
-    Range *classes, *combining;      /* [n_classes], [n_combining], sorted                    */
-    Fold *folds;              /* [n_folds], sorted by code; none: text is not normalised      */
-    Pairs joins;              /* (first, second) of folds that join                           */
-    int n_classes, n_combining, n_folds;
-    unsigned char ascii[128]; /* classes of the first 128 characters                          */
+  int cut, space;           /* CUT_*, SPACE_*                                               */
+  bool whole;               /* a piece that is a token is that token, whatever the merges   */
+  bool begins;              /* its models have read bos before every text                   */
+  Merge *made;              /* [merges.size]                                                */
+  unsigned char *kind;      /* [V] KIND_*                                                   */
+  int32_t byte[256];        /* the token of a byte: KIND_TEXT, under CUT_BESIDE KIND_BYTE   */
+  uint32_t *slot;           /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
+  size_t slots;
+  Pairs marks[2];           /* trees of prefixes of KIND_MARK and KIND_RUN                  */
+  Pairs beside;             /* characters that some token has beside each other: CUT_BESIDE */
+  Range *classes, *combining;      /* [n_classes], [n_combining], sorted                    */
+  Fold *folds;              /* [n_folds], sorted by code; none: text is not normalised      */
+  Pairs joins;              /* (first, second) of folds that join                           */
+  int n_classes, n_combining, n_folds;
+  unsigned char ascii[128]; /* classes of the first 128 characters                          */
 } Published;
 
 /* One symbol of a piece; what is joined to the one before it is no longer in the list. */
 typedef struct Link {
-    int32_t id, join;                   /* join: its merge with the next, -1 none */
-    int32_t before, after;              /* -1: none */
+  int32_t id, join;                   /* join: its merge with the next, -1 none */
+  int32_t before, after;              /* -1: none */
 } Link;
 
 /* What an encoder works with; it grows to the longest piece. */
 typedef struct Scratch {
-    const Tokenizer *tokenizer; Encoder *encoder;
-    Link *link;               /* [room] the symbols of one piece                              */
-    uint64_t *heap;           /* [2 room] its joins, the next one first                       */
-    size_t room, joins;
-    Bytes plain;              /* a stretch of text, normalised                                */
-    Ids codes, spare;         /* its characters, where form NFC needs work                    */
+  const Tokenizer *tokenizer; Encoder *encoder;
+  Link *link;               /* [room] the symbols of one piece                              */
+  uint64_t *heap;           /* [2 room] its joins, the next one first                       */
+  size_t room, joins;
+  Bytes plain;              /* a stretch of text, normalised                                */
+  Ids codes, spare;         /* its characters, where form NFC needs work                    */
 } Scratch;
 
 /* ---- 14.1  Cutting text ---------------------------------------------------------------------- */
@@ -2678,631 +2678,631 @@ typedef struct Scratch {
  * stands for itself, above all code points. */
 enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
 static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
-    const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    *code = s[0];
-    if (length == 1) return 1;
-    if (length > n || utf8_length(s, length) < length) { *code += CODE_BYTE; return 1; }
-    *code &= 0x7Fu >> length;
-    for (size_t i = 1; i < length; i++) *code = *code << 6 | (s[i] & 0x3Fu);
-    return length;
+  const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+  *code = s[0];
+  if (length == 1) return 1;
+  if (length > n || utf8_length(s, length) < length) { *code += CODE_BYTE; return 1; }
+  *code &= 0x7Fu >> length;
+  for (size_t i = 1; i < length; i++) *code = *code << 6 | (s[i] & 0x3Fu);
+  return length;
 }
 
 /* The value of a code point in n sorted ranges, `none` outside them. */
 static unsigned range_value(const Range *r, int n, uint32_t code, unsigned none) {
-    int low = 0, high = n;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (r[mid].last < code) low = mid + 1; else high = mid;
-    }
-    return low < n && r[low].first <= code ? r[low].value : none;
+  int low = 0, high = n;
+  while (low < high) {
+    const int mid = (low + high) / 2;
+    if (r[mid].last < code) low = mid + 1; else high = mid;
+  }
+  return low < n && r[low].first <= code ? r[low].value : none;
 }
 
 /* The class of the first character of n bytes, and its length; OTHER and 0 at the end of a text. */
 static unsigned char_class(const Published *t, const unsigned char *s, size_t n, size_t *length) {
-    uint32_t code;
-    if (!n) { *length = 0; return OTHER; }
-    if (s[0] < 128) { *length = 1; return t->ascii[s[0]]; }
-    *length = char_at(s, n, &code);
-    return range_value(t->classes, t->n_classes, code, OTHER);
+  uint32_t code;
+  if (!n) { *length = 0; return OTHER; }
+  if (s[0] < 128) { *length = 1; return t->ascii[s[0]]; }
+  *length = char_at(s, n, &code);
+  return range_value(t->classes, t->n_classes, code, OTHER);
 }
 
 /* The bytes from `at` on that are at most `most` characters of one class. */
 static size_t class_run(const Published *t, const unsigned char *text, size_t at, size_t n,
                         unsigned class, size_t most) {
-    size_t end = at, length;
-    while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
-    return end - at;
+  size_t end = at, length;
+  while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
+  return end - at;
 }
 
 /* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
  * has a third form, the long one, U+017F. */
 static size_t contraction(const unsigned char *s, size_t n, bool fold) {
-    static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
-    if (n < 2 || s[0] != '\'') return 0;
-    if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF) return 3;
-    for (int i = 0; TAILS[i]; i++) {
-        const size_t length = strlen(TAILS[i]);
-        size_t k = 0;
-        while (k < length && k + 1 < n && TAILS[i][k] ==
-               (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z' ? s[k + 1] + 32 : s[k + 1])) k++;
-        if (k == length) return 1 + length;
-    }
-    return 0;
+  static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
+  if (n < 2 || s[0] != '\'') return 0;
+  if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF) return 3;
+  for (int i = 0; TAILS[i]; i++) {
+    const size_t length = strlen(TAILS[i]);
+    size_t k = 0;
+    while (k < length && k + 1 < n && TAILS[i][k] ==
+           (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z' ? s[k + 1] + 32 : s[k + 1])) k++;
+    if (k == length) return 1 + length;
+  }
+  return 0;
 }
 
 /* White space at the start of a text: all of it at the end of the text, and where it is a single
  * character; else all but its last, which the next piece may take. */
 static size_t white_length(const Published *t, const unsigned char *text, size_t n) {
-    size_t end = 0, last = 0, length;
-    while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
-        last = end;
-        end += length;
-    }
-    return end < n && last ? last : end;
+  size_t end = 0, last = 0, length;
+  while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
+    last = end;
+    end += length;
+  }
+  return end < n && last ? last : end;
 }
 
 static size_t gpt2_length(const Published *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, false);
-    if (length) return length;
-    const size_t blank = n > 1 && text[0] == ' ';
-    const unsigned class = char_class(t, text + blank, n - blank, &length);
-    return class == WHITE ? white_length(t, text, n)
-                          : blank + class_run(t, text, blank, n, class, n);
+  size_t length = contraction(text, n, false);
+  if (length) return length;
+  const size_t blank = n > 1 && text[0] == ' ';
+  const unsigned class = char_class(t, text + blank, n - blank, &length);
+  return class == WHITE ? white_length(t, text, n)
+                        : blank + class_run(t, text, blank, n, class, n);
 }
 
 static size_t llama3_length(const Published *t, const unsigned char *text, size_t n) {
-    size_t length = contraction(text, n, true), next;
-    if (length) return length;
-    const unsigned class = char_class(t, text, n, &length);
-    const bool line = text[0] == '\n' || text[0] == '\r';
-    if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
-    if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
-    if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
-        return length + class_run(t, text, length, n, LETTER, n);
-    const size_t blank = n > 1 && text[0] == ' ';
-    if (char_class(t, text + blank, n - blank, &next) == OTHER) {
-        size_t end = blank + class_run(t, text, blank, n, OTHER, n);
-        while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
-        return end;
-    }
-    size_t end = class_run(t, text, 0, n, WHITE, n);
-    while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
-    return end ? end : white_length(t, text, n);
+  size_t length = contraction(text, n, true), next;
+  if (length) return length;
+  const unsigned class = char_class(t, text, n, &length);
+  const bool line = text[0] == '\n' || text[0] == '\r';
+  if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
+  if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
+  if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
+      return length + class_run(t, text, length, n, LETTER, n);
+  const size_t blank = n > 1 && text[0] == ' ';
+  if (char_class(t, text + blank, n - blank, &next) == OTHER) {
+    size_t end = blank + class_run(t, text, blank, n, OTHER, n);
+    while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
+    return end;
+  }
+  size_t end = class_run(t, text, 0, n, WHITE, n);
+  while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
+  return end ? end : white_length(t, text, n);
 }
 
 static size_t beside_length(const Published *t, const unsigned char *text, size_t n) {
-    uint32_t left, right;
-    size_t at = char_at(text, n, &left);
-    while (at < n) {
-        const size_t length = char_at(text + at, n - at, &right);
-        if (pairs_find(&t->beside, (int32_t)left, (int32_t)right) < 0) break;
-        left = right;
-        at += length;
-    }
-    return at;
+  uint32_t left, right;
+  size_t at = char_at(text, n, &left);
+  while (at < n) {
+    const size_t length = char_at(text + at, n - at, &right);
+    if (pairs_find(&t->beside, (int32_t)left, (int32_t)right) < 0) break;
+    left = right;
+    at += length;
+  }
+  return at;
 }
 
 /* The length of the first piece of a text of n >= 1 bytes. */
 static size_t published_cut(const Tokenizer *k, const unsigned char *text, size_t n) {
-    const Published *t = k->published;
-    return t->cut == CUT_GPT2 ? gpt2_length(t, text, n)
-         : t->cut == CUT_LLAMA3 ? llama3_length(t, text, n) : beside_length(t, text, n);
+  const Published *t = k->published;
+  return t->cut == CUT_GPT2 ? gpt2_length(t, text, n)
+       : t->cut == CUT_LLAMA3 ? llama3_length(t, text, n) : beside_length(t, text, n);
 }
 
 /* ---- 14.2  The file, read -------------------------------------------------------------------- */
 
 /* The size that the head of a file tells, 0 when a part is larger than any can be. */
 static size_t published_size(const unsigned char *bytes, size_t vocab, size_t merges) {
-    size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
-    for (int i = 0; i < 4; i++) {
-        part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
-        if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
-    }
-    return PUBLISHED_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
-           16 * merges + TOKENIZER_TAIL;
+  size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
+  for (int i = 0; i < 4; i++) {
+    part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
+    if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
+  }
+  return PUBLISHED_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] + 3 * vocab + part[3] +
+         16 * merges + TOKENIZER_TAIL;
 }
 
 /* n sorted ranges from a file, whose values are below `values`. */
 static int ranges_read(Range **out, int n, const unsigned char *at, unsigned values,
                        const char *name, Error *e) {
-    Range *r = *out = grab(n, sizeof *r, e);
-    for (int i = 0; i < n && !e->status; i++, at += 12) {
-        r[i] = (Range){.first = (uint32_t)number_at(at, 4), .last = (uint32_t)number_at(at + 4, 4),
-                       .value = (uint32_t)number_at(at + 8, 4)};
-        if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
-            (i && r[i].first <= r[i - 1].last))
-            fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
-                 "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
-                 (unsigned)r[i].value, i, HINT);
-    }
-    return e->status;
+  Range *r = *out = grab(n, sizeof *r, e);
+  for (int i = 0; i < n && !e->status; i++, at += 12) {
+    r[i] = (Range){.first = (uint32_t)number_at(at, 4), .last = (uint32_t)number_at(at + 4, 4),
+                   .value = (uint32_t)number_at(at + 8, 4)};
+    if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
+        (i && r[i].first <= r[i - 1].last))
+        fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
+             "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
+             (unsigned)r[i].value, i, HINT);
+  }
+  return e->status;
 }
 
 /* The canonical form of a code point, NULL when it is its own. */
 static const Fold *fold_of(const Published *t, uint32_t code) {
-    int low = 0, high = t->n_folds;
-    while (low < high) {
-        const int mid = (low + high) / 2;
-        if (t->folds[mid].code < code) low = mid + 1; else high = mid;
-    }
-    return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
+  int low = 0, high = t->n_folds;
+  while (low < high) {
+    const int mid = (low + high) / 2;
+    if (t->folds[mid].code < code) low = mid + 1; else high = mid;
+  }
+  return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
 }
 
 /* The canonical forms of a file. A form's first code point may have a form again, a few times. */
 static int folds_read(Published *t, const unsigned char *at, const char *name, Error *e) {
-    t->folds = grab(t->n_folds, sizeof *t->folds, e);
-    for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
-        t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
-                             .first = (uint32_t)number_at(at + 4, 4),
-                             .second = (uint32_t)number_at(at + 8, 4),
-                             .joins = (uint32_t)number_at(at + 12, 4)};
-    for (int i = 0; i < t->n_folds && !e->status; i++) {
-        const Fold *f = &t->folds[i], *deeper = f;
-        int depth = 0;
-        while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
-        if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
-            f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
-            fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
-                 (unsigned)f->code, i, HINT);
-            break;
-        }
-        if (!f->joins) continue;
-        const int64_t pair = pairs_number(&t->joins, (int32_t)f->first, (int32_t)f->second, e);
-        if (pair >= 0) t->joins.at[pair].last = (uint32_t)i + 1;
+  t->folds = grab(t->n_folds, sizeof *t->folds, e);
+  for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
+      t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
+                           .first = (uint32_t)number_at(at + 4, 4),
+                           .second = (uint32_t)number_at(at + 8, 4),
+                           .joins = (uint32_t)number_at(at + 12, 4)};
+  for (int i = 0; i < t->n_folds && !e->status; i++) {
+    const Fold *f = &t->folds[i], *deeper = f;
+    int depth = 0;
+    while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
+    if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
+        f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
+      fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
+           (unsigned)f->code, i, HINT);
+      break;
     }
-    return e->status;
+    if (!f->joins) continue;
+    const int64_t pair = pairs_number(&t->joins, (int32_t)f->first, (int32_t)f->second, e);
+    if (pair >= 0) t->joins.at[pair].last = (uint32_t)i + 1;
+  }
+  return e->status;
 }
 
 /* The slot of a spelling: that of the token which is spelt so, or the empty one for it. */
 static size_t token_slot(const Tokenizer *k, const unsigned char *text, size_t n) {
-    const Published *t = k->published;
-    size_t s = hash64(0, text, n) & (t->slots - 1), length;
-    for (; t->slot[s]; s = (s + 1) & (t->slots - 1)) {
-        const unsigned char *found = tokenizer_token(k, (int)t->slot[s] - 1, &length);
-        if (length == n && !memcmp(found, text, n)) break;
-    }
-    return s;
+  const Published *t = k->published;
+  size_t s = hash64(0, text, n) & (t->slots - 1), length;
+  for (; t->slot[s]; s = (s + 1) & (t->slots - 1)) {
+    const unsigned char *found = tokenizer_token(k, (int)t->slot[s] - 1, &length);
+    if (length == n && !memcmp(found, text, n)) break;
+  }
+  return s;
 }
 
 /* The token of KIND_TEXT that is spelt so, -1 when there is none. */
 static int32_t token_find(const Tokenizer *k, const unsigned char *text, size_t n) {
-    return (int32_t)k->published->slot[token_slot(k, text, n)] - 1;
+  return (int32_t)k->published->slot[token_slot(k, text, n)] - 1;
 }
 
 /* Enters token id, spelt by n >= 1 bytes, where text will be looked up: among the spellings, the
  * bytes, the marks; and the characters that it has beside each other. */
 static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
-    Published *t = k->published;
-    size_t n;
-    const unsigned char *s = tokenizer_token(k, id, &n);
-    const int kind = t->kind[id];
-    if (kind == KIND_MARK || kind == KIND_RUN) {
-        Pairs *tree = &t->marks[kind == KIND_RUN];
-        int64_t node = -1;
-        for (size_t i = 0; i < n && !e->status; i++)
-            node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
-        if (e->status) return e->status;
-        if (tree->at[node].last)
-            return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)tree->at[node].last - 1, id, HINT);
-        tree->at[node].last = (uint32_t)id + 1;
-    } else if (kind == KIND_TEXT) {
-        const size_t slot = token_slot(k, s, n);
-        if (t->slot[slot])
-            return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
-                        name, (unsigned)t->slot[slot] - 1, id, HINT);
-        t->slot[slot] = (uint32_t)id + 1;
-        uint32_t left, right;
-        for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
-             left = right) {
-            at += char_at(s + at, n - at, &right);
-            pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
-        }
+  Published *t = k->published;
+  size_t n;
+  const unsigned char *s = tokenizer_token(k, id, &n);
+  const int kind = t->kind[id];
+  if (kind == KIND_MARK || kind == KIND_RUN) {
+    Pairs *tree = &t->marks[kind == KIND_RUN];
+    int64_t node = -1;
+    for (size_t i = 0; i < n && !e->status; i++)
+        node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
+    if (e->status) return e->status;
+    if (tree->at[node].last)
+        return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
+                    name, (unsigned)tree->at[node].last - 1, id, HINT);
+    tree->at[node].last = (uint32_t)id + 1;
+  } else if (kind == KIND_TEXT) {
+    const size_t slot = token_slot(k, s, n);
+    if (t->slot[slot])
+        return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
+                    name, (unsigned)t->slot[slot] - 1, id, HINT);
+    t->slot[slot] = (uint32_t)id + 1;
+    uint32_t left, right;
+    for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
+       left = right) {
+      at += char_at(s + at, n - at, &right);
+      pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
     }
-    if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
-    return e->status;
+  }
+  if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
+  return e->status;
 }
 
 /* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
 static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes, const char *name,
                        Error *e) {
-    Published *t = k->published;
-    const int V = k->vocab;
-    k->start = grab((idx)V + 1, sizeof *k->start, e);
-    t->kind = grab(V, 1, e);
-    for (t->slots = 2; t->slots < 2 * (size_t)V;) t->slots *= 2;
-    t->slot = grab((idx)t->slots, sizeof *t->slot, e);
-    if (e->status || bytes_add(&k->pool, at + 3 * (size_t)V, bytes, e)) return e->status;
-    for (int b = 0; b < 256; b++) t->byte[b] = -1;
-    size_t used = 0;
-    for (int id = 0; id < V && !e->status; id++, at += 3) {
-        const size_t length = (size_t)number_at(at + 1, 2);
-        t->kind[id] = at[0];
-        if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
-            (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
-            return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
-                        name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
-        used += length;
-        k->start[id + 1] = (uint32_t)used;
-        token_enter(k, id, name, e);
-    }
-    if (!e->status && used != bytes)
-        fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
-    for (int b = 0; b < 256 && !e->status; b++) {
-        const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
-        if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
-        if (t->byte[b] < 0)
-            fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
-                 (unsigned)b, HINT);
-    }
-    return e->status;
+  Published *t = k->published;
+  const int V = k->vocab;
+  k->start = grab((idx)V + 1, sizeof *k->start, e);
+  t->kind = grab(V, 1, e);
+  for (t->slots = 2; t->slots < 2 * (size_t)V;) t->slots *= 2;
+  t->slot = grab((idx)t->slots, sizeof *t->slot, e);
+  if (e->status || bytes_add(&k->pool, at + 3 * (size_t)V, bytes, e)) return e->status;
+  for (int b = 0; b < 256; b++) t->byte[b] = -1;
+  size_t used = 0;
+  for (int id = 0; id < V && !e->status; id++, at += 3) {
+    const size_t length = (size_t)number_at(at + 1, 2);
+    t->kind[id] = at[0];
+    if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
+        (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
+        return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
+                    name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
+    used += length;
+    k->start[id + 1] = (uint32_t)used;
+    token_enter(k, id, name, e);
+  }
+  if (!e->status && used != bytes)
+      fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
+  for (int b = 0; b < 256 && !e->status; b++) {
+    const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
+    if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
+    if (t->byte[b] < 0)
+        fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
+             (unsigned)b, HINT);
+  }
+  return e->status;
 }
 
 /* The merges of a file, n of them: two tokens of text, the one that both spell, and a rank. */
 static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const char *name,
                        Error *e) {
-    Published *t = k->published;
-    t->made = grab((idx)n, sizeof *t->made, e);
-    for (size_t r = 0; r < n && !e->status; r++, at += 16) {
-        size_t length[3];
-        const unsigned char *s[3];
-        bool good = true;
-        uint64_t id[3];
-        for (int i = 0; i < 3; i++) {
-            id[i] = number_at(at + 4 * i, 4);
-            good = good && id[i] < (uint64_t)k->vocab && t->kind[id[i]] == KIND_TEXT;
-            if (good) s[i] = tokenizer_token(k, (int)id[i], &length[i]);
-        }
-        if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
-            memcmp(s[1], s[2] + length[0], length[1]))
-            return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
-                        "and %llu. %s", name, r, (unsigned long long)id[0],
-                        (unsigned long long)id[1], (unsigned long long)id[2], HINT);
-        const int64_t number = pairs_number(&k->merges, (int32_t)id[0], (int32_t)id[1], e);
-        if (number >= 0 && (size_t)number != r)
-            return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
-                        name, r, (size_t)number, HINT);
-        const uint64_t rank = number_at(at + 12, 4);
-        if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
-            return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
-                        "%s", name, r, r, (unsigned long long)rank, HINT);
-        t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
+  Published *t = k->published;
+  t->made = grab((idx)n, sizeof *t->made, e);
+  for (size_t r = 0; r < n && !e->status; r++, at += 16) {
+    size_t length[3];
+    const unsigned char *s[3];
+    bool good = true;
+    uint64_t id[3];
+    for (int i = 0; i < 3; i++) {
+      id[i] = number_at(at + 4 * i, 4);
+      good = good && id[i] < (uint64_t)k->vocab && t->kind[id[i]] == KIND_TEXT;
+      if (good) s[i] = tokenizer_token(k, (int)id[i], &length[i]);
     }
-    return e->status;
+    if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
+        memcmp(s[1], s[2] + length[0], length[1]))
+        return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
+                    "and %llu. %s", name, r, (unsigned long long)id[0],
+                    (unsigned long long)id[1], (unsigned long long)id[2], HINT);
+    const int64_t number = pairs_number(&k->merges, (int32_t)id[0], (int32_t)id[1], e);
+    if (number >= 0 && (size_t)number != r)
+        return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
+                    name, r, (size_t)number, HINT);
+    const uint64_t rank = number_at(at + 12, 4);
+    if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
+        return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
+                    "%s", name, r, r, (unsigned long long)rank, HINT);
+    t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
+  }
+  return e->status;
 }
 
 /* Frees what published_read took, also when it failed on the way. */
 static void published_close(Tokenizer *k) {
-    Published *t = k->published;
-    if (!t) return;
-    pairs_free(&t->marks[0]); pairs_free(&t->marks[1]); pairs_free(&t->beside);
-    pairs_free(&t->joins); free(t->made); free(t->kind); free(t->slot);
-    free(t->classes); free(t->combining); free(t->folds); free(t);
+  Published *t = k->published;
+  if (!t) return;
+  pairs_free(&t->marks[0]); pairs_free(&t->marks[1]); pairs_free(&t->beside);
+  pairs_free(&t->joins); free(t->made); free(t->kind); free(t->slot);
+  free(t->classes); free(t->combining); free(t->folds); free(t);
 }
 
 /* A tokenizer of a file of version 2. Nothing is believed before it is checked. */
 static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, const char *name,
                           Error *e) {
-    if (n < PUBLISHED_HEAD + TOKENIZER_TAIL)
-        return fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name,
-                    PUBLISHED_HEAD, n, HINT);
-    uint32_t head[14];                  /* the 4-byte numbers up to PUBLISHED_HEAD */
-    for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
-    const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
-    if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || head[4] > PUBLISHED_MERGES_MAX)
-        return fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
-                    name, TOKENIZER_VOCAB_MAX, PUBLISHED_MERGES_MAX, (unsigned)vocab,
-                    (unsigned)head[4], HINT);
-    if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name, e))
-        return e->status;
-    if (head[5] < CUT_GPT2 || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
-        flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
-        return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
-                    "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
-                    (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
-    Published *t = k->published = grab(1, sizeof *t, e);
-    if (!t) return e->status;
-    *t = (Published){.cut = (int)head[5], .space = (int)head[6], .whole = flags & FLAG_WHOLE,
-                     .begins = flags & FLAG_BEGINS, .n_classes = (int)head[10],
-                     .n_folds = (int)head[11], .n_combining = (int)head[12]};
-    k->vocab = (int)vocab;
-    k->blank = t->space > SPACE_NONE;
-    k->end = (int)end;
-    k->bos = bos < vocab ? (int)bos : -1;
-    k->fix = -1;
-    const unsigned char *at = bytes + PUBLISHED_HEAD;
-    ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
-    at += 12 * (size_t)t->n_classes;
-    if (!e->status) folds_read(t, at, name, e);
-    at += 16 * (size_t)t->n_folds;
-    if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
-    at += 12 * (size_t)t->n_combining;
-    for (unsigned c = 0; c < 128; c++)
-        if (!e->status)
-            t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
-    if (!e->status) tokens_read(k, at, head[13], name, e);
-    at += 3 * (size_t)vocab + head[13];
-    if (!e->status) merges_read(k, at, head[4], name, e);
-    at += 16 * (size_t)head[4];
-    k->hash = number_at(at, TOKENIZER_TAIL);
-    return e->status;
+  if (n < PUBLISHED_HEAD + TOKENIZER_TAIL)
+      return fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name,
+                  PUBLISHED_HEAD, n, HINT);
+  uint32_t head[14];                  /* the 4-byte numbers up to PUBLISHED_HEAD */
+  for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
+  const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
+  if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || head[4] > PUBLISHED_MERGES_MAX)
+      return fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
+                  name, TOKENIZER_VOCAB_MAX, PUBLISHED_MERGES_MAX, (unsigned)vocab,
+                  (unsigned)head[4], HINT);
+  if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name, e))
+      return e->status;
+  if (head[5] < CUT_GPT2 || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
+      flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
+      return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
+                  "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
+                  (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
+  Published *t = k->published = grab(1, sizeof *t, e);
+  if (!t) return e->status;
+  *t = (Published){.cut = (int)head[5], .space = (int)head[6], .whole = flags & FLAG_WHOLE,
+                   .begins = flags & FLAG_BEGINS, .n_classes = (int)head[10],
+                   .n_folds = (int)head[11], .n_combining = (int)head[12]};
+  k->vocab = (int)vocab;
+  k->blank = t->space > SPACE_NONE;
+  k->end = (int)end;
+  k->bos = bos < vocab ? (int)bos : -1;
+  k->fix = -1;
+  const unsigned char *at = bytes + PUBLISHED_HEAD;
+  ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
+  at += 12 * (size_t)t->n_classes;
+  if (!e->status) folds_read(t, at, name, e);
+  at += 16 * (size_t)t->n_folds;
+  if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
+  at += 12 * (size_t)t->n_combining;
+  for (unsigned c = 0; c < 128; c++)
+      if (!e->status)
+          t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
+  if (!e->status) tokens_read(k, at, head[13], name, e);
+  at += 3 * (size_t)vocab + head[13];
+  if (!e->status) merges_read(k, at, head[4], name, e);
+  at += 16 * (size_t)head[4];
+  k->hash = number_at(at, TOKENIZER_TAIL);
+  return e->status;
 }
 
 /* ---- 14.3  Normalising ----------------------------------------------------------------------- */
 
 /* A code point in UTF-8, a stray byte as itself. */
 static int utf8_add(Bytes *out, uint32_t code, Error *e) {
-    char b[4] = {(char)code};
-    return bytes_add(out, b, code < CODE_BYTE ? utf8_put(b, code) : 1, e);
+  char b[4] = {(char)code};
+  return bytes_add(out, b, code < CODE_BYTE ? utf8_put(b, code) : 1, e);
 }
 
 static unsigned combining_class(const Published *t, int32_t code) {
-    return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
+  return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
 }
 
 /* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
  * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
 static int decompose(const Published *t, uint32_t code, Ids *out, Error *e) {
-    int32_t part = (int32_t)code;
-    const Fold *f = fold_of(t, code);
-    if (code - HANGUL < HANGUL_COUNT) {
-        const int32_t s = (int32_t)code - HANGUL;
-        const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
-        return ids_add(out, parts, s % 28 ? 3 : 2, e);
-    }
-    if (!f) return ids_add(out, &part, 1, e);
-    part = (int32_t)f->second;
-    if (!decompose(t, f->first, out, e) && part) ids_add(out, &part, 1, e);
-    return e->status;
+  int32_t part = (int32_t)code;
+  const Fold *f = fold_of(t, code);
+  if (code - HANGUL < HANGUL_COUNT) {
+    const int32_t s = (int32_t)code - HANGUL;
+    const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
+    return ids_add(out, parts, s % 28 ? 3 : 2, e);
+  }
+  if (!f) return ids_add(out, &part, 1, e);
+  part = (int32_t)f->second;
+  if (!decompose(t, f->first, out, e) && part) ids_add(out, &part, 1, e);
+  return e->status;
 }
 
 /* What two code points compose to, -1 when nothing. */
 static int32_t composed(const Published *t, int32_t left, int32_t right) {
-    const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL, tail = right - 0x11A7;
-    if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
-    if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
-    const int64_t pair = pairs_find(&t->joins, left, right);
-    return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
+  const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL, tail = right - 0x11A7;
+  if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
+  if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
+  const int64_t pair = pairs_find(&t->joins, left, right);
+  return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
 }
 
 /* Puts a run of n marks in the order of their classes; equal ones stay as they stood. */
 static int marks_order(const Published *t, int32_t *run, size_t n, Ids *spare, Error *e) {
-    size_t place[257] = {0};
-    spare->size = 0;
-    if (ids_add(spare, run, n, e)) return e->status;
-    for (size_t i = 0; i < n; i++) place[combining_class(t, run[i]) + 1]++;
-    for (int k = 0; k < 256; k++) place[k + 1] += place[k];
-    for (size_t i = 0; i < n; i++) run[place[combining_class(t, spare->at[i])]++] = spare->at[i];
-    return 0;
+  size_t place[257] = {0};
+  spare->size = 0;
+  if (ids_add(spare, run, n, e)) return e->status;
+  for (size_t i = 0; i < n; i++) place[combining_class(t, run[i]) + 1]++;
+  for (int k = 0; k < 256; k++) place[k + 1] += place[k];
+  for (size_t i = 0; i < n; i++) run[place[combining_class(t, spare->at[i])]++] = spare->at[i];
+  return 0;
 }
 
 /* Form NFC of decomposed code points, in place: marks into their order, then each composes with the
  * last starter (class 0) unless one of its class or later, or a starter, is between (Annex 15). */
 static int compose(Scratch *c, Error *e) {
-    const Published *t = c->tokenizer->published;
-    int32_t *codes = c->codes.at;
-    size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
-    for (size_t from = 0, to; from < n; from = to + 1) {
-        for (to = from; to < n && combining_class(t, codes[to]); to++) {}
-        if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
-            return e->status;
-    }
-    unsigned last = 0;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned class = combining_class(t, codes[i]);
-        const bool near = starter != SIZE_MAX && (!last || last < class);
-        const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
-        if (made >= 0) { codes[starter] = made; continue; }
-        if (!class) starter = kept;
-        last = class;
-        codes[kept++] = codes[i];
-    }
-    c->codes.size = kept;
-    return 0;
+  const Published *t = c->tokenizer->published;
+  int32_t *codes = c->codes.at;
+  size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
+  for (size_t from = 0, to; from < n; from = to + 1) {
+    for (to = from; to < n && combining_class(t, codes[to]); to++) {}
+    if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
+        return e->status;
+  }
+  unsigned last = 0;
+  for (size_t i = 0; i < n; i++) {
+    const unsigned class = combining_class(t, codes[i]);
+    const bool near = starter != SIZE_MAX && (!last || last < class);
+    const int32_t made = near ? composed(t, codes[starter], codes[i]) : -1;
+    if (made >= 0) { codes[starter] = made; continue; }
+    if (!class) starter = kept;
+    last = class;
+    codes[kept++] = codes[i];
+  }
+  c->codes.size = kept;
+  return 0;
 }
 
 /* Appends n bytes of text to c->plain in form NFC. Nothing below U+0300 changes, unless one from
  * there on follows: a stretch is one character and all of those after it. */
 static int nfc_add(Scratch *c, const unsigned char *text, size_t n, Error *e) {
-    for (size_t at = 0, from; at < n && !e->status;) {
-        uint32_t code;
-        for (from = at; at < n && text[at] < 0xCC; at++) {}      /* 0xCC begins U+0300 */
-        if (at < n && at > from) do at--; while (at > from && (text[at] & 0xC0) == 0x80);
-        if (bytes_add(&c->plain, text + from, at - from, e) || at == n) break;
-        c->codes.size = 0;
-        do {
-            at += char_at(text + at, n - at, &code);
-            decompose(c->tokenizer->published, code, &c->codes, e);
-        } while (at < n && text[at] >= 0xCC && !e->status);
-        if (!e->status) compose(c, e);
-        for (size_t i = 0; i < c->codes.size && !e->status; i++)
-            utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
-    }
-    return e->status;
+  for (size_t at = 0, from; at < n && !e->status;) {
+    uint32_t code;
+    for (from = at; at < n && text[at] < 0xCC; at++) {}      /* 0xCC begins U+0300 */
+    if (at < n && at > from) do at--; while (at > from && (text[at] & 0xC0) == 0x80);
+    if (bytes_add(&c->plain, text + from, at - from, e) || at == n) break;
+    c->codes.size = 0;
+    do {
+      at += char_at(text + at, n - at, &code);
+      decompose(c->tokenizer->published, code, &c->codes, e);
+    } while (at < n && text[at] >= 0xCC && !e->status);
+    if (!e->status) compose(c, e);
+    for (size_t i = 0; i < c->codes.size && !e->status; i++)
+        utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
+  }
+  return e->status;
 }
 
 /* Fills c->plain with a blank, and n bytes of text as step 2 above makes them. */
 static int normalise(Scratch *c, const unsigned char *text, size_t n, Error *e) {
-    const Published *t = c->tokenizer->published;
-    c->plain.size = 0;
-    if (bytes_add(&c->plain, " ", 1, e)) return e->status;
-    if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
-    if (t->space == SPACE_PLAIN) return 0;
-    unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
-    while (s < end) {
-        const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
-        *to++ = sign ? ' ' : *s;
-        s += sign ? 3 : 1;
-    }
-    c->plain.size = (size_t)(to - c->plain.at);
-    return 0;
+  const Published *t = c->tokenizer->published;
+  c->plain.size = 0;
+  if (bytes_add(&c->plain, " ", 1, e)) return e->status;
+  if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
+  if (t->space == SPACE_PLAIN) return 0;
+  unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
+  while (s < end) {
+    const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
+    *to++ = sign ? ' ' : *s;
+    s += sign ? 3 : 1;
+  }
+  c->plain.size = (size_t)(to - c->plain.at);
+  return 0;
 }
 
 /* ---- 14.4  Encoding -------------------------------------------------------------------------- */
 
 /* Room for a piece of n bytes. */
 static int scratch_room(Scratch *c, size_t n, Error *e) {
-    if (n <= c->room) return 0;
-    size_t room = c->room ? c->room : PIECE_MAX;
-    while (room < n) room *= 2;
-    if (n > INT32_MAX)
-        return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
-                    (long)INT32_MAX, n);
-    free(c->link); free(c->heap);
-    c->link = grab((idx)room, sizeof *c->link, e);
-    c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
-    c->room = e->status ? 0 : room;
-    return e->status;
+  if (n <= c->room) return 0;
+  size_t room = c->room ? c->room : PIECE_MAX;
+  while (room < n) room *= 2;
+  if (n > INT32_MAX)
+      return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
+                  (long)INT32_MAX, n);
+  free(c->link); free(c->heap);
+  c->link = grab((idx)room, sizeof *c->link, e);
+  c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
+  c->room = e->status ? 0 : room;
+  return e->status;
 }
 
 /* The heap's keys are rank << 32 | place, so that the lowest is what comes next. A merge takes its
  * own key out and puts in two at most: 2 room keys are enough. */
 static void heap_add(Scratch *c, uint64_t key) {
-    size_t at = c->joins++;
-    for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
-        c->heap[at] = c->heap[(at - 1) / 2];
-    c->heap[at] = key;
+  size_t at = c->joins++;
+  for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
+      c->heap[at] = c->heap[(at - 1) / 2];
+  c->heap[at] = key;
 }
 
 static uint64_t heap_take(Scratch *c) {
-    const uint64_t least = c->heap[0], key = c->heap[--c->joins];
-    size_t at = 0;
-    for (size_t next; (next = 2 * at + 1) < c->joins; at = next) {
-        if (next + 1 < c->joins && c->heap[next + 1] < c->heap[next]) next++;
-        if (c->heap[next] >= key) break;
-        c->heap[at] = c->heap[next];
-    }
-    c->heap[at] = key;
-    return least;
+  const uint64_t least = c->heap[0], key = c->heap[--c->joins];
+  size_t at = 0;
+  for (size_t next; (next = 2 * at + 1) < c->joins; at = next) {
+    if (next + 1 < c->joins && c->heap[next + 1] < c->heap[next]) next++;
+    if (c->heap[next] >= key) break;
+    c->heap[at] = c->heap[next];
+  }
+  c->heap[at] = key;
+  return least;
 }
 
 /* Notes whether symbol i and the next one are a merge. */
 static void link_join(Scratch *c, int32_t i) {
-    const Tokenizer *k = c->tokenizer;
-    Link *l = &c->link[i];
-    l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&k->merges, l->id, c->link[l->after].id);
-    if (l->join >= 0) heap_add(c, (uint64_t)k->published->made[l->join].rank << 32 | (uint32_t)i);
+  const Tokenizer *k = c->tokenizer;
+  Link *l = &c->link[i];
+  l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&k->merges, l->id, c->link[l->after].id);
+  if (l->join >= 0) heap_add(c, (uint64_t)k->published->made[l->join].rank << 32 | (uint32_t)i);
 }
 
 /* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. */
 static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
-    const Published *t = c->tokenizer->published;
-    int32_t count = 0;
-    for (size_t at = 0, length; at < n; at += length) {
-        int32_t id = -1;
-        uint32_t code;
-        length = 1;
-        if (t->cut == CUT_BESIDE) {
-            length = char_at(piece + at, n - at, &code);
-            id = token_find(c->tokenizer, piece + at, length);
-        }
-        for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
-            c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
-                                    .before = count - 1, .after = count + 1};
+  const Published *t = c->tokenizer->published;
+  int32_t count = 0;
+  for (size_t at = 0, length; at < n; at += length) {
+    int32_t id = -1;
+    uint32_t code;
+    length = 1;
+    if (t->cut == CUT_BESIDE) {
+      length = char_at(piece + at, n - at, &code);
+      id = token_find(c->tokenizer, piece + at, length);
     }
-    c->link[count - 1].after = -1;
-    return count;
+    for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
+        c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
+                                .before = count - 1, .after = count + 1};
+  }
+  c->link[count - 1].after = -1;
+  return count;
 }
 
 /* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
  * gone, or joins at another rank since, is passed over. */
 static int published_piece(Encoder *encoder, const unsigned char *piece, size_t n, Ids *out,
                            Error *e) {
-    Scratch *c = encoder->scratch;
-    const Published *t = c->tokenizer->published;
-    const int32_t whole = t->whole ? token_find(c->tokenizer, piece, n) : -1;
-    if (whole >= 0) return ids_add(out, &whole, 1, e);
-    if (scratch_room(c, n, e)) return e->status;
-    const int32_t count = piece_symbols(c, piece, n);
-    c->joins = 0;
-    for (int32_t i = 0; i < count; i++) link_join(c, i);
-    while (c->joins) {
-        const uint64_t key = heap_take(c);
-        const int32_t i = (int32_t)(key & UINT32_MAX);
-        Link *l = &c->link[i];
-        if (l->join < 0 || (uint64_t)t->made[l->join].rank != key >> 32) continue;
-        Link *gone = &c->link[l->after];
-        l->id = t->made[l->join].id;
-        l->after = gone->after;
-        gone->join = -1;
-        if (l->after >= 0) c->link[l->after].before = i;
-        link_join(c, i);
-        if (l->before >= 0) link_join(c, l->before);
-    }
-    for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
-        ids_add(out, &c->link[i].id, 1, e);
-    return e->status;
+  Scratch *c = encoder->scratch;
+  const Published *t = c->tokenizer->published;
+  const int32_t whole = t->whole ? token_find(c->tokenizer, piece, n) : -1;
+  if (whole >= 0) return ids_add(out, &whole, 1, e);
+  if (scratch_room(c, n, e)) return e->status;
+  const int32_t count = piece_symbols(c, piece, n);
+  c->joins = 0;
+  for (int32_t i = 0; i < count; i++) link_join(c, i);
+  while (c->joins) {
+    const uint64_t key = heap_take(c);
+    const int32_t i = (int32_t)(key & UINT32_MAX);
+    Link *l = &c->link[i];
+    if (l->join < 0 || (uint64_t)t->made[l->join].rank != key >> 32) continue;
+    Link *gone = &c->link[l->after];
+    l->id = t->made[l->join].id;
+    l->after = gone->after;
+    gone->join = -1;
+    if (l->after >= 0) c->link[l->after].before = i;
+    link_join(c, i);
+    if (l->before >= 0) link_join(c, l->before);
+  }
+  for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
+      ids_add(out, &c->link[i].id, 1, e);
+  return e->status;
 }
 
 /* Looks for the first mark of a tree in n bytes: of those that begin there, the longest. Returns
  * its length, 0 when there is none; *before is how many bytes come before it, *id its token. */
 static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, size_t *before,
                         int32_t *id) {
-    size_t best = 0;
-    *before = n;
-    for (size_t from = 0; tree->size && from < n && !best; from++) {
-        int64_t node = -1;
-        for (size_t at = from; at < n; at++) {
-            node = pairs_find(tree, (int32_t)(node + 1), text[at]);
-            if (node < 0) break;
-            if (!tree->at[node].last) continue;
-            best = at + 1 - from;
-            *before = from;
-            *id = (int32_t)tree->at[node].last - 1;
-        }
+  size_t best = 0;
+  *before = n;
+  for (size_t from = 0; tree->size && from < n && !best; from++) {
+    int64_t node = -1;
+    for (size_t at = from; at < n; at++) {
+      node = pairs_find(tree, (int32_t)(node + 1), text[at]);
+      if (node < 0) break;
+      if (!tree->at[node].last) continue;
+      best = at + 1 - from;
+      *before = from;
+      *id = (int32_t)tree->at[node].last - 1;
     }
-    return best;
+  }
+  return best;
 }
 
 /* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
 static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool first, Ids *out,
                           Error *e) {
-    const Published *t = c->tokenizer->published;
-    if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
-        return pieces_encode(c->encoder, text, n, out, e);
-    if (normalise(c, text, n, e)) return e->status;
-    size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
-    for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
-        unsigned char *run = c->plain.at + at;
-        int32_t id;
-        length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
-        /* what stands before the run has been encoded: its place may take a blank */
-        const bool blank = before && run[0] != ' ' &&
-                           (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
-                                                         at == 1));
-        if (blank) run[-1] = ' ';
-        if (!pieces_encode(c->encoder, run - blank, before + blank, out, e) && length)
-            ids_add(out, &id, 1, e);
-    }
-    return e->status;
+  const Published *t = c->tokenizer->published;
+  if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
+      return pieces_encode(c->encoder, text, n, out, e);
+  if (normalise(c, text, n, e)) return e->status;
+  size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
+  for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
+    unsigned char *run = c->plain.at + at;
+    int32_t id;
+    length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
+    /* what stands before the run has been encoded: its place may take a blank */
+    const bool blank = before && run[0] != ' ' &&
+                       (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
+                                                     at == 1));
+    if (blank) run[-1] = ' ';
+    if (!pieces_encode(c->encoder, run - blank, before + blank, out, e) && length)
+        ids_add(out, &id, 1, e);
+  }
+  return e->status;
 }
 
 /* Appends the ids of a whole text to out. */
 static int published_encode(Encoder *encoder, const unsigned char *text, size_t n, Ids *out,
                             Error *e) {
-    if (!encoder->scratch && !(encoder->scratch = grab(1, sizeof(Scratch), e))) return e->status;
-    Scratch *c = encoder->scratch;
-    c->tokenizer = encoder->tokenizer;
-    c->encoder = encoder;
-    for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
-        int32_t id;
-        length = mark_find(&c->tokenizer->published->marks[0], text + at, n - at, &before, &id);
-        if (before) stretch_encode(c, text + at, before, at == 0, out, e);
-        if (length) ids_add(out, &id, 1, e);
-    }
-    return e->status;
+  if (!encoder->scratch && !(encoder->scratch = grab(1, sizeof(Scratch), e))) return e->status;
+  Scratch *c = encoder->scratch;
+  c->tokenizer = encoder->tokenizer;
+  c->encoder = encoder;
+  for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
+    int32_t id;
+    length = mark_find(&c->tokenizer->published->marks[0], text + at, n - at, &before, &id);
+    if (before) stretch_encode(c, text + at, before, at == 0, out, e);
+    if (length) ids_add(out, &id, 1, e);
+  }
+  return e->status;
 }
 
 /* Frees an encoder's scratch. */
 static void published_done(Encoder *encoder) {
-    Scratch *c = encoder->scratch;
-    free(c->link); free(c->heap); bytes_free(&c->plain); ids_free(&c->codes);
-    ids_free(&c->spare); free(c);
+  Scratch *c = encoder->scratch;
+  free(c->link); free(c->heap); bytes_free(&c->plain); ids_free(&c->codes);
+  ids_free(&c->spare); free(c);
 }
 
 static const TokenizerKind PUBLISHED_TOKENIZERS = {
-    .read = published_read, .close = published_close, .encode = published_encode,
-    .done = published_done, .cut = published_cut, .piece = published_piece};
+  .read = published_read, .close = published_close, .encode = published_encode,
+  .done = published_done, .cut = published_cut, .piece = published_piece};
 
 /* -------------------------------------------------------------------------------------------------
  * 15  Tokenizers, read
@@ -3326,216 +3326,216 @@ enum { PIECE_NORMAL = 1, PIECE_UNKNOWN, PIECE_CONTROL, PIECE_USER, PIECE_UNUSED,
 enum { BEGINS_YES = 1, BEGINS_NO = 2 };
 
 typedef struct Token {
-    uint32_t at, size;           /* its published spelling, in names */
-    uint32_t bytes;              /* and sink's, in spelt behind those before it */
-    float score;
-    unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
+  uint32_t at, size;           /* its published spelling, in names */
+  uint32_t bytes;              /* and sink's, in spelt behind those before it */
+  float score;
+  unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
 } Token;
 
 typedef struct Join { int32_t left, right, made; float score; } Join;
 
 /* A tokenizer on its way from one format to the other. */
 typedef struct Making {
-    const char *name;            /* the file, for errors */
-    Token *entry;                /* [room] by id */
-    int vocab, room;
-    Bytes names, spelt;
-    Spelling *sorted;            /* [n_sorted] published spellings, after names_sort */
-    int n_sorted;
-    Bytes join;                  /* Join [joins] */
-    size_t joins;
-    int cut, space, begins;      /* begins: 0 not told, BEGINS_* */
-    int32_t end, bos;            /* -1: not told */
-    bool whole, nfc, scored;
-    bool blank;                  /* the normalizer puts a space before a run too */
+  const char *name;            /* the file, for errors */
+  Token *entry;                /* [room] by id */
+  int vocab, room;
+  Bytes names, spelt;
+  Spelling *sorted;            /* [n_sorted] published spellings, after names_sort */
+  int n_sorted;
+  Bytes join;                  /* Join [joins] */
+  size_t joins;
+  int cut, space, begins;      /* begins: 0 not told, BEGINS_* */
+  int32_t end, bos;            /* -1: not told */
+  bool whole, nfc, scored;
+  bool blank;                  /* the normalizer puts a space before a run too */
 } Making;
 
 static void making_free(Making *m) {
-    free(m->entry); free(m->sorted); bytes_free(&m->join); bytes_free(&m->names);
-    bytes_free(&m->spelt);
-    *m = (Making){0};
+  free(m->entry); free(m->sorted); bytes_free(&m->join); bytes_free(&m->names);
+  bytes_free(&m->spelt);
+  *m = (Making){0};
 }
 
 static int refuse(const Making *m, const char *what, Error *e) {
-    return fail(e, 1, "%s: expected a tokenizer that sink can be, found %s. Try: ids made "
-                      "elsewhere, sink eval --ids FILE", m->name, what);
+  return fail(e, 1, "%s: expected a tokenizer that sink can be, found %s. Try: ids made "
+                    "elsewhere, sink eval --ids FILE", m->name, what);
 }
 
 /* Gives token id its published spelling; an id that has one keeps it only when it is the same. */
 static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigned char kind,
                      Error *e) {
-    if (id >= TOKENIZER_VOCAB_MAX || n > TOKEN_LENGTH_MAX)
-        return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
-                          "ids made elsewhere, sink eval --ids FILE", m->name, TOKENIZER_VOCAB_MAX,
-                    TOKEN_LENGTH_MAX, (unsigned long long)id, n);
-    if ((int)id >= m->room) {
-        int room = m->room ? m->room : 1024;
-        while (room <= (int)id) room *= 2;
-        Token *more = realloc(m->entry, (size_t)room * sizeof *more);
-        if (!more) return fail(e, 1, "%s: no memory for %d tokens. Try: a larger machine", m->name,
-                               room);
-        m->entry = more;
-        while (m->room < room) m->entry[m->room++] = (Token){.kind = KINDS_COUNT};
-    }
-    Token *x = &m->entry[id];
-    if (x->kind == KINDS_COUNT) {
-        *x = (Token){.at = (uint32_t)m->names.size, .size = (uint32_t)n};
-        bytes_add(&m->names, text, n, e);
-    } else if (x->size != n || memcmp(m->names.at + x->at, text, n))
-        return fail(e, 1, "%s: expected one token of id %llu, found two. Try: another copy of it",
-                    m->name, (unsigned long long)id);
-    if ((int)id >= m->vocab) m->vocab = (int)id + 1;
-    x->kind = kind;
-    return e->status;
+  if (id >= TOKENIZER_VOCAB_MAX || n > TOKEN_LENGTH_MAX)
+      return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
+                        "ids made elsewhere, sink eval --ids FILE", m->name, TOKENIZER_VOCAB_MAX,
+                  TOKEN_LENGTH_MAX, (unsigned long long)id, n);
+  if ((int)id >= m->room) {
+    int room = m->room ? m->room : 1024;
+    while (room <= (int)id) room *= 2;
+    Token *more = realloc(m->entry, (size_t)room * sizeof *more);
+    if (!more) return fail(e, 1, "%s: no memory for %d tokens. Try: a larger machine", m->name,
+                           room);
+    m->entry = more;
+    while (m->room < room) m->entry[m->room++] = (Token){.kind = KINDS_COUNT};
+  }
+  Token *x = &m->entry[id];
+  if (x->kind == KINDS_COUNT) {
+    *x = (Token){.at = (uint32_t)m->names.size, .size = (uint32_t)n};
+    bytes_add(&m->names, text, n, e);
+  } else if (x->size != n || memcmp(m->names.at + x->at, text, n))
+      return fail(e, 1, "%s: expected one token of id %llu, found two. Try: another copy of it",
+                  m->name, (unsigned long long)id);
+  if ((int)id >= m->vocab) m->vocab = (int)id + 1;
+  x->kind = kind;
+  return e->status;
 }
 
 /* Makes published spellings findable; each may stand once. Entries beyond the vocabulary of the
  * model, its added tokens, are among them. */
 static int names_sort(Making *m, Error *e) {
-    free(m->sorted);
-    m->sorted = grab(m->vocab, sizeof *m->sorted, e);
-    m->n_sorted = 0;
-    for (int id = 0; id < m->vocab && !e->status; id++) {
-        const Token *x = &m->entry[id];
-        if (x->kind != KINDS_COUNT)
-            m->sorted[m->n_sorted++] = (Spelling){m->names.at + x->at, x->size, id};
-    }
-    if (e->status) return e->status;
-    const Spelling *two = spelt_twice(m->sorted, (size_t)m->n_sorted);
-    if (!two) return 0;
-    return fail(e, 1, "%s: expected tokens spelt differently, found %d and %d alike. Try: another "
-                      "copy of it", m->name, two[0].id, two[1].id);
+  free(m->sorted);
+  m->sorted = grab(m->vocab, sizeof *m->sorted, e);
+  m->n_sorted = 0;
+  for (int id = 0; id < m->vocab && !e->status; id++) {
+    const Token *x = &m->entry[id];
+    if (x->kind != KINDS_COUNT)
+        m->sorted[m->n_sorted++] = (Spelling){m->names.at + x->at, x->size, id};
+  }
+  if (e->status) return e->status;
+  const Spelling *two = spelt_twice(m->sorted, (size_t)m->n_sorted);
+  if (!two) return 0;
+  return fail(e, 1, "%s: expected tokens spelt differently, found %d and %d alike. Try: another "
+                    "copy of it", m->name, two[0].id, two[1].id);
 }
 
 static int32_t name_find(const Making *m, const void *text, size_t n) {
-    const Spelling key = {text, n, 0};
-    const Spelling *s = m->n_sorted ? bsearch(&key, m->sorted, (size_t)m->n_sorted, sizeof key,
-                                              by_spelling) : NULL;
-    return s ? s->id : -1;
+  const Spelling key = {text, n, 0};
+  const Spelling *s = m->n_sorted ? bsearch(&key, m->sorted, (size_t)m->n_sorted, sizeof key,
+                                            by_spelling) : NULL;
+  return s ? s->id : -1;
 }
 
 static int join_add(Making *m, int32_t left, int32_t right, int32_t made, float score, Error *e) {
-    const Join x = {left, right, made, score};
-    m->joins++;
-    return bytes_add(&m->join, &x, sizeof x, e);
+  const Join x = {left, right, made, score};
+  m->joins++;
+  return bytes_add(&m->join, &x, sizeof x, e);
 }
 
 /* A merge of a file that lists them: two spellings. A merge of what no text is made of, or into it,
  * can never happen and is left out. Lists are in order of rank, which falling scores repeat. */
 static int merge_named(Making *m, const char *left, size_t l, const char *right, size_t r,
                        Error *e) {
-    char both[2 * TOKEN_LENGTH_MAX];             /* no token that is found is longer */
-    const int32_t a = name_find(m, left, l), b = name_find(m, right, r);
-    const bool found = a >= 0 && b >= 0;
-    if (found) { memcpy(both, left, l); memcpy(both + l, right, r); }
-    const int32_t ab = found ? name_find(m, both, l + r) : -1;
-    if (ab < 0)
-        return fail(e, 1, "%s: expected merge %zu of tokens into a token, found \"%.*s\" and "
-                          "\"%.*s\". Try: the vocabulary that belongs to it", m->name, m->joins,
-                    l < 40 ? (int)l : 40, left, r < 40 ? (int)r : 40, right);
-    const Token *x = m->entry;
-    if (x[a].kind != KIND_TEXT || x[b].kind != KIND_TEXT || x[ab].kind != KIND_TEXT) return 0;
-    return join_add(m, a, b, ab, -(float)m->joins, e);
+  char both[2 * TOKEN_LENGTH_MAX];             /* no token that is found is longer */
+  const int32_t a = name_find(m, left, l), b = name_find(m, right, r);
+  const bool found = a >= 0 && b >= 0;
+  if (found) { memcpy(both, left, l); memcpy(both + l, right, r); }
+  const int32_t ab = found ? name_find(m, both, l + r) : -1;
+  if (ab < 0)
+      return fail(e, 1, "%s: expected merge %zu of tokens into a token, found \"%.*s\" and "
+                        "\"%.*s\". Try: the vocabulary that belongs to it", m->name, m->joins,
+                  l < 40 ? (int)l : 40, left, r < 40 ? (int)r : 40, right);
+  const Token *x = m->entry;
+  if (x[a].kind != KIND_TEXT || x[b].kind != KIND_TEXT || x[ab].kind != KIND_TEXT) return 0;
+  return join_add(m, a, b, ab, -(float)m->joins, e);
 }
 
 /* The byte of a letter of GPT-2's alphabet (9), -1 for another character. */
 static int byte_of(uint32_t letter) {
-    for (int b = 0; b < 256; b++) if (letter_of(b) == (int)letter) return b;
-    return -1;
+  for (int b = 0; b < 256; b++) if (letter_of(b) == (int)letter) return b;
+  return -1;
 }
 
 /* A spelling in that alphabet as its bytes; returns how many, 0 when it has another character. */
 static size_t letters_spell(const unsigned char *s, size_t n, unsigned char *out) {
-    size_t size = 0;
-    for (size_t at = 0; at < n;) {
-        uint32_t letter = s[at++];
-        if (letter >= 0xE0) return 0;
-        if (letter >= 0x80) letter = (letter & 0x1F) << 6 | (s[at++] & 0x3F);
-        const int byte = byte_of(letter);
-        if (byte < 0) return 0;
-        out[size++] = (unsigned char)byte;
-    }
-    return size;
+  size_t size = 0;
+  for (size_t at = 0; at < n;) {
+    uint32_t letter = s[at++];
+    if (letter >= 0xE0) return 0;
+    if (letter >= 0x80) letter = (letter & 0x1F) << 6 | (s[at++] & 0x3F);
+    const int byte = byte_of(letter);
+    if (byte < 0) return 0;
+    out[size++] = (unsigned char)byte;
+  }
+  return size;
 }
 
 /* A spelling with SentencePiece's sign as a space; its length, 0 when it has a space of its own. */
 static size_t signs_spell(const unsigned char *s, size_t n, unsigned char *out) {
-    size_t size = 0;
-    for (size_t at = 0; at < n; size++) {
-        const bool sign = n - at >= 3 && !memcmp(s + at, SIGN, 3);
-        if (s[at] == ' ') return 0;
-        out[size] = sign ? ' ' : s[at];
-        at += sign ? 3 : 1;
-    }
-    return size;
+  size_t size = 0;
+  for (size_t at = 0; at < n; size++) {
+    const bool sign = n - at >= 3 && !memcmp(s + at, SIGN, 3);
+    if (s[at] == ' ') return 0;
+    out[size] = sign ? ' ' : s[at];
+    at += sign ? 3 : 1;
+  }
+  return size;
 }
 
 /* <0x00> to <0xFF>. */
 static bool is_byte_piece(const char *s, size_t n, unsigned *byte) {
-    static const char DIGITS[] = "0123456789ABCDEF";
-    if (n != 6 || memcmp(s, "<0x", 3) || s[5] != '>') return false;
-    const char *high = memchr(DIGITS, s[3], 16), *low = memchr(DIGITS, s[4], 16);
-    if (!high || !low) return false;
-    *byte = (unsigned)(high - DIGITS) << 4 | (unsigned)(low - DIGITS);
-    return true;
+  static const char DIGITS[] = "0123456789ABCDEF";
+  if (n != 6 || memcmp(s, "<0x", 3) || s[5] != '>') return false;
+  const char *high = memchr(DIGITS, s[3], 16), *low = memchr(DIGITS, s[4], 16);
+  if (!high || !low) return false;
+  *byte = (unsigned)(high - DIGITS) << 4 | (unsigned)(low - DIGITS);
+  return true;
 }
 
 /* Spells every token as sink does. What no text can give becomes a name. */
 static int entries_spell(Making *m, Error *e) {
-    for (int id = 0; id < m->vocab && !e->status; id++) {
-        Token *x = &m->entry[id];
-        if (x->kind == KINDS_COUNT) *x = (Token){.kind = KIND_NAME};
-        const unsigned char *s = m->names.at + x->at;
-        unsigned char out[TOKEN_LENGTH_MAX + 1] = " ";
-        unsigned byte;
-        size_t n = x->size;
-        if (x->kind == KIND_BYTE) {
-            if (!is_byte_piece((const char *)s, n, &byte))
-                return refuse(m, "a byte without its name", e);
-            out[0] = (unsigned char)byte;
-            n = 1;
-        } else if (x->kind == KIND_TEXT)
-            n = m->cut == CUT_BESIDE ? signs_spell(s, n, out) : letters_spell(s, n, out);
-        else if (x->kind == KIND_RUN && m->cut == CUT_BESIDE)
-            n = m->blank + signs_spell(s, n, out + m->blank);
-        else if (n) memcpy(out, s, n);
-        if (!n) x->kind = KIND_NAME;
-        x->bytes = n ? (uint32_t)n : x->size;
-        bytes_add(&m->spelt, n ? out : s, x->bytes, e);
-    }
-    return e->status;
+  for (int id = 0; id < m->vocab && !e->status; id++) {
+    Token *x = &m->entry[id];
+    if (x->kind == KINDS_COUNT) *x = (Token){.kind = KIND_NAME};
+    const unsigned char *s = m->names.at + x->at;
+    unsigned char out[TOKEN_LENGTH_MAX + 1] = " ";
+    unsigned byte;
+    size_t n = x->size;
+    if (x->kind == KIND_BYTE) {
+      if (!is_byte_piece((const char *)s, n, &byte))
+          return refuse(m, "a byte without its name", e);
+      out[0] = (unsigned char)byte;
+      n = 1;
+    } else if (x->kind == KIND_TEXT)
+        n = m->cut == CUT_BESIDE ? signs_spell(s, n, out) : letters_spell(s, n, out);
+    else if (x->kind == KIND_RUN && m->cut == CUT_BESIDE)
+        n = m->blank + signs_spell(s, n, out + m->blank);
+    else if (n) memcpy(out, s, n);
+    if (!n) x->kind = KIND_NAME;
+    x->bytes = n ? (uint32_t)n : x->size;
+    bytes_add(&m->spelt, n ? out : s, x->bytes, e);
+  }
+  return e->status;
 }
 
 static int by_score(const void *a, const void *b) {
-    const Join *x = a, *y = b;
-    if (x->score != y->score) return x->score < y->score ? 1 : -1;
-    return x->made != y->made ? (x->made > y->made) - (x->made < y->made)
-                              : (x->left > y->left) - (x->left < y->left);
+  const Join *x = a, *y = b;
+  if (x->score != y->score) return x->score < y->score ? 1 : -1;
+  return x->made != y->made ? (x->made > y->made) - (x->made < y->made)
+                            : (x->left > y->left) - (x->left < y->left);
 }
 
 /* The merges of pieces with scores, once all are read. A piece one character of which is no piece
  * could be reached there, and not here. */
 static int joins_of_scores(Making *m, Error *e) {
-    if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
-    for (int id = 0; id < m->vocab && !e->status; id++) {
-        const Token *x = &m->entry[id];
-        if (x->kind != KIND_TEXT) continue;
-        const char *s = (const char *)m->names.at + x->at;
-        size_t from = 0;
-        for (size_t at = 1; at <= x->size && !e->status; at++) {
-            if (at < x->size && ((unsigned char)s[at] & 0xC0) == 0x80) continue;
-            const int32_t one = name_find(m, s + from, at - from);
-            if (one < 0 || m->entry[one].kind != KIND_TEXT)
-                return refuse(m, "a piece with a character that is no piece", e);
-            from = at;
-            const int32_t left = name_find(m, s, at), right = name_find(m, s + at, x->size - at);
-            if (at < x->size && left >= 0 && right >= 0 && m->entry[left].kind == KIND_TEXT &&
-                m->entry[right].kind == KIND_TEXT)
-                join_add(m, left, right, id, x->score, e);
-        }
+  if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
+  for (int id = 0; id < m->vocab && !e->status; id++) {
+    const Token *x = &m->entry[id];
+    if (x->kind != KIND_TEXT) continue;
+    const char *s = (const char *)m->names.at + x->at;
+    size_t from = 0;
+    for (size_t at = 1; at <= x->size && !e->status; at++) {
+      if (at < x->size && ((unsigned char)s[at] & 0xC0) == 0x80) continue;
+      const int32_t one = name_find(m, s + from, at - from);
+      if (one < 0 || m->entry[one].kind != KIND_TEXT)
+          return refuse(m, "a piece with a character that is no piece", e);
+      from = at;
+      const int32_t left = name_find(m, s, at), right = name_find(m, s + at, x->size - at);
+      if (at < x->size && left >= 0 && right >= 0 && m->entry[left].kind == KIND_TEXT &&
+          m->entry[right].kind == KIND_TEXT)
+          join_add(m, left, right, id, x->score, e);
     }
-    if (!e->status && m->joins) qsort(m->join.at, m->joins, sizeof(Join), by_score);
-    return e->status;
+  }
+  if (!e->status && m->joins) qsort(m->join.at, m->joins, sizeof(Join), by_score);
+  return e->status;
 }
 
 /* ---- 15.1  tokenizer.json -------------------------------------------------------------------- */
@@ -3547,181 +3547,181 @@ static const char LLAMA3_CUTS[] =
 
 /* A switch of a part, with its value where the part does not say. */
 static bool json_true(const Json *j, const JsonValue *v, const char *key, bool otherwise) {
-    const JsonValue *x = json_get(j, v, key);
-    return x ? x->kind == JSON_TRUE : otherwise;
+  const JsonValue *x = json_get(j, v, key);
+  return x ? x->kind == JSON_TRUE : otherwise;
 }
 
 /* The string of a value, "" for anything else. */
 static const char *json_text(const Json *j, const JsonValue *v) {
-    return json_kind(v, JSON_STRING) ? j->text + v->at : "";
+  return json_kind(v, JSON_STRING) ? j->text + v->at : "";
 }
 
 /* Element i of an array. */
 static const JsonValue *json_at(const Json *j, const JsonValue *v, uint32_t i) {
-    const JsonValue *x = v + 1;
-    while (i--) x = j->at + x->next;
-    return x;
+  const JsonValue *x = v + 1;
+  while (i--) x = j->at + x->next;
+  return x;
 }
 
 /* The list of a part that is a Sequence of others, else NULL. */
 static const JsonValue *sequence(const Json *j, const JsonValue *v, const char *key) {
-    const JsonValue *list = json_get(j, v, key);
-    return json_says(j, v, "type", "Sequence") && json_kind(list, JSON_ARRAY) ? list : NULL;
+  const JsonValue *list = json_get(j, v, key);
+  return json_says(j, v, "type", "Sequence") && json_kind(list, JSON_ARRAY) ? list : NULL;
 }
 
 static int part_refuse(const Making *m, const Json *j, const char *part, const JsonValue *v,
                        Error *e) {
-    char what[160];
-    snprintf(what, sizeof what, "%s \"%.60s\" with values of its own", part,
-             json_text(j, json_get(j, v, "type")));
-    return refuse(m, what, e);
+  char what[160];
+  snprintf(what, sizeof what, "%s \"%.60s\" with values of its own", part,
+           json_text(j, json_get(j, v, "type")));
+  return refuse(m, what, e);
 }
 
 /* The normalizer: none, NFC, SentencePiece's two steps, or several of these. */
 static int normalizer_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
-    const JsonValue *list = sequence(j, v, "normalizers");
-    const bool plain = m->space == SPACE_PLAIN;
-    if (!v) return 0;
-    if (list) {
-        for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next)
-            normalizer_read(m, j, x, e);
-    } else if (plain && json_says(j, v, "type", "NFC")) m->nfc = true;
-    else if (plain && json_says(j, v, "type", "Prepend") && json_says(j, v, "prepend", SIGN))
-        m->space = SPACE_EACH;
-    else if (json_says(j, v, "type", "Replace") && json_says(j, v, "content", SIGN) &&
-             json_says(j, json_get(j, v, "pattern"), "String", " "))
-        m->space = plain ? SPACE_NONE : m->space;
-    else part_refuse(m, j, "normalizer", v, e);
-    return e->status;
+  const JsonValue *list = sequence(j, v, "normalizers");
+  const bool plain = m->space == SPACE_PLAIN;
+  if (!v) return 0;
+  if (list) {
+    for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next)
+        normalizer_read(m, j, x, e);
+  } else if (plain && json_says(j, v, "type", "NFC")) m->nfc = true;
+  else if (plain && json_says(j, v, "type", "Prepend") && json_says(j, v, "prepend", SIGN))
+      m->space = SPACE_EACH;
+  else if (json_says(j, v, "type", "Replace") && json_says(j, v, "content", SIGN) &&
+           json_says(j, json_get(j, v, "pattern"), "String", " "))
+      m->space = plain ? SPACE_NONE : m->space;
+  else part_refuse(m, j, "normalizer", v, e);
+  return e->status;
 }
 
 /* The pre-tokenizer: GPT-2's or LLaMA-3's expression over bytes, or SentencePiece's spaces. */
 static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
-    const JsonValue *list = sequence(j, v, "pretokenizers");
-    const bool pair = list && list->size == 2, plain = m->space == SPACE_PLAIN;
-    const JsonValue *split = pair ? list + 1 : NULL, *bytes = pair ? json_at(j, list, 1) : v;
-    bool known;
-    m->cut = CUT_BESIDE;
-    if (!v && !plain) return 0;
-    if (json_says(j, v, "type", "Metaspace")) {
-        const JsonValue *scheme = json_get(j, v, "prepend_scheme");
-        const bool always = scheme ? json_is(j, scheme, "always")
-                                   : json_true(j, v, "add_prefix_space", true);
-        known = !json_true(j, v, "split", true) && json_says(j, v, "replacement", SIGN);
-        m->space = always ? SPACE_ALWAYS : json_is(j, scheme, "first") ? SPACE_FIRST : SPACE_NONE;
-    } else {
-        m->cut = split ? CUT_LLAMA3 : CUT_GPT2;
-        known = json_says(j, bytes, "type", "ByteLevel") &&
-                !json_true(j, bytes, "add_prefix_space", true) &&
-                json_true(j, bytes, "use_regex", true) == !split &&
-                (!split || (json_says(j, split, "type", "Split") &&
-                            json_says(j, json_get(j, split, "pattern"), "Regex", LLAMA3_CUTS) &&
-                            json_says(j, split, "behavior", "Isolated") &&
-                            !json_true(j, split, "invert", false)));
-    }
-    return plain && known ? 0 : part_refuse(m, j, "pre_tokenizer", v, e);
+  const JsonValue *list = sequence(j, v, "pretokenizers");
+  const bool pair = list && list->size == 2, plain = m->space == SPACE_PLAIN;
+  const JsonValue *split = pair ? list + 1 : NULL, *bytes = pair ? json_at(j, list, 1) : v;
+  bool known;
+  m->cut = CUT_BESIDE;
+  if (!v && !plain) return 0;
+  if (json_says(j, v, "type", "Metaspace")) {
+    const JsonValue *scheme = json_get(j, v, "prepend_scheme");
+    const bool always = scheme ? json_is(j, scheme, "always")
+                               : json_true(j, v, "add_prefix_space", true);
+    known = !json_true(j, v, "split", true) && json_says(j, v, "replacement", SIGN);
+    m->space = always ? SPACE_ALWAYS : json_is(j, scheme, "first") ? SPACE_FIRST : SPACE_NONE;
+  } else {
+    m->cut = split ? CUT_LLAMA3 : CUT_GPT2;
+    known = json_says(j, bytes, "type", "ByteLevel") &&
+            !json_true(j, bytes, "add_prefix_space", true) &&
+            json_true(j, bytes, "use_regex", true) == !split &&
+            (!split || (json_says(j, split, "type", "Split") &&
+                        json_says(j, json_get(j, split, "pattern"), "Regex", LLAMA3_CUTS) &&
+                        json_says(j, split, "behavior", "Isolated") &&
+                        !json_true(j, split, "invert", false)));
+  }
+  return plain && known ? 0 : part_refuse(m, j, "pre_tokenizer", v, e);
 }
 
 /* The post-processor: nothing, or one token in front. */
 static int template_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
-    const JsonValue *list = sequence(j, v, "processors"), *single = json_get(j, v, "single");
-    if (!v || json_says(j, v, "type", "ByteLevel")) return 0;
-    if (list) {
-        for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next)
-            template_read(m, j, x, e);
-        return e->status;
-    }
-    bool known = json_says(j, v, "type", "TemplateProcessing") && json_kind(single, JSON_ARRAY) &&
-                 single->size;
-    const JsonValue *token = known ? json_get(j, single + 1, "SpecialToken") : NULL;
-    known = known && single->size == (token ? 2 : 1) &&
-            json_get(j, json_at(j, single, single->size - 1), "Sequence");
-    if (known && !token) return 0;
-    const char *name = json_text(j, json_get(j, token, "id"));
-    const JsonValue *ids = json_get(j, json_get(j, json_get(j, v, "special_tokens"), name), "ids");
-    uint64_t id = 0;
-    if (!known || !json_kind(ids, JSON_ARRAY) || ids->size != 1 ||
-        !json_count(j, ids + 1, &id) || id >= (uint64_t)m->vocab)
-        return part_refuse(m, j, "post_processor", v, e);
-    m->bos = (int32_t)id;
-    m->begins = BEGINS_YES;
-    return 0;
+  const JsonValue *list = sequence(j, v, "processors"), *single = json_get(j, v, "single");
+  if (!v || json_says(j, v, "type", "ByteLevel")) return 0;
+  if (list) {
+    for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next)
+        template_read(m, j, x, e);
+    return e->status;
+  }
+  bool known = json_says(j, v, "type", "TemplateProcessing") && json_kind(single, JSON_ARRAY) &&
+               single->size;
+  const JsonValue *token = known ? json_get(j, single + 1, "SpecialToken") : NULL;
+  known = known && single->size == (token ? 2 : 1) &&
+          json_get(j, json_at(j, single, single->size - 1), "Sequence");
+  if (known && !token) return 0;
+  const char *name = json_text(j, json_get(j, token, "id"));
+  const JsonValue *ids = json_get(j, json_get(j, json_get(j, v, "special_tokens"), name), "ids");
+  uint64_t id = 0;
+  if (!known || !json_kind(ids, JSON_ARRAY) || ids->size != 1 ||
+      !json_count(j, ids + 1, &id) || id >= (uint64_t)m->vocab)
+      return part_refuse(m, j, "post_processor", v, e);
+  m->bos = (int32_t)id;
+  m->begins = BEGINS_YES;
+  return 0;
 }
 
 /* The added tokens: each is taken out of the text as it is, or after the normalizer. */
 static int added_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
-    if (!v) return 0;
-    if (v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are no list", e);
-    for (const JsonValue *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
-        const JsonValue *content = json_get(j, x, "content");
-        const char *s = json_text(j, content);
-        const bool run = json_true(j, x, "normalized", true);
-        uint64_t id = 0;
-        if (!json_count(j, json_get(j, x, "id"), &id) || !*s)
-            return refuse(m, "an added token without id or content", e);
-        if (json_true(j, x, "single_word", false) || json_true(j, x, "lstrip", false) ||
-            json_true(j, x, "rstrip", false))
-            return refuse(m, "an added token with single_word, lstrip or rstrip", e);
-        for (uint32_t k = 0; run && k < content->size; k++)
-            if ((unsigned char)s[k] >= 0x80 ? m->nfc || m->space != SPACE_PLAIN
-                                            : s[k] == ' ' && m->space != SPACE_PLAIN)
-                return refuse(m, "an added token that its normalizer would change", e);
-        entry_add(m, id, s, content->size, run ? KIND_RUN : KIND_MARK, e);
-    }
-    return e->status;
+  if (!v) return 0;
+  if (v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are no list", e);
+  for (const JsonValue *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
+    const JsonValue *content = json_get(j, x, "content");
+    const char *s = json_text(j, content);
+    const bool run = json_true(j, x, "normalized", true);
+    uint64_t id = 0;
+    if (!json_count(j, json_get(j, x, "id"), &id) || !*s)
+        return refuse(m, "an added token without id or content", e);
+    if (json_true(j, x, "single_word", false) || json_true(j, x, "lstrip", false) ||
+        json_true(j, x, "rstrip", false))
+        return refuse(m, "an added token with single_word, lstrip or rstrip", e);
+    for (uint32_t k = 0; run && k < content->size; k++)
+        if ((unsigned char)s[k] >= 0x80 ? m->nfc || m->space != SPACE_PLAIN
+                                        : s[k] == ' ' && m->space != SPACE_PLAIN)
+            return refuse(m, "an added token that its normalizer would change", e);
+    entry_add(m, id, s, content->size, run ? KIND_RUN : KIND_MARK, e);
+  }
+  return e->status;
 }
 
 /* The pairs of an object from spelling to id. */
 static int vocabulary_read(Making *m, const Json *j, const JsonValue *v, bool bytes, Error *e) {
-    if (!json_kind(v, JSON_OBJECT)) return refuse(m, "no vocabulary", e);
-    for (const JsonValue *key = v + 1; key < j->at + v->next && !e->status;
-         key = j->at + key[1].next) {
-        uint64_t id = 0;
-        unsigned byte;
-        const bool one = bytes && is_byte_piece(j->text + key->at, key->size, &byte);
-        if (!json_count(j, key + 1, &id)) return refuse(m, "an id that is no number", e);
-        entry_add(m, id, j->text + key->at, key->size, one ? KIND_BYTE : KIND_TEXT, e);
-    }
-    return e->status;
+  if (!json_kind(v, JSON_OBJECT)) return refuse(m, "no vocabulary", e);
+  for (const JsonValue *key = v + 1; key < j->at + v->next && !e->status;
+     key = j->at + key[1].next) {
+    uint64_t id = 0;
+    unsigned byte;
+    const bool one = bytes && is_byte_piece(j->text + key->at, key->size, &byte);
+    if (!json_count(j, key + 1, &id)) return refuse(m, "an id that is no number", e);
+    entry_add(m, id, j->text + key->at, key->size, one ? KIND_BYTE : KIND_TEXT, e);
+  }
+  return e->status;
 }
 
 /* The merges: strings with a space between, or lists of two strings. */
 static int merges_listed(Making *m, const Json *j, const JsonValue *v, Error *e) {
-    if (!json_kind(v, JSON_ARRAY)) return refuse(m, "no merges", e);
-    for (const JsonValue *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
-        const char *s = json_text(j, x), *gap = memchr(s, ' ', *s ? x->size : 0);
-        const bool pair = x->kind == JSON_ARRAY && x->size == 2 && x[1].kind == JSON_STRING &&
-                          x[2].kind == JSON_STRING;
-        if (pair) merge_named(m, j->text + x[1].at, x[1].size, j->text + x[2].at, x[2].size, e);
-        else if (gap) merge_named(m, s, (size_t)(gap - s), gap + 1,
-                                  x->size - (size_t)(gap + 1 - s), e);
-        else return refuse(m, "a merge that is no pair", e);
-    }
-    return e->status;
+  if (!json_kind(v, JSON_ARRAY)) return refuse(m, "no merges", e);
+  for (const JsonValue *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
+    const char *s = json_text(j, x), *gap = memchr(s, ' ', *s ? x->size : 0);
+    const bool pair = x->kind == JSON_ARRAY && x->size == 2 && x[1].kind == JSON_STRING &&
+                      x[2].kind == JSON_STRING;
+    if (pair) merge_named(m, j->text + x[1].at, x[1].size, j->text + x[2].at, x[2].size, e);
+    else if (gap) merge_named(m, s, (size_t)(gap - s), gap + 1,
+                              x->size - (size_t)(gap + 1 - s), e);
+    else return refuse(m, "a merge that is no pair", e);
+  }
+  return e->status;
 }
 
 static int json_tokenizer(Making *m, const Json *j, Error *e) {
-    const JsonValue *top = j->at, *model = json_get(j, top, "model"),
-                *type = json_get(j, model, "type");
-    static const char *const EMPTY[] = {"dropout", "continuing_subword_prefix",
-                                        "end_of_word_suffix", NULL};
-    if (!model || (type && !json_is(j, type, "BPE"))) return refuse(m, "a model that is no BPE", e);
-    for (int i = 0; EMPTY[i]; i++) {
-        const JsonValue *x = json_get(j, model, EMPTY[i]);
-        if (x && !json_is(j, x, "")) return refuse(m, EMPTY[i], e);
-    }
-    if (normalizer_read(m, j, json_get(j, top, "normalizer"), e) ||
-        cuts_read(m, j, json_get(j, top, "pre_tokenizer"), e)) return e->status;
-    const bool characters = m->cut == CUT_BESIDE;
-    if (characters && !json_true(j, model, "byte_fallback", false))
-        return refuse(m, "characters without byte_fallback", e);
-    m->whole = json_true(j, model, "ignore_merges", false);
-    m->blank = m->space == SPACE_EACH;
-    if (vocabulary_read(m, j, json_get(j, model, "vocab"), characters, e) ||
-        added_read(m, j, json_get(j, top, "added_tokens"), e) ||
-        template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e) ||
-        entries_spell(m, e)) return e->status;
-    return merges_listed(m, j, json_get(j, model, "merges"), e);
+  const JsonValue *top = j->at, *model = json_get(j, top, "model"),
+              *type = json_get(j, model, "type");
+  static const char *const EMPTY[] = {"dropout", "continuing_subword_prefix",
+                                      "end_of_word_suffix", NULL};
+  if (!model || (type && !json_is(j, type, "BPE"))) return refuse(m, "a model that is no BPE", e);
+  for (int i = 0; EMPTY[i]; i++) {
+    const JsonValue *x = json_get(j, model, EMPTY[i]);
+    if (x && !json_is(j, x, "")) return refuse(m, EMPTY[i], e);
+  }
+  if (normalizer_read(m, j, json_get(j, top, "normalizer"), e) ||
+      cuts_read(m, j, json_get(j, top, "pre_tokenizer"), e)) return e->status;
+  const bool characters = m->cut == CUT_BESIDE;
+  if (characters && !json_true(j, model, "byte_fallback", false))
+      return refuse(m, "characters without byte_fallback", e);
+  m->whole = json_true(j, model, "ignore_merges", false);
+  m->blank = m->space == SPACE_EACH;
+  if (vocabulary_read(m, j, json_get(j, model, "vocab"), characters, e) ||
+      added_read(m, j, json_get(j, top, "added_tokens"), e) ||
+      template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e) ||
+      entries_spell(m, e)) return e->status;
+  return merges_listed(m, j, json_get(j, model, "merges"), e);
 }
 
 /* ---- 15.2  tokenizer.model, llama2.c's file, merges.txt ------------------------------------ */
@@ -3732,165 +3732,165 @@ typedef struct Wire { const unsigned char *at, *end; } Wire;
 typedef struct Field { unsigned number, type; uint64_t value; Wire bytes; } Field;
 
 static bool wire_number(Wire *w, uint64_t *n) {
-    *n = 0;
-    for (unsigned shift = 0; shift < 64 && w->at < w->end; shift += 7) {
-        const unsigned char b = *w->at++;
-        *n |= (uint64_t)(b & 0x7F) << shift;
-        if (b < 0x80) return true;
-    }
-    return false;
+  *n = 0;
+  for (unsigned shift = 0; shift < 64 && w->at < w->end; shift += 7) {
+    const unsigned char b = *w->at++;
+    *n |= (uint64_t)(b & 0x7F) << shift;
+    if (b < 0x80) return true;
+  }
+  return false;
 }
 
 /* The next field; false at the end, where w->at is w->end, and on damage, where it is not. */
 static bool wire_next(Wire *w, Field *f) {
-    const Wire was = *w;
-    uint64_t key;
-    if (w->at == w->end) return false;
-    if (wire_number(w, &key) && key >> 3 <= UINT32_MAX) {
-        *f = (Field){.number = (unsigned)(key >> 3), .type = key & 7};
-        uint64_t n = f->type == 1 ? 8 : f->type == 5 ? 4 : 0;
-        bool good = f->type == 0 ? wire_number(w, &f->value)
-                  : f->type == 2 ? wire_number(w, &n) : n > 0;
-        if (good && n <= (uint64_t)(w->end - w->at)) {
-            f->bytes = (Wire){w->at, w->at + n};
-            if (f->type == 5) f->value = number_at(w->at, 4);
-            w->at += n;
-            return true;
-        }
+  const Wire was = *w;
+  uint64_t key;
+  if (w->at == w->end) return false;
+  if (wire_number(w, &key) && key >> 3 <= UINT32_MAX) {
+    *f = (Field){.number = (unsigned)(key >> 3), .type = key & 7};
+    uint64_t n = f->type == 1 ? 8 : f->type == 5 ? 4 : 0;
+    bool good = f->type == 0 ? wire_number(w, &f->value)
+              : f->type == 2 ? wire_number(w, &n) : n > 0;
+    if (good && n <= (uint64_t)(w->end - w->at)) {
+      f->bytes = (Wire){w->at, w->at + n};
+      if (f->type == 5) f->value = number_at(w->at, 4);
+      w->at += n;
+      return true;
     }
-    *w = was;
-    return false;
+  }
+  *w = was;
+  return false;
 }
 
 static int damage(const Making *m, Error *e) {
-    return fail(e, 1, "%s: expected a tokenizer of SentencePiece, found a damaged one. Try: "
-                      "another copy of it", m->name);
+  return fail(e, 1, "%s: expected a tokenizer of SentencePiece, found a damaged one. Try: "
+                    "another copy of it", m->name);
 }
 
 static int piece_read(Making *m, Wire w, Error *e) {
-    static const unsigned char KINDS[] = {[PIECE_NORMAL] = KIND_TEXT, [PIECE_UNKNOWN] = KIND_MARK,
-                                          [PIECE_CONTROL] = KIND_MARK, [PIECE_USER] = KIND_RUN,
-                                          [PIECE_BYTE] = KIND_BYTE};
-    Wire text = {0}; Field f;
-    uint64_t type = PIECE_NORMAL;
-    float score = 0;
-    while (wire_next(&w, &f)) {
-        if (f.number == 1 && f.type == 2) text = f.bytes;
-        if (f.number == 2 && f.type == 5) score = float_of((uint32_t)f.value);
-        if (f.number == 3 && f.type == 0) type = f.value;
-    }
-    const size_t n = (size_t)(text.end - text.at);
-    if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score))
-        return damage(m, e);
-    if (type < PIECE_NORMAL || type > PIECE_BYTE || type == PIECE_UNUSED)
-        return refuse(m, "a piece of a type that is not used", e);
-    const int id = m->vocab;
-    if (!entry_add(m, (uint64_t)id, text.at, n, KINDS[type], e)) m->entry[id].score = score;
-    return e->status;
+  static const unsigned char KINDS[] = {[PIECE_NORMAL] = KIND_TEXT, [PIECE_UNKNOWN] = KIND_MARK,
+                                        [PIECE_CONTROL] = KIND_MARK, [PIECE_USER] = KIND_RUN,
+                                        [PIECE_BYTE] = KIND_BYTE};
+  Wire text = {0}; Field f;
+  uint64_t type = PIECE_NORMAL;
+  float score = 0;
+  while (wire_next(&w, &f)) {
+    if (f.number == 1 && f.type == 2) text = f.bytes;
+    if (f.number == 2 && f.type == 5) score = float_of((uint32_t)f.value);
+    if (f.number == 3 && f.type == 0) type = f.value;
+  }
+  const size_t n = (size_t)(text.end - text.at);
+  if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score))
+      return damage(m, e);
+  if (type < PIECE_NORMAL || type > PIECE_BYTE || type == PIECE_UNUSED)
+      return refuse(m, "a piece of a type that is not used", e);
+  const int id = m->vocab;
+  if (!entry_add(m, (uint64_t)id, text.at, n, KINDS[type], e)) m->entry[id].score = score;
+  return e->status;
 }
 
 /* The parts of a trainer's and a normalizer's settings that decide ids. */
 static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
-    Field f;
-    enum { MODEL = 3, SUFFIX = 24, FALLBACK = 35, BOS = 41, END = 42 };      /* a trainer's */
-    enum { MAP = 2, PREFIX = 3, TRIMS = 4, ESCAPES = 5 };                    /* a normalizer's */
-    uint64_t x[END + 1] = {[PREFIX] = 1, [TRIMS] = 1, [ESCAPES] = 1, [BOS] = 1, [END] = 2};
-    bool map = false;
-    while (wire_next(&w, &f)) {
-        if (f.number <= END) x[f.number] = f.value;
-        if (f.number == MAP) map = f.bytes.end > f.bytes.at;
-    }
-    if (w.at != w.end) return damage(m, e);
-    if (trainer && (x[MODEL] != 2 || x[SUFFIX] || !x[FALLBACK]))
-        return refuse(m, "a model that is no BPE with bytes to fall back to", e);
-    if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
-        return refuse(m, "a normalizer that changes text", e);
-    if (!trainer) { m->space = x[PREFIX] ? SPACE_EACH : SPACE_NONE; return 0; }
-    m->bos = x[BOS] < TOKENIZER_VOCAB_MAX ? (int32_t)x[BOS] : -1;    /* -1 is 2^64 - 1 here */
-    m->end = x[END] < TOKENIZER_VOCAB_MAX ? (int32_t)x[END] : -1;
-    return 0;
+  Field f;
+  enum { MODEL = 3, SUFFIX = 24, FALLBACK = 35, BOS = 41, END = 42 };      /* a trainer's */
+  enum { MAP = 2, PREFIX = 3, TRIMS = 4, ESCAPES = 5 };                    /* a normalizer's */
+  uint64_t x[END + 1] = {[PREFIX] = 1, [TRIMS] = 1, [ESCAPES] = 1, [BOS] = 1, [END] = 2};
+  bool map = false;
+  while (wire_next(&w, &f)) {
+    if (f.number <= END) x[f.number] = f.value;
+    if (f.number == MAP) map = f.bytes.end > f.bytes.at;
+  }
+  if (w.at != w.end) return damage(m, e);
+  if (trainer && (x[MODEL] != 2 || x[SUFFIX] || !x[FALLBACK]))
+      return refuse(m, "a model that is no BPE with bytes to fall back to", e);
+  if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
+      return refuse(m, "a normalizer that changes text", e);
+  if (!trainer) { m->space = x[PREFIX] ? SPACE_EACH : SPACE_NONE; return 0; }
+  m->bos = x[BOS] < TOKENIZER_VOCAB_MAX ? (int32_t)x[BOS] : -1;    /* -1 is 2^64 - 1 here */
+  m->end = x[END] < TOKENIZER_VOCAB_MAX ? (int32_t)x[END] : -1;
+  return 0;
 }
 
 static int sentencepiece(Making *m, const Bytes *in, Error *e) {
-    Wire w = {in->at, in->at + in->size};
-    Field f;
-    bool trainer = false, normalizer = false;
-    m->cut = CUT_BESIDE;
-    m->begins = BEGINS_YES;
-    m->scored = true;
-    while (!e->status && wire_next(&w, &f)) {
-        if (f.type != 2) continue;
-        if (f.number == 1) piece_read(m, f.bytes, e);
-        if (f.number == 2) { trainer = true; settings_read(m, f.bytes, true, e); }
-        if (f.number == 3) { normalizer = true; settings_read(m, f.bytes, false, e); }
-    }
-    if (!e->status && (w.at != w.end || !m->vocab || !trainer || !normalizer)) damage(m, e);
-    return joins_of_scores(m, e);
+  Wire w = {in->at, in->at + in->size};
+  Field f;
+  bool trainer = false, normalizer = false;
+  m->cut = CUT_BESIDE;
+  m->begins = BEGINS_YES;
+  m->scored = true;
+  while (!e->status && wire_next(&w, &f)) {
+    if (f.type != 2) continue;
+    if (f.number == 1) piece_read(m, f.bytes, e);
+    if (f.number == 2) { trainer = true; settings_read(m, f.bytes, true, e); }
+    if (f.number == 3) { normalizer = true; settings_read(m, f.bytes, false, e); }
+  }
+  if (!e->status && (w.at != w.end || !m->vocab || !trainer || !normalizer)) damage(m, e);
+  return joins_of_scores(m, e);
 }
 
 /* llama2.c's: the length of the longest token; then of each a score (a float), its length and its
  * bytes. Ids 1 and 2 begin and end a text, 3 .. 258 are the bytes; a space stands for the sign. */
 static int llama2c(Making *m, const Bytes *in, Error *e) {
-    m->cut = CUT_BESIDE;
-    m->space = SPACE_EACH;
-    m->begins = BEGINS_YES;
-    m->bos = 1;
-    m->end = 2;
-    size_t at = 4;
-    for (uint64_t id = 0; at < in->size && !e->status; id++) {
-        char s[3 * TOKEN_LENGTH_MAX];
-        unsigned byte;
-        const unsigned char *p = in->at + at;
-        const size_t n = in->size - at >= 8 ? (size_t)number_at(p + 4, 4) : 0;
-        const float score = n ? float_of((uint32_t)number_at(p, 4)) : 0;
-        if (n < 1 || n > TOKEN_LENGTH_MAX || n > in->size - at - 8 || !isfinite(score))
-            return fail(e, 1, "%s: expected a tokenizer of llama2.c, found a damaged one. Try: "
-                              "another copy of it", m->name);
-        size_t size = 0;
-        for (const unsigned char *c = p + 8; c < p + 8 + n; c++)
-            if (*c == ' ') { memcpy(s + size, SIGN, 3); size += 3; }
-            else s[size++] = (char)*c;
-        const bool one = id >= 3 && id < 259 && is_byte_piece(s, size, &byte);
-        if (entry_add(m, id, s, size, id < 3 ? KIND_NAME : one ? KIND_BYTE : KIND_TEXT, e)) break;
-        m->entry[id].score = score;
-        at += 8 + n;
-    }
-    return joins_of_scores(m, e);
+  m->cut = CUT_BESIDE;
+  m->space = SPACE_EACH;
+  m->begins = BEGINS_YES;
+  m->bos = 1;
+  m->end = 2;
+  size_t at = 4;
+  for (uint64_t id = 0; at < in->size && !e->status; id++) {
+    char s[3 * TOKEN_LENGTH_MAX];
+    unsigned byte;
+    const unsigned char *p = in->at + at;
+    const size_t n = in->size - at >= 8 ? (size_t)number_at(p + 4, 4) : 0;
+    const float score = n ? float_of((uint32_t)number_at(p, 4)) : 0;
+    if (n < 1 || n > TOKEN_LENGTH_MAX || n > in->size - at - 8 || !isfinite(score))
+        return fail(e, 1, "%s: expected a tokenizer of llama2.c, found a damaged one. Try: "
+                          "another copy of it", m->name);
+    size_t size = 0;
+    for (const unsigned char *c = p + 8; c < p + 8 + n; c++)
+        if (*c == ' ') { memcpy(s + size, SIGN, 3); size += 3; }
+      else s[size++] = (char)*c;
+    const bool one = id >= 3 && id < 259 && is_byte_piece(s, size, &byte);
+    if (entry_add(m, id, s, size, id < 3 ? KIND_NAME : one ? KIND_BYTE : KIND_TEXT, e)) break;
+    m->entry[id].score = score;
+    at += 8 + n;
+  }
+  return joins_of_scores(m, e);
 }
 
 /* The token that a config names under key, as a string or as an object with its content. */
 static int32_t config_token(const Making *m, const Json *j, const char *key) {
-    const JsonValue *v = json_get(j, j->at, key);
-    if (json_kind(v, JSON_OBJECT)) v = json_get(j, v, "content");
-    return json_kind(v, JSON_STRING) ? name_find(m, j->text + v->at, v->size) : -1;
+  const JsonValue *v = json_get(j, j->at, key);
+  if (json_kind(v, JSON_OBJECT)) v = json_get(j, v, "content");
+  return json_kind(v, JSON_STRING) ? name_find(m, j->text + v->at, v->size) : -1;
 }
 
 /* vocab.json and merges.txt: a line of a comment, then a merge a line. The tokens that
  * tokenizer_config.json calls special are marks; without it GPT-2's one. */
 static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const Json *config,
                   Error *e) {
-    static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
-    m->cut = CUT_GPT2;
-    if (vocabulary_read(m, vocabulary, vocabulary->at, false, e) || names_sort(m, e))
-        return e->status;
-    for (int i = 0; i < 4; i++) {
-        const int32_t id = config->size ? config_token(m, config, MARKS[i])
-                                        : name_find(m, "<|endoftext|>", 13);
-        if (id >= 0) m->entry[id].kind = KIND_MARK;
-    }
-    if (entries_spell(m, e)) return e->status;
-    const char *s = (const char *)merges->at, *end = s + merges->size;
-    for (const char *stop, *next; s < end && !e->status; s = next) {
-        stop = memchr(s, '\n', (size_t)(end - s));
-        next = stop ? stop + 1 : end;
-        if (!stop) stop = end;
-        if (stop > s && stop[-1] == '\r') stop--;
-        if (stop == s || (stop - s > 8 && !memcmp(s, "#version", 8))) continue;
-        const char *gap = memchr(s, ' ', (size_t)(stop - s));
-        if (!gap) return refuse(m, "a merge that is no pair", e);
-        merge_named(m, s, (size_t)(gap - s), gap + 1, (size_t)(stop - gap - 1), e);
-    }
-    return e->status;
+  static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
+  m->cut = CUT_GPT2;
+  if (vocabulary_read(m, vocabulary, vocabulary->at, false, e) || names_sort(m, e))
+      return e->status;
+  for (int i = 0; i < 4; i++) {
+    const int32_t id = config->size ? config_token(m, config, MARKS[i])
+                                    : name_find(m, "<|endoftext|>", 13);
+    if (id >= 0) m->entry[id].kind = KIND_MARK;
+  }
+  if (entries_spell(m, e)) return e->status;
+  const char *s = (const char *)merges->at, *end = s + merges->size;
+  for (const char *stop, *next; s < end && !e->status; s = next) {
+    stop = memchr(s, '\n', (size_t)(end - s));
+    next = stop ? stop + 1 : end;
+    if (!stop) stop = end;
+    if (stop > s && stop[-1] == '\r') stop--;
+    if (stop == s || (stop - s > 8 && !memcmp(s, "#version", 8))) continue;
+    const char *gap = memchr(s, ' ', (size_t)(stop - s));
+    if (!gap) return refuse(m, "a merge that is no pair", e);
+    merge_named(m, s, (size_t)(gap - s), gap + 1, (size_t)(stop - gap - 1), e);
+  }
+  return e->status;
 }
 
 /* ---- 15.3  The folder, and sink's file ------------------------------------------------------- */
@@ -3898,150 +3898,150 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
 /* Which tokens begin and end a text: what tokenizer_config.json says, else the file itself, else
  * the names that published models give them. config may be empty. */
 static int ends_find(Making *m, const Json *config, Error *e) {
-    static const char *const ENDS[] = {"</s>", "<|end_of_text|>", "<|endoftext|>", NULL};
-    static const char *const STARTS[] = {"<s>", "<|begin_of_text|>", "<|startoftext|>",
-                                         "<|endoftext|>", NULL};
-    const int32_t end = config_token(m, config, "eos_token"),
-                  bos = config_token(m, config, "bos_token");
-    if (end >= 0) m->end = end;
-    for (int i = 0; ENDS[i] && m->end < 0; i++) m->end = name_find(m, ENDS[i], strlen(ENDS[i]));
-    if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
-    for (int i = 0; STARTS[i] && m->bos < 0; i++)
-        m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
-    const JsonValue *top = config->at;
-    if (json_true(config, top, "add_bos_token", false)) m->begins = BEGINS_YES;
-    if (!json_true(config, top, "add_bos_token", true)) m->begins = BEGINS_NO;
-    /* how transformers makes its own of a tokenizer.model */
-    if (m->scored && !json_true(config, top, "legacy", true)) m->space = SPACE_FIRST;
-    if (json_true(config, top, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
-    if (m->cut != CUT_BESIDE && json_true(config, top, "add_prefix_space", false))
-        return refuse(m, "add_prefix_space", e);
-    if (m->end < 0 || m->end >= m->vocab) return refuse(m, "no token that ends a text", e);
-    if (m->bos >= m->vocab || (m->bos < 0 && m->begins == BEGINS_YES))
-        return refuse(m, "no token that begins a text", e);
-    return 0;
+  static const char *const ENDS[] = {"</s>", "<|end_of_text|>", "<|endoftext|>", NULL};
+  static const char *const STARTS[] = {"<s>", "<|begin_of_text|>", "<|startoftext|>",
+                                       "<|endoftext|>", NULL};
+  const int32_t end = config_token(m, config, "eos_token"),
+                bos = config_token(m, config, "bos_token");
+  if (end >= 0) m->end = end;
+  for (int i = 0; ENDS[i] && m->end < 0; i++) m->end = name_find(m, ENDS[i], strlen(ENDS[i]));
+  if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
+  for (int i = 0; STARTS[i] && m->bos < 0; i++)
+      m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
+  const JsonValue *top = config->at;
+  if (json_true(config, top, "add_bos_token", false)) m->begins = BEGINS_YES;
+  if (!json_true(config, top, "add_bos_token", true)) m->begins = BEGINS_NO;
+  /* how transformers makes its own of a tokenizer.model */
+  if (m->scored && !json_true(config, top, "legacy", true)) m->space = SPACE_FIRST;
+  if (json_true(config, top, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
+  if (m->cut != CUT_BESIDE && json_true(config, top, "add_prefix_space", false))
+      return refuse(m, "add_prefix_space", e);
+  if (m->end < 0 || m->end >= m->vocab) return refuse(m, "no token that ends a text", e);
+  if (m->bos >= m->vocab || (m->bos < 0 && m->begins == BEGINS_YES))
+      return refuse(m, "no token that begins a text", e);
+  return 0;
 }
 
 /* Runs of unicode.h as the ranges of the file; values are counted from `from`. */
 static uint64_t ranges_write(Bytes *out, const int *runs, size_t n, int from, Error *e) {
-    uint64_t at = 0, ranges = 0;
-    for (size_t i = 0; i < n && !e->status; i += 3, ranges++) {
-        at += (uint64_t)runs[i];
-        bytes_number(out, at, 4, e);
-        at += (uint64_t)runs[i + 1];
-        bytes_number(out, at - 1, 4, e);
-        bytes_number(out, (uint64_t)(runs[i + 2] - from), 4, e);
-    }
-    return ranges;
+  uint64_t at = 0, ranges = 0;
+  for (size_t i = 0; i < n && !e->status; i += 3, ranges++) {
+    at += (uint64_t)runs[i];
+    bytes_number(out, at, 4, e);
+    at += (uint64_t)runs[i + 1];
+    bytes_number(out, at - 1, 4, e);
+    bytes_number(out, (uint64_t)(runs[i + 2] - from), 4, e);
+  }
+  return ranges;
 }
 
 static uint64_t folds_write(Bytes *out, Error *e) {
-    uint64_t code = 0, folds = 0;
-    for (size_t i = 0; i < sizeof FOLDS / sizeof *FOLDS && !e->status; i += 3, folds++) {
-        const int second = FOLDS[i + 2];
-        code += (uint64_t)FOLDS[i];
-        bytes_number(out, code, 4, e);
-        bytes_number(out, (uint64_t)FOLDS[i + 1], 4, e);
-        bytes_number(out, (uint64_t)(second < 0 ? -second : second), 4, e);
-        bytes_number(out, second > 0, 4, e);
-    }
-    return folds;
+  uint64_t code = 0, folds = 0;
+  for (size_t i = 0; i < sizeof FOLDS / sizeof *FOLDS && !e->status; i += 3, folds++) {
+    const int second = FOLDS[i + 2];
+    code += (uint64_t)FOLDS[i];
+    bytes_number(out, code, 4, e);
+    bytes_number(out, (uint64_t)FOLDS[i + 1], 4, e);
+    bytes_number(out, (uint64_t)(second < 0 ? -second : second), 4, e);
+    bytes_number(out, second > 0, 4, e);
+  }
+  return folds;
 }
 
 /* Appends the tokenizer as the file that section 9 describes. */
 static int making_write(const Making *m, Bytes *out, Error *e) {
-    Bytes tables = {0}, tokens = {0}, merges = {0};
-    const uint64_t classes = m->cut == CUT_BESIDE ? 0 :
-        ranges_write(&tables, CLASSES, sizeof CLASSES / sizeof *CLASSES, 1, e);
-    const uint64_t folds = m->nfc ? folds_write(&tables, e) : 0;
-    const uint64_t combining = !m->nfc ? 0 :
-        ranges_write(&tables, COMBINING, sizeof COMBINING / sizeof *COMBINING, 0, e);
-    for (int id = 0; id < m->vocab && !e->status; id++) {
-        bytes_number(&tokens, m->entry[id].kind, 1, e);
-        bytes_number(&tokens, m->entry[id].bytes, 2, e);
-    }
-    uint64_t rank = 0;
-    for (size_t i = 0; i < m->joins && !e->status; i++) {
-        const Join *x = (const Join *)(const void *)m->join.at + i;
-        if (i && x->score != x[-1].score) rank = i;
-        bytes_number(&merges, (uint64_t)x->left, 4, e);
-        bytes_number(&merges, (uint64_t)x->right, 4, e);
-        bytes_number(&merges, (uint64_t)x->made, 4, e);
-        bytes_number(&merges, rank, 4, e);
-    }
-    const uint64_t flags = (m->whole ? 1u : 0u) | (m->begins == BEGINS_YES ? 2u : 0u);
-    const uint64_t head[] = {2, (uint64_t)m->vocab, m->joins, (uint64_t)m->cut, (uint64_t)m->space,
-                             flags, (uint64_t)m->end, m->bos < 0 ? UINT32_MAX : (uint64_t)m->bos,
-                             classes, folds, combining, m->spelt.size};
-    const size_t from = out->size;
-    bytes_add(out, "SINKTOK1", 8, e);
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) bytes_number(out, head[i], 4, e);
-    const Bytes *const parts[] = {&tables, &tokens, &m->spelt, &merges};
-    for (int i = 0; i < 4 && !e->status; i++) bytes_add(out, parts[i]->at, parts[i]->size, e);
-    if (!e->status) bytes_number(out, hash64(0, out->at + from, out->size - from), 8, e);
-    bytes_free(&tables); bytes_free(&tokens); bytes_free(&merges);
-    return e->status;
+  Bytes tables = {0}, tokens = {0}, merges = {0};
+  const uint64_t classes = m->cut == CUT_BESIDE ? 0 :
+    ranges_write(&tables, CLASSES, sizeof CLASSES / sizeof *CLASSES, 1, e);
+  const uint64_t folds = m->nfc ? folds_write(&tables, e) : 0;
+  const uint64_t combining = !m->nfc ? 0 :
+    ranges_write(&tables, COMBINING, sizeof COMBINING / sizeof *COMBINING, 0, e);
+  for (int id = 0; id < m->vocab && !e->status; id++) {
+    bytes_number(&tokens, m->entry[id].kind, 1, e);
+    bytes_number(&tokens, m->entry[id].bytes, 2, e);
+  }
+  uint64_t rank = 0;
+  for (size_t i = 0; i < m->joins && !e->status; i++) {
+    const Join *x = (const Join *)(const void *)m->join.at + i;
+    if (i && x->score != x[-1].score) rank = i;
+    bytes_number(&merges, (uint64_t)x->left, 4, e);
+    bytes_number(&merges, (uint64_t)x->right, 4, e);
+    bytes_number(&merges, (uint64_t)x->made, 4, e);
+    bytes_number(&merges, rank, 4, e);
+  }
+  const uint64_t flags = (m->whole ? 1u : 0u) | (m->begins == BEGINS_YES ? 2u : 0u);
+  const uint64_t head[] = {2, (uint64_t)m->vocab, m->joins, (uint64_t)m->cut, (uint64_t)m->space,
+                           flags, (uint64_t)m->end, m->bos < 0 ? UINT32_MAX : (uint64_t)m->bos,
+                           classes, folds, combining, m->spelt.size};
+  const size_t from = out->size;
+  bytes_add(out, "SINKTOK1", 8, e);
+  for (size_t i = 0; i < sizeof head / sizeof *head; i++) bytes_number(out, head[i], 4, e);
+  const Bytes *const parts[] = {&tables, &tokens, &m->spelt, &merges};
+  for (int i = 0; i < 4 && !e->status; i++) bytes_add(out, parts[i]->at, parts[i]->size, e);
+  if (!e->status) bytes_number(out, hash64(0, out->at + from, out->size - from), 8, e);
+  bytes_free(&tables); bytes_free(&tokens); bytes_free(&merges);
+  return e->status;
 }
 
 /* A file as a tokenizer, by how it begins: JSON; llama2.c's small number; SentencePiece's piece. */
 static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
-    size_t at = 0;
-    while (at < in->size && strchr(" \t\r\n", in->at[at]) && in->at[at]) at++;
-    if (at < in->size && in->at[at] == '{') {
-        Json j = {0};
-        if (!json_read(&j, in->at, in->size, m->name, e)) json_tokenizer(m, &j, e);
-        json_free(&j);
-    } else if (in->size > 4 && number_at(in->at, 4) <= TOKEN_LENGTH_MAX) llama2c(m, in, e);
-    else sentencepiece(m, in, e);
-    return e->status;
+  size_t at = 0;
+  while (at < in->size && strchr(" \t\r\n", in->at[at]) && in->at[at]) at++;
+  if (at < in->size && in->at[at] == '{') {
+    Json j = {0};
+    if (!json_read(&j, in->at, in->size, m->name, e)) json_tokenizer(m, &j, e);
+    json_free(&j);
+  } else if (in->size > 4 && number_at(in->at, 4) <= TOKEN_LENGTH_MAX) llama2c(m, in, e);
+  else sentencepiece(m, in, e);
+  return e->status;
 }
 
 /* The tokenizer of a folder or a file as the bytes of sink's file, appended to out, and read back
  * into *words, which the caller frees. A folder that has none: 0 with nothing in out. */
 static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error *e) {
-    static const char *const NAMES[] = {"tokenizer.json", "tokenizer.model"};
-    char path[1024] = "", merges[1024];
-    Making m = {.name = path, .end = -1, .bos = -1};
-    Json config = {0}, vocabulary = {0}; Bytes in = {0};
-    *words = (Tokenizer){0};
-    FILE *f = fopen(from, "rb");
-    bool found = f && fgetc(f) != EOF;                       /* of a folder nothing can be read */
-    if (f) fclose(f);
-    if (found) path_make(path, e, "%s", from);
-    else if (folder_has(path, from, "tokenizer_config.json", e)) json_load(&config, path, e);
-    for (int i = 0; i < 2 && !found; i++) found = folder_has(path, from, NAMES[i], e);
-    if (found) {
-        if (!e->status && !file_read(path, &in, e)) file_tokenizer(&m, &in, e);
-    } else if (folder_has(path, from, "vocab.json", e)) {
-        found = true;
-        if (!path_make(merges, e, "%s/merges.txt", from) && !e->status &&
-            !json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
-            listed(&m, &vocabulary, &in, &config, e);
-    }
-    if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
-        tokenizer_read(out->at, out->size, path, words, e);
-    making_free(&m); json_free(&config); json_free(&vocabulary); bytes_free(&in);
-    return e->status;
+  static const char *const NAMES[] = {"tokenizer.json", "tokenizer.model"};
+  char path[1024] = "", merges[1024];
+  Making m = {.name = path, .end = -1, .bos = -1};
+  Json config = {0}, vocabulary = {0}; Bytes in = {0};
+  *words = (Tokenizer){0};
+  FILE *f = fopen(from, "rb");
+  bool found = f && fgetc(f) != EOF;                       /* of a folder nothing can be read */
+  if (f) fclose(f);
+  if (found) path_make(path, e, "%s", from);
+  else if (folder_has(path, from, "tokenizer_config.json", e)) json_load(&config, path, e);
+  for (int i = 0; i < 2 && !found; i++) found = folder_has(path, from, NAMES[i], e);
+  if (found) {
+    if (!e->status && !file_read(path, &in, e)) file_tokenizer(&m, &in, e);
+  } else if (folder_has(path, from, "vocab.json", e)) {
+    found = true;
+    if (!path_make(merges, e, "%s/merges.txt", from) && !e->status &&
+        !json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
+        listed(&m, &vocabulary, &in, &config, e);
+  }
+  if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
+      tokenizer_read(out->at, out->size, path, words, e);
+  making_free(&m); json_free(&config); json_free(&vocabulary); bytes_free(&in);
+  return e->status;
 }
 
 /* The same; one that has none is an error. */
 static int tokenizer_named(const char *from, Bytes *out, Tokenizer *words, Error *e) {
-    if (tokenizer_from(from, out, words, e) || out->size) return e->status;
-    return fail(e, 1, "%s: expected tokenizer.json, tokenizer.model, or vocab.json and merges.txt, "
-                      "found none. Try: another folder", from);
+  if (tokenizer_from(from, out, words, e) || out->size) return e->status;
+  return fail(e, 1, "%s: expected tokenizer.json, tokenizer.model, or vocab.json and merges.txt, "
+                    "found none. Try: another folder", from);
 }
 
 /* `hf tokenizer FROM --out FILE`. Prints a line. */
 static int import_tokenizer(const char *from, const char *out, Error *e) {
-    static const char *const CUT_NAMES[CUTS_COUNT] = {NULL, "gpt2", "llama3", "beside"};
-    Bytes file = {0}; Tokenizer t;
-    if (!tokenizer_named(from, &file, &t, e) && !file_ready(out, e) &&
-        !file_write(out, file.at, file.size, e))
-        printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
-               CUT_NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
-               t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
-    tokenizer_free(&t); bytes_free(&file);
-    return e->status;
+  static const char *const CUT_NAMES[CUTS_COUNT] = {NULL, "gpt2", "llama3", "beside"};
+  Bytes file = {0}; Tokenizer t;
+  if (!tokenizer_named(from, &file, &t, e) && !file_ready(out, e) &&
+      !file_write(out, file.at, file.size, e))
+      printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
+             CUT_NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
+             t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
+  tokenizer_free(&t); bytes_free(&file);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4053,130 +4053,130 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
-    uint64_t in = (uint64_t)x->shape[0], out = (uint64_t)x->shape[1];
-    bool turned = how & TURNED || how == HEADS, matrix = x->rank == 2;
-    shape[0] = matrix && turned ? out : in;
-    shape[1] = turned ? in : out;
-    if (how == LATER) shape[0] += 2;
-    if (how == THIRDS) shape[matrix] *= 3;
-    if (how == HEADS) shape[0] *= 3;
-    if (how != TAPS) return x->rank;
-    shape[0] = out;
-    shape[1] = 1;
-    shape[2] = in;
-    return 3;
+  uint64_t in = (uint64_t)x->shape[0], out = (uint64_t)x->shape[1];
+  bool turned = how & TURNED || how == HEADS, matrix = x->rank == 2;
+  shape[0] = matrix && turned ? out : in;
+  shape[1] = turned ? in : out;
+  if (how == LATER) shape[0] += 2;
+  if (how == THIRDS) shape[matrix] *= 3;
+  if (how == HEADS) shape[0] *= 3;
+  if (how != TAPS) return x->rank;
+  shape[0] = out;
+  shape[1] = 1;
+  shape[2] = in;
+  return 3;
 }
 
 /* Where the numbers of a tensor of ours lie in the stored one. */
 static Extent their_extent(const Config *c, const Tensor *x, int how, const Entry *s) {
-    uint64_t bytes = (uint64_t)FORMATS[s->format].bits / 8, all = s->end - s->begin;
-    Extent at = {0, s->begin, all, all};         /* which file: copy_tensors */
-    const char *last = x->name + strlen(x->name) - 1;
-    uint64_t part = *last == 'q' ? 0 : *last == 'k' ? 1 : 2;
-    if (how == LATER) {                          /* the first two rows are for padding */
-        at.at += 2 * bytes * (uint64_t)x->shape[1];
-        at.run = bytes * (uint64_t)x->count;
-    }
-    /* each row holds q, k and v of all heads, one after the other */
-    if (how == THIRDS) at.run = bytes * (uint64_t)x->shape[x->rank - 1];
-    /* the rows of q, of k and of v of one head, then those of the next */
-    if (how == HEADS)
-        at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->shape[0] : 1);
-    if (how == THIRDS || how == HEADS) {
-        at.at += part * at.run;
-        at.stride = 3 * at.run;
-    }
-    return at;
+  uint64_t bytes = (uint64_t)FORMATS[s->format].bits / 8, all = s->end - s->begin;
+  Extent at = {0, s->begin, all, all};         /* which file: copy_tensors */
+  const char *last = x->name + strlen(x->name) - 1;
+  uint64_t part = *last == 'q' ? 0 : *last == 'k' ? 1 : 2;
+  if (how == LATER) {                          /* the first two rows are for padding */
+    at.at += 2 * bytes * (uint64_t)x->shape[1];
+    at.run = bytes * (uint64_t)x->count;
+  }
+  /* each row holds q, k and v of all heads, one after the other */
+  if (how == THIRDS) at.run = bytes * (uint64_t)x->shape[x->rank - 1];
+  /* the rows of q, of k and of v of one head, then those of the next */
+  if (how == HEADS)
+      at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->shape[0] : 1);
+  if (how == THIRDS || how == HEADS) {
+    at.at += part * at.run;
+    at.stride = 3 * at.run;
+  }
+  return at;
 }
 
 typedef struct Planned { Entry *from; int how; } Planned;
 
 /* By its name in full, or without the family's prefix. */
 static Entry *entry_find(const Folder *f, const Family *family, const char *name) {
-    size_t n = strlen(family->prefix);
-    Entry *x = folder_find(f, name);
-    return x || strncmp(name, family->prefix, n) ? x : folder_find(f, name + n);
+  size_t n = strlen(family->prefix);
+  Entry *x = folder_find(f, name);
+  return x || strncmp(name, family->prefix, n) ? x : folder_find(f, name + n);
 }
 
 static void shape_text(char text[160], int rank, const uint64_t *shape) {
-    int n = snprintf(text, 160, "[");
-    for (int i = 0; i < rank; i++)
-        n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "",
-                      (unsigned long long)shape[i]);
-    snprintf(text + n, 160 - (size_t)n, "]");
+  int n = snprintf(text, 160, "[");
+  for (int i = 0; i < rank; i++)
+      n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "",
+                    (unsigned long long)shape[i]);
+  snprintf(text + n, 160 - (size_t)n, "]");
 }
 
 /* Where a tensor of the model comes from, its format and shape checked. */
 static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Family *family,
                        Error *e) {
-    char name[160], wanted[160], found[160];
-    uint64_t shape[RANK_MOST];
-    int how;
-    if (counterpart(family->tensors, x, name, &how, e)) return e->status;
-    int rank = their_shape(x, how, shape);
-    shape_text(wanted, rank, shape);
-    Entry *s = entry_find(f, family, name);
-    if (!s)
-        return fail(e, 1, "%s: expected tensor %s %s, found none of this name. Try: a %s with all "
-                          "its files", f->path, name, wanted, family->type);
-    shape_text(found, s->rank, s->shape);
-    if (strcmp(wanted, found))
-        return fail(e, 1, "%s: expected %s of %s, found %s. Try: the config.json that belongs to "
-                          "it", f->shard[s->file].path, name, wanted, found);
-    if (s->format >= FORMATS_READ)
-        return fail(e, 1, "%s: expected %s in F32, F16 or BF16, found %s. Try: a model that is "
-                          "not quantised, saved in one of these", f->shard[s->file].path, name,
-                    FORMATS[s->format].tag);
-    s->used = true;
-    *p = (Planned){s, how};
-    return 0;
+  char name[160], wanted[160], found[160];
+  uint64_t shape[RANK_MOST];
+  int how;
+  if (counterpart(family->tensors, x, name, &how, e)) return e->status;
+  int rank = their_shape(x, how, shape);
+  shape_text(wanted, rank, shape);
+  Entry *s = entry_find(f, family, name);
+  if (!s)
+      return fail(e, 1, "%s: expected tensor %s %s, found none of this name. Try: a %s with all "
+                        "its files", f->path, name, wanted, family->type);
+  shape_text(found, s->rank, s->shape);
+  if (strcmp(wanted, found))
+      return fail(e, 1, "%s: expected %s of %s, found %s. Try: the config.json that belongs to "
+                        "it", f->shard[s->file].path, name, wanted, found);
+  if (s->format >= FORMATS_READ)
+      return fail(e, 1, "%s: expected %s in F32, F16 or BF16, found %s. Try: a model that is "
+                        "not quantised, saved in one of these", f->shard[s->file].path, name,
+                  FORMATS[s->format].tag);
+  s->used = true;
+  *p = (Planned){s, how};
+  return 0;
 }
 
 /* Is this a tensor that nothing reads: a buffer, or the unembedding beside one that is tied? */
 static bool needless(const Family *family, const Config *c, const char *name) {
-    const Counterpart *last = family->tensors;
-    int number[2] = {0, 0};
-    while (last[1].ours) last++;
-    size_t n = strlen(last->theirs);
-    if (c->tied && !strncmp(name, last->theirs, n) && !strcmp(name + n, ".weight")) return true;
-    n = strlen(family->prefix);
-    for (int i = 0; NEEDLESS[i]; i++) {
-        bool ours = !strncmp(NEEDLESS[i], family->prefix, n);
-        if (ours && (fits(NEEDLESS[i], name, number) || fits(NEEDLESS[i] + n, name, number)))
-            return number[0] < c->layers;
-    }
-    return false;
+  const Counterpart *last = family->tensors;
+  int number[2] = {0, 0};
+  while (last[1].ours) last++;
+  size_t n = strlen(last->theirs);
+  if (c->tied && !strncmp(name, last->theirs, n) && !strcmp(name + n, ".weight")) return true;
+  n = strlen(family->prefix);
+  for (int i = 0; NEEDLESS[i]; i++) {
+    bool ours = !strncmp(NEEDLESS[i], family->prefix, n);
+    if (ours && (fits(NEEDLESS[i], name, number) || fits(NEEDLESS[i] + n, name, number)))
+        return number[0] < c->layers;
+  }
+  return false;
 }
 
 /* Every tensor of the model, and every one that is stored, or an error that names the first. */
 static int plan(Planned *p, const Model *list, const Folder *f, const Family *family, Error *e) {
-    for (int i = 0; i < list->n_tensors; i++)
-        if (plan_tensor(&p[i], &list->tensor[i], f, family, e)) return e->status;
-    for (idx i = 0; i < f->tensors; i++) {
-        const Entry *x = &f->tensor[i];
-        if (!x->used && !needless(family, &list->c, x->name))
-            return fail(e, 1, "%s: expected the tensors of a %s of %d layers, found %.100s too. "
-                              "Try: the config.json that belongs to it", f->shard[x->file].path,
-                        family->type, list->c.layers, x->name);
-    }
-    return 0;
+  for (int i = 0; i < list->n_tensors; i++)
+      if (plan_tensor(&p[i], &list->tensor[i], f, family, e)) return e->status;
+  for (idx i = 0; i < f->tensors; i++) {
+    const Entry *x = &f->tensor[i];
+    if (!x->used && !needless(family, &list->c, x->name))
+        return fail(e, 1, "%s: expected the tensors of a %s of %d layers, found %.100s too. "
+                          "Try: the config.json that belongs to it", f->shard[x->file].path,
+                    family->type, list->c.layers, x->name);
+  }
+  return 0;
 }
 
 /* The tensors of a plan, in the model's order. */
 static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool link, Error *e) {
-    int *source = grab(f->shards, sizeof *source, e);
-    for (int i = 0; i < f->shards && !e->status; i++)
-        source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
-    for (int i = 0; i < w->head.list.n_tensors && !e->status; i++) {
-        const Tensor *x = &w->head.list.tensor[i];
-        const Entry *s = p[i].from;
-        bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
-        Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
-        at.file = source[s->file];
-        model_file_copy(w, x->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
-    }
-    free(source);
-    return e->status;
+  int *source = grab(f->shards, sizeof *source, e);
+  for (int i = 0; i < f->shards && !e->status; i++)
+      source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
+  for (int i = 0; i < w->head.list.n_tensors && !e->status; i++) {
+    const Tensor *x = &w->head.list.tensor[i];
+    const Entry *s = p[i].from;
+    bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
+    Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
+    at.file = source[s->file];
+    model_file_copy(w, x->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
+  }
+  free(source);
+  return e->status;
 }
 
 /* llama2.c's file, as if it were a safetensors file of a llama: 7 integers of 32 bits (dim, hidden,
@@ -4186,109 +4186,109 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
 enum { BIN_HEAD = 28, BIN_NAME = 160 };
 
 static const char *const BIN[] = {
-    "wte", "l*.norm1", "l*.wq", "l*.wk", "l*.wv", "l*.wo", "l*.norm2", "l*.w1", "l*.w3", "l*.w2",
-    "normf", "",                 /* cosines and sines [T,D], which are made anew */
-    "wcls"};
+  "wte", "l*.norm1", "l*.wq", "l*.wk", "l*.wv", "l*.wo", "l*.norm2", "l*.w1", "l*.w3", "l*.w2",
+  "normf", "",                 /* cosines and sines [T,D], which are made anew */
+  "wcls"};
 
 /* Fills s->model from the head. */
 static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char *path, Error *e) {
-    static const char *const FLAGS[] = {"dim", "ffn", "layers", "heads", "kv-heads", "vocab",
-                                        "context"};
-    settings_default(s);
-    if (number_at(head, 4) == 0x616B3432)
-        return fail(e, 1, "%s: expected the first format of llama2.c, found a later one. Try: its "
-                          "export.py with --version 0", path);
-    for (int i = 0; i < 7; i++) {
-        const Option *o = option_find(FLAGS[i], "m");
-        int64_t n = (int32_t)(uint32_t)number_at(head + 4 * i, 4);
-        char text[32];
-        if (o->field == offsetof(Settings, model.vocab)) {
-            s->model.tied = n > 0;
-            if (n < 0) n = -n;
-        }
-        if (n < (int64_t)o->least || n > (int64_t)o->most)
-            return fail(e, 1, "%s: expected %s of %.0f to %.0f in a file of llama2.c, found %lld. "
-                              "Try: check that it is one", path, o->flag, o->least, o->most,
-                        (long long)n);
-        snprintf(text, sizeof text, "%lld", (long long)n);
-        option_set(o, s, text, true, e);
+  static const char *const FLAGS[] = {"dim", "ffn", "layers", "heads", "kv-heads", "vocab",
+                                      "context"};
+  settings_default(s);
+  if (number_at(head, 4) == 0x616B3432)
+      return fail(e, 1, "%s: expected the first format of llama2.c, found a later one. Try: its "
+                        "export.py with --version 0", path);
+  for (int i = 0; i < 7; i++) {
+    const Option *o = option_find(FLAGS[i], "m");
+    int64_t n = (int32_t)(uint32_t)number_at(head + 4 * i, 4);
+    char text[32];
+    if (o->field == offsetof(Settings, model.vocab)) {
+      s->model.tied = n > 0;
+      if (n < 0) n = -n;
     }
-    s->model.rope_pairing = PAIR_INTERLEAVED;
-    const Config *c = &s->model;
-    if (c->dim % c->heads || c->heads % c->kv_heads)
-        return fail(e, 1, "%s: expected heads that divide the width and key heads that divide "
-                          "them, found %d, %d and %d. Try: check that it is llama2.c's",
-                    path, c->dim, c->heads, c->kv_heads);
-    return e->status;
+    if (n < (int64_t)o->least || n > (int64_t)o->most)
+        return fail(e, 1, "%s: expected %s of %.0f to %.0f in a file of llama2.c, found %lld. "
+                          "Try: check that it is one", path, o->flag, o->least, o->most,
+                    (long long)n);
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    option_set(o, s, text, true, e);
+  }
+  s->model.rope_pairing = PAIR_INTERLEAVED;
+  const Config *c = &s->model;
+  if (c->dim % c->heads || c->heads % c->kv_heads)
+      return fail(e, 1, "%s: expected heads that divide the width and key heads that divide "
+                        "them, found %d, %d and %d. Try: check that it is llama2.c's",
+                  path, c->dim, c->heads, c->kv_heads);
+  return e->status;
 }
 
 /* Resolves s->model, which `from` described. */
 static int settings_resolve(Settings *s, const char *from, Error *e) {
-    Error own = {0};
-    if (!config_resolve(&s->model, &own)) return 0;
-    return fail(e, 1, "%s: expected a model that sink can be, found %s", from, own.text);
+  Error own = {0};
+  if (!config_resolve(&s->model, &own)) return 0;
+  return fail(e, 1, "%s: expected a model that sink can be, found %s", from, own.text);
 }
 
 /* Fills s->model and f, as folder_open does, from the file at path of `size` bytes. */
 static int bin_open(Folder *f, Settings *s, const char *path, const unsigned char head[BIN_HEAD],
                     uint64_t size, Error *e) {
-    Model list = {0};
-    uint64_t at = BIN_HEAD;
-    *f = (Folder){.path = path};
-    if (bin_head(s, head, path, e) || settings_resolve(s, path, e) ||
-        model_list(&list, &s->model, e)) return e->status;
-    f->shard = grab(1, sizeof *f->shard, e);
-    f->tensor = grab(list.n_tensors, sizeof *f->tensor, e);
-    f->names = grab(list.n_tensors, BIN_NAME, e);
-    if (!e->status && !path_make(f->shard[0].path, e, "%s", path)) f->shards = 1;
-    for (size_t i = 0; i < sizeof BIN / sizeof BIN[0] && !e->status; i++) {
-        if (!*BIN[i]) at += 4 * (uint64_t)list.c.context * (uint64_t)list.c.head_dim;
-        for (int k = 0; k < list.n_tensors && !e->status; k++) {
-            const Tensor *ours = &list.tensor[k];
-            char *name = f->names + f->tensors * BIN_NAME;
-            int how, number[2];
-            if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e))
-                continue;
-            Entry *x = &f->tensor[f->tensors++];
-            *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
-                         .end = at + 4 * (uint64_t)ours->count};
-            x->rank = their_shape(ours, how, x->shape);
-            at = x->end;
-        }
+  Model list = {0};
+  uint64_t at = BIN_HEAD;
+  *f = (Folder){.path = path};
+  if (bin_head(s, head, path, e) || settings_resolve(s, path, e) ||
+      model_list(&list, &s->model, e)) return e->status;
+  f->shard = grab(1, sizeof *f->shard, e);
+  f->tensor = grab(list.n_tensors, sizeof *f->tensor, e);
+  f->names = grab(list.n_tensors, BIN_NAME, e);
+  if (!e->status && !path_make(f->shard[0].path, e, "%s", path)) f->shards = 1;
+  for (size_t i = 0; i < sizeof BIN / sizeof BIN[0] && !e->status; i++) {
+    if (!*BIN[i]) at += 4 * (uint64_t)list.c.context * (uint64_t)list.c.head_dim;
+    for (int k = 0; k < list.n_tensors && !e->status; k++) {
+      const Tensor *ours = &list.tensor[k];
+      char *name = f->names + f->tensors * BIN_NAME;
+      int how, number[2];
+      if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e))
+          continue;
+      Entry *x = &f->tensor[f->tensors++];
+      *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
+                   .end = at + 4 * (uint64_t)ours->count};
+      x->rank = their_shape(ours, how, x->shape);
+      at = x->end;
     }
-    model_free(&list);
-    if (e->status) return e->status;
-    f->shard[0].head = BIN_HEAD;
-    if (at != size)
-        return fail(e, 1, "%s: expected %llu bytes for the shape that it begins with, found %llu. "
-                          "Try: download it again", path, (unsigned long long)at,
-                    (unsigned long long)size);
-    return folder_sort(f, e);
+  }
+  model_free(&list);
+  if (e->status) return e->status;
+  f->shard[0].head = BIN_HEAD;
+  if (at != size)
+      return fail(e, 1, "%s: expected %llu bytes for the shape that it begins with, found %llu. "
+                        "Try: download it again", path, (unsigned long long)at,
+                  (unsigned long long)size);
+  return folder_sort(f, e);
 }
 
 /* Opens a folder, or a file of llama2.c (*one), as the resolved s->model and f, to be freed. */
 static const Family *published_open(Folder *f, Settings *s, const char *from, bool *one, Error *e) {
-    unsigned char head[BIN_HEAD];
-    char name[1024];
-    uint64_t size = 0;
-    Json config = {0};
-    const Family *family = NULL;
-    FILE *in = fopen(from, "rb");
-    *one = in && fread(head, 1, sizeof head, in) == sizeof head;     /* a folder cannot be read */
-    if (*one && !file_size(in, &size))
-        fail(e, 1, "%s: cannot be read. Try: check the disk", from);
-    if (in) fclose(in);
-    if (*one) {
-        if (!memcmp(head, "PK\003\004", 4) || head[8] == '{')
-            fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. "
-                       "Try: the folder with its config.json", from);
-        return e->status || bin_open(f, s, from, head, size, e) ? NULL : &FAMILIES[LLAMA_FAMILY];
-    }
-    if (!path_make(name, e, "%s/config.json", from) && !json_load(&config, name, e))
-        family = family_read(&config, s, e);
-    json_free(&config);
-    if (family && !folder_open(f, from, e)) settings_resolve(s, from, e);
-    return family;
+  unsigned char head[BIN_HEAD];
+  char name[1024];
+  uint64_t size = 0;
+  Json config = {0};
+  const Family *family = NULL;
+  FILE *in = fopen(from, "rb");
+  *one = in && fread(head, 1, sizeof head, in) == sizeof head;     /* a folder cannot be read */
+  if (*one && !file_size(in, &size))
+      fail(e, 1, "%s: cannot be read. Try: check the disk", from);
+  if (in) fclose(in);
+  if (*one) {
+    if (!memcmp(head, "PK\003\004", 4) || head[8] == '{')
+        fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. "
+                   "Try: the folder with its config.json", from);
+    return e->status || bin_open(f, s, from, head, size, e) ? NULL : &FAMILIES[LLAMA_FAMILY];
+  }
+  if (!path_make(name, e, "%s/config.json", from) && !json_load(&config, name, e))
+      family = family_read(&config, s, e);
+  json_free(&config);
+  if (family && !folder_open(f, from, e)) settings_resolve(s, from, e);
+  return family;
 }
 
 /* A published model as the model file `out`; a folder, or a file of llama2.c. tokenizer: a file or
@@ -4296,29 +4296,29 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
  * a model from being looked at with ids made elsewhere: it is told on stderr. Prints a line. */
 static int import_model(const char *from, const char *out, bool link, const char *tokenizer,
                         Error *e) {
-    Bytes file = {0}; Tokenizer t = {0};
-    char words[1024];
-    bool one;
-    Settings s; Folder f = {0}; ModelWriter w; Error own = {0};
-    const Family *family = published_open(&f, &s, from, &one, e);
-    path_make(words, e, "%s.tok", out);
-    if (!e->status && *tokenizer) tokenizer_named(tokenizer, &file, &t, e);
-    else if (!e->status && !one && tokenizer_from(from, &file, &t, &own))
-        fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
-    if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
-    if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
-        int tensors = w.head.list.n_tensors;
-        idx count = w.head.list.count;
-        Planned *p = grab(tensors, sizeof *p, e);
-        if (p && !plan(p, &w.head.list, &f, family, e)) copy_tensors(&w, p, &f, link, e);
-        free(p);
-        if (!model_file_end(&w, e) && (!t.vocab || !file_write(words, file.at, file.size, e)))
-            printf("family=%s tensors=%d parameters=%lld files=%d linked=%s tokenizer=%s out=%s\n",
-                   family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
-                   t.vocab ? words : "none", out);
-    }
-    tokenizer_free(&t); bytes_free(&file); folder_free(&f);
-    return e->status;
+  Bytes file = {0}; Tokenizer t = {0};
+  char words[1024];
+  bool one;
+  Settings s; Folder f = {0}; ModelWriter w; Error own = {0};
+  const Family *family = published_open(&f, &s, from, &one, e);
+  path_make(words, e, "%s.tok", out);
+  if (!e->status && *tokenizer) tokenizer_named(tokenizer, &file, &t, e);
+  else if (!e->status && !one && tokenizer_from(from, &file, &t, &own))
+      fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
+  if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
+  if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
+    int tensors = w.head.list.n_tensors;
+    idx count = w.head.list.count;
+    Planned *p = grab(tensors, sizeof *p, e);
+    if (p && !plan(p, &w.head.list, &f, family, e)) copy_tensors(&w, p, &f, link, e);
+    free(p);
+    if (!model_file_end(&w, e) && (!t.vocab || !file_write(words, file.at, file.size, e)))
+        printf("family=%s tensors=%d parameters=%lld files=%d linked=%s tokenizer=%s out=%s\n",
+               family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
+               t.vocab ? words : "none", out);
+  }
+  tokenizer_free(&t); bytes_free(&file); folder_free(&f);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4346,62 +4346,62 @@ typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Q
 typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
 
 static void choices_free(Choices *c) {
-    free(c->text); free(c->question);
-    *c = (Choices){0};
+  free(c->text); free(c->question);
+  *c = (Choices){0};
 }
 
 /* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
 static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
-    size_t length = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
-        bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
-        to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
-        i += escape;
-    }
-    to[length] = 0;
-    return length;
+  size_t length = 0;
+  for (size_t i = 0; i < n; i++) {
+    unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
+    bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
+    to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
+    i += escape;
+  }
+  to[length] = 0;
+  return length;
 }
 
 /* 1 with the number of the line that is none; on failure nothing is held. */
 static int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out,
                         Error *e) {
-    int lines = 1;
-    *out = (Choices){0};
-    for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
-    out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
-    out->question = grab(lines, sizeof *out->question, e);
-    size_t at = 0;
-    for (int line = 1; !e->status && line <= lines; line++) {
-        Question *q = &out->question[out->n];
-        const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-        size_t size = end ? (size_t)(end - p) : n;
-        *q = (Question){.gold = -1, .endings = -1};
-        for (size_t from = 0, field; size && from <= size; from += field + 1) {
-            const unsigned char *tab = memchr(p + from, '\t', size - from);
-            field = (tab ? (size_t)(tab - p) : size) - from;
-            if (q->gold < 0) {
-                if (field != 1 || !isdigit(p[from])) break;
-                q->gold = p[from] - '0';
-            } else if (++q->endings > ENDINGS_MOST) break;
-            else {
-                q->field[q->endings] = at;
-                at += field_plain(out->text + at, p + from, field) + 1;
-            }
-        }
-        if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
-            fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
-                 "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
-                 name, line, ENDINGS_MOST, name);
-        out->n += size > 0;
-        p += size + (end != NULL);
-        n -= size + (end != NULL);
+  int lines = 1;
+  *out = (Choices){0};
+  for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
+  out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
+  out->question = grab(lines, sizeof *out->question, e);
+  size_t at = 0;
+  for (int line = 1; !e->status && line <= lines; line++) {
+    Question *q = &out->question[out->n];
+    const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
+    size_t size = end ? (size_t)(end - p) : n;
+    *q = (Question){.gold = -1, .endings = -1};
+    for (size_t from = 0, field; size && from <= size; from += field + 1) {
+      const unsigned char *tab = memchr(p + from, '\t', size - from);
+      field = (tab ? (size_t)(tab - p) : size) - from;
+      if (q->gold < 0) {
+        if (field != 1 || !isdigit(p[from])) break;
+        q->gold = p[from] - '0';
+      } else if (++q->endings > ENDINGS_MOST) break;
+      else {
+        q->field[q->endings] = at;
+        at += field_plain(out->text + at, p + from, field) + 1;
+      }
     }
-    if (!e->status && !out->n)
-        fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
-             "%s", name, name);
-    if (e->status) choices_free(out);
-    return e->status;
+    if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
+        fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
+             "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
+             name, line, ENDINGS_MOST, name);
+    out->n += size > 0;
+    p += size + (end != NULL);
+    n -= size + (end != NULL);
+  }
+  if (!e->status && !out->n)
+      fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
+           "%s", name, name);
+  if (e->status) choices_free(out);
+  return e->status;
 }
 
 /* A context with an ending: `length` tokens from `at`; those from `scored` on are the ending's. */
@@ -4410,196 +4410,196 @@ typedef struct Choice { size_t at; int length, scored; } Choice;
 /* Encodes a question's endings, one Choice each, behind ids. */
 static int choices_encode(Data *d, const Settings *s, const Choices *c, const Question *q, Ids *ids,
                           Choice *out, int most, Error *e) {
-    const unsigned char *context = c->text + q->field[0];
-    const size_t size = strlen((const char *)context);
-    const int32_t bos = d->bos;
-    Ids alone = {0}; Bytes text = {0};
-    tokenizer_encode(&d->encoder, context, size, &alone, e);
-    for (int k = 0; k < q->endings && !e->status; k++) {
-        const char *ending = (const char *)c->text + q->field[1 + k];
-        size_t from = ids->size;
-        text.size = 0;
-        bytes_add(&text, context, size, e);
-        bytes_add(&text, " ", size > 0, e);
-        bytes_add(&text, ending, strlen(ending), e);
-        if (s->data.bos) ids_add(ids, &bos, 1, e);
-        tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
-        int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
-        int cut = length > most + 1 ? length - most - 1 : 0;
-        if (scored >= length) scored = length - 1;           /* the last token at least */
-        out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
-        if (length < 2)
-            fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
-                 "--bos", ending);
-    }
-    ids_free(&alone); bytes_free(&text);
-    return e->status;
+  const unsigned char *context = c->text + q->field[0];
+  const size_t size = strlen((const char *)context);
+  const int32_t bos = d->bos;
+  Ids alone = {0}; Bytes text = {0};
+  tokenizer_encode(&d->encoder, context, size, &alone, e);
+  for (int k = 0; k < q->endings && !e->status; k++) {
+    const char *ending = (const char *)c->text + q->field[1 + k];
+    size_t from = ids->size;
+    text.size = 0;
+    bytes_add(&text, context, size, e);
+    bytes_add(&text, " ", size > 0, e);
+    bytes_add(&text, ending, strlen(ending), e);
+    if (s->data.bos) ids_add(ids, &bos, 1, e);
+    tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
+    int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
+    int cut = length > most + 1 ? length - most - 1 : 0;
+    if (scored >= length) scored = length - 1;           /* the last token at least */
+    out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
+    if (length < 2)
+        fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
+             "--bos", ending);
+  }
+  ids_free(&alone); bytes_free(&text);
+  return e->status;
 }
 
 /* The longest of n choices: tokens that are fed, all but the last. */
 static int choices_longest(const Choice *c, int n) {
-    int T = 1;
-    for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
-    return T;
+  int T = 1;
+  for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
+  return T;
 }
 
 /* log p of every choice, `batch` of them at a time. */
 static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, const Ids *tokens,
                            const Settings *s, Error *e) {
-    Acts a = {0};
-    int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
-    int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
-    if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
-    if (m->published) m->published->begin(m, (n + batch - 1) / batch, true, s->quiet);
-    for (int from = 0; from < n && !e->status; from += batch) {
-        const Choice *c = &choice[from];
-        int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
-        int *targets = ids + (idx)B * T;
-        for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
-            for (int t = 0; t < T; t++) {
-                const bool fed = t < c[b].length - 1;
-                ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
-                targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
-            }
-        model_forward(m, &a, ids, B, T);
-        model_loss(m, &a, targets, B, T, false, 1);
-        for (int b = 0; b < B; b++)
-            for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
-                if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
-                    log_p[from + b] -= a.loss_row[(idx)b * T + t];
-        model_fault(m, e);
-    }
-    if (m->published) m->published->end(m, e);
-    acts_free(&a); free(ids);
-    return e->status;
+  Acts a = {0};
+  int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
+  int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
+  if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
+  if (m->published) m->published->begin(m, (n + batch - 1) / batch, true, s->quiet);
+  for (int from = 0; from < n && !e->status; from += batch) {
+    const Choice *c = &choice[from];
+    int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
+    int *targets = ids + (idx)B * T;
+    for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
+        for (int t = 0; t < T; t++) {
+        const bool fed = t < c[b].length - 1;
+        ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
+        targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
+      }
+    model_forward(m, &a, ids, B, T);
+    model_loss(m, &a, targets, B, T, false, 1);
+    for (int b = 0; b < B; b++)
+        for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
+            if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
+                log_p[from + b] -= a.loss_row[(idx)b * T + t];
+    model_fault(m, e);
+  }
+  if (m->published) m->published->end(m, e);
+  acts_free(&a); free(ids);
+  return e->status;
 }
 
 /* How many characters the harness counts: UTF-8 bytes that begin one. */
 static int characters(const char *text) {
-    int n = 0;
-    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
+  int n = 0;
+  for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
+  return n;
 }
 
 /* Of the first --questions of --choices the share that m answers rightly, by log p and by log p a
  * character. 1 for a file that cannot be read; 2 where d has no tokenizer. */
 typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
 static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
-    const HfOwn *own = s->own;
-    Bytes file = {0}; Choices c = {0}; Ids ids = {0};
-    int n = 0, right[2] = {0};
-    *out = (Chosen){0};
-    if (!d->tokenizer.vocab)
-        return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
-                          "Try: --text FILE or --grammar FILE", own->choices);
-    if (!file_read(own->choices, &file, e))
-        choices_read(file.at, file.size, own->choices, &c, e);
-    bytes_free(&file);
-    if (own->questions && c.n > own->questions) c.n = own->questions;
-    Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
-    double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
-    for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
-        choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
-    if (!e->status) choices_log_p(log_p, m, choice, n, &ids, s, e);
-    for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
-        const Question *q = &c.question[i];
-        int best[2] = {0};
-        double most[2] = {-INFINITY, -INFINITY};
-        for (int k = 0; k < q->endings; k++) {
-            int size = characters((const char *)c.text + q->field[1 + k]);
-            double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
-            for (int x = 0; x < 2; x++)
-                if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
-        }
-        for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
+  const HfOwn *own = s->own;
+  Bytes file = {0}; Choices c = {0}; Ids ids = {0};
+  int n = 0, right[2] = {0};
+  *out = (Chosen){0};
+  if (!d->tokenizer.vocab)
+      return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
+                        "Try: --text FILE or --grammar FILE", own->choices);
+  if (!file_read(own->choices, &file, e))
+      choices_read(file.at, file.size, own->choices, &c, e);
+  bytes_free(&file);
+  if (own->questions && c.n > own->questions) c.n = own->questions;
+  Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
+  double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
+  for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
+      choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
+  if (!e->status) choices_log_p(log_p, m, choice, n, &ids, s, e);
+  for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
+    const Question *q = &c.question[i];
+    int best[2] = {0};
+    double most[2] = {-INFINITY, -INFINITY};
+    for (int k = 0; k < q->endings; k++) {
+      int size = characters((const char *)c.text + q->field[1 + k]);
+      double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
+      for (int x = 0; x < 2; x++)
+          if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
     }
-    out->n = c.n;
-    out->acc = c.n ? (double)right[0] / c.n : 0;
-    out->acc_norm = c.n ? (double)right[1] / c.n : 0;
-    choices_free(&c); ids_free(&ids); free(choice); free(log_p);
-    return e->status;
+    for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
+  }
+  out->n = c.n;
+  out->acc = c.n ? (double)right[0] / c.n : 0;
+  out->acc_norm = c.n ? (double)right[1] / c.n : 0;
+  choices_free(&c); ids_free(&ids); free(choice); free(log_p);
+  return e->status;
 }
 
 /* The harness's form of a text, added to out with a tab, a new line and a backslash escaped. */
 static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
-    static const char TITLE[] = " [title]";
-    const char *end = from + n;
-    Bytes plain = {0};
-    while (from < end && isspace((unsigned char)*from)) from++;
-    while (end > from && isspace((unsigned char)end[-1])) end--;
-    while (from < end) {
-        size_t left = (size_t)(end - from), title = sizeof TITLE - 1;
-        const char *line = memchr(from, '\n', left), *close = memchr(from, ']', left);
-        if (left >= title && !memcmp(from, TITLE, title)) {
-            bytes_add(&plain, ". ", 2, e);
-            from += title;
-        } else if (*from == '[' && close && (!line || close < line)) from = close + 1;
-        else bytes_add(&plain, from++, 1, e);
-    }
-    for (size_t i = 0; i < plain.size; i++) {
-        char c = (char)plain.at[i];
-        if (c == '\t' || c == '\n' || c == '\\')
-            bytes_print(out, e, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : c);
-        else bytes_add(out, &c, 1, e);
-        if (c == ' ' && i + 1 < plain.size && plain.at[i + 1] == ' ') i++;
-    }
-    bytes_free(&plain);
+  static const char TITLE[] = " [title]";
+  const char *end = from + n;
+  Bytes plain = {0};
+  while (from < end && isspace((unsigned char)*from)) from++;
+  while (end > from && isspace((unsigned char)end[-1])) end--;
+  while (from < end) {
+    size_t left = (size_t)(end - from), title = sizeof TITLE - 1;
+    const char *line = memchr(from, '\n', left), *close = memchr(from, ']', left);
+    if (left >= title && !memcmp(from, TITLE, title)) {
+      bytes_add(&plain, ". ", 2, e);
+      from += title;
+    } else if (*from == '[' && close && (!line || close < line)) from = close + 1;
+    else bytes_add(&plain, from++, 1, e);
+  }
+  for (size_t i = 0; i < plain.size; i++) {
+    char c = (char)plain.at[i];
+    if (c == '\t' || c == '\n' || c == '\\')
+        bytes_print(out, e, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : c);
+    else bytes_add(out, &c, 1, e);
+    if (c == ' ' && i + 1 < plain.size && plain.at[i + 1] == ' ') i++;
+  }
+  bytes_free(&plain);
 }
 
 static int choice_line(Bytes *out, const Json *j, Error *e) {
-    const JsonValue *parts[] = {json_get(j, j->at, "activity_label"), json_get(j, j->at, "ctx_a"),
-                            json_get(j, j->at, "ctx_b")};
-    const JsonValue *endings = json_get(j, j->at, "endings"), *label = json_get(j, j->at, "label");
-    const int right = label && label->size == 1 ? j->text[label->at] - '0' : -1;
-    Bytes text = {0};
-    bool good = json_kind(endings, JSON_ARRAY) && endings->size >= 2 &&
-                endings->size <= ENDINGS_MOST && right >= 0 && right < (int)endings->size;
-    for (int i = 0; i < 3; i++) good = good && json_kind(parts[i], JSON_STRING);
-    for (uint32_t i = 0; good && i < endings->size; i++)
-        good = json_at(j, endings, i)->kind == JSON_STRING;
-    if (!good)
-        return fail(e, 1, "%s: expected activity_label, ctx_a, ctx_b, 2 to %d endings and the "
-                    "label of one of them, found another line. Try: hellaswag_val.jsonl", j->name,
-                    ENDINGS_MOST);
-    for (int i = 0; i < 3; i++) {
-        bytes_print(&text, e, "%s", i == 1 ? ": " : i ? " " : "");
-        size_t from = text.size;
-        bytes_add(&text, j->text + parts[i]->at, parts[i]->size, e);
-        for (size_t k = from; i == 2 && k < text.size; k++)
-            text.at[k] = (unsigned char)(k == from ? toupper(text.at[k]) : tolower(text.at[k]));
-    }
-    bytes_print(out, e, "%d\t", right);
-    choice_text(out, (const char *)text.at, text.size, e);
-    for (const JsonValue *x = endings + 1; x < j->at + endings->next; x = j->at + x->next) {
-        bytes_print(out, e, "\t");
-        choice_text(out, j->text + x->at, x->size, e);
-    }
-    bytes_print(out, e, "\n");
-    bytes_free(&text);
-    return e->status;
+  const JsonValue *parts[] = {json_get(j, j->at, "activity_label"), json_get(j, j->at, "ctx_a"),
+                          json_get(j, j->at, "ctx_b")};
+  const JsonValue *endings = json_get(j, j->at, "endings"), *label = json_get(j, j->at, "label");
+  const int right = label && label->size == 1 ? j->text[label->at] - '0' : -1;
+  Bytes text = {0};
+  bool good = json_kind(endings, JSON_ARRAY) && endings->size >= 2 &&
+              endings->size <= ENDINGS_MOST && right >= 0 && right < (int)endings->size;
+  for (int i = 0; i < 3; i++) good = good && json_kind(parts[i], JSON_STRING);
+  for (uint32_t i = 0; good && i < endings->size; i++)
+      good = json_at(j, endings, i)->kind == JSON_STRING;
+  if (!good)
+      return fail(e, 1, "%s: expected activity_label, ctx_a, ctx_b, 2 to %d endings and the "
+                  "label of one of them, found another line. Try: hellaswag_val.jsonl", j->name,
+                  ENDINGS_MOST);
+  for (int i = 0; i < 3; i++) {
+    bytes_print(&text, e, "%s", i == 1 ? ": " : i ? " " : "");
+    size_t from = text.size;
+    bytes_add(&text, j->text + parts[i]->at, parts[i]->size, e);
+    for (size_t k = from; i == 2 && k < text.size; k++)
+        text.at[k] = (unsigned char)(k == from ? toupper(text.at[k]) : tolower(text.at[k]));
+  }
+  bytes_print(out, e, "%d\t", right);
+  choice_text(out, (const char *)text.at, text.size, e);
+  for (const JsonValue *x = endings + 1; x < j->at + endings->next; x = j->at + x->next) {
+    bytes_print(out, e, "\t");
+    choice_text(out, j->text + x->at, x->size, e);
+  }
+  bytes_print(out, e, "\n");
+  bytes_free(&text);
+  return e->status;
 }
 
 static int import_choices(const char *path, const char *to, Error *e) {
-    Bytes file = {0}, out = {0};
-    int questions = 0;
-    if (!file_read(path, &file, e) && !file_ready(to, e))
-        for (size_t at = 0, line = 1; at < file.size && !e->status; line++) {
-            const unsigned char *end = memchr(file.at + at, '\n', file.size - at);
-            size_t n = end ? (size_t)(end - file.at) - at : file.size - at;
-            char name[PATH_ROOM + 32];
-            Json j = {0};
-            snprintf(name, sizeof name, "%.500s:%zu", path, line);
-            if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e))
-                questions++;
-            json_free(&j);
-            at += n + 1;
-        }
-    if (!e->status && !out.size)
-        fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);
-    if (!e->status && !file_write(to, out.at, out.size, e))
-        printf("questions=%d out=%s\n", questions, to);
-    bytes_free(&file); bytes_free(&out);
-    return e->status;
+  Bytes file = {0}, out = {0};
+  int questions = 0;
+  if (!file_read(path, &file, e) && !file_ready(to, e))
+      for (size_t at = 0, line = 1; at < file.size && !e->status; line++) {
+      const unsigned char *end = memchr(file.at + at, '\n', file.size - at);
+      size_t n = end ? (size_t)(end - file.at) - at : file.size - at;
+      char name[PATH_ROOM + 32];
+      Json j = {0};
+      snprintf(name, sizeof name, "%.500s:%zu", path, line);
+      if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e))
+          questions++;
+      json_free(&j);
+      at += n + 1;
+    }
+  if (!e->status && !out.size)
+      fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);
+  if (!e->status && !file_write(to, out.at, out.size, e))
+      printf("questions=%d out=%s\n", questions, to);
+  bytes_free(&file); bytes_free(&out);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -4627,50 +4627,50 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
-    _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-                   && EXTRA_ROWS == 5 && PLACE_ROWS == 3, "a new row: which premises has it?");
-    bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
-                                       && !c->sink_token;
-    bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
-              && config_attending(c) == c->layers;
-    bool law = equal && soft && !c->window && !c->prefix;
-    return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
-         | (equal ? EQUAL : NOT_EQUAL) | (law && c->pos == POS_NONE) * NONE
-         | (law && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
-         | (law && c->pos == POS_ALIBI) * ALIBI | (equal && soft && c->pos == POS_ROTARY) * ROTARY
-         | (c->kernel == KERNEL_IDENTITY) * DOT_SCORES | (c->prefix <= TRAINED_T / 2) * SECOND_HALF;
+  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
+                 && EXTRA_ROWS == 5 && PLACE_ROWS == 3, "a new row: which premises has it?");
+  bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
+                                     && !c->sink_token;
+  bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
+            && config_attending(c) == c->layers;
+  bool law = equal && soft && !c->window && !c->prefix;
+  return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
+       | (equal ? EQUAL : NOT_EQUAL) | (law && c->pos == POS_NONE) * NONE
+       | (law && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
+       | (law && c->pos == POS_ALIBI) * ALIBI | (equal && soft && c->pos == POS_ROTARY) * ROTARY
+       | (c->kernel == KERNEL_IDENTITY) * DOT_SCORES | (c->prefix <= TRAINED_T / 2) * SECOND_HALF;
 }
 
 /* The states [L+1,T,C] of the random tokens, of which the second half was changed since: how many
  * numbers of the first half moved; how many states of the second did not. */
 static double halves(Toy *y) {
-    idx C = y->m.c.dim, T = y->T, moved = 0, stayed = 0;
-    for (int l = 0; l <= y->m.c.layers; l++)
-        for (int t = 1; t <= T; t++) {
-            int count = differing(C, y->before + (l * T + t - 1) * C, toy_state(y, l, t));
-            if (t <= T / 2) moved += count;
-            else stayed += !count;
-        }
-    return (double)(y->x == MOVES_EARLIER ? moved : stayed);
+  idx C = y->m.c.dim, T = y->T, moved = 0, stayed = 0;
+  for (int l = 0; l <= y->m.c.layers; l++)
+      for (int t = 1; t <= T; t++) {
+      int count = differing(C, y->before + (l * T + t - 1) * C, toy_state(y, l, t));
+      if (t <= T / 2) moved += count;
+      else stayed += !count;
+    }
+  return (double)(y->x == MOVES_EARLIER ? moved : stayed);
 }
 
 /* 1 - A_11, the largest. */
 static double row_alone(const Toy *y, int l, int h, int t) {
-    return t > 1 ? 0 : fabs(1 - (double)toy_row(y, MAP_METRIC, l, h, 1)[0]);
+  return t > 1 ? 0 : fabs(1 - (double)toy_row(y, MAP_METRIC, l, h, 1)[0]);
 }
 static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
 
 /* A row's weights and metric off what its own scores make of them. */
 static double row_weights(const Toy *y, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    double z[TRAINED_T + 2];
-    idx first = config_rows(c, y->T) - y->T;
-    int from = 1 - !!c->extra - c->sink_token;
-    for (int i = from; i <= y->T; i++) {
-        bool seen = i < 1 || visible(c, l, first + t - 1, first + i - 1);
-        z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
-    }
-    return closed_off(y, l, h, t, from, z);
+  const Config *c = &y->m.c;
+  double z[TRAINED_T + 2];
+  idx first = config_rows(c, y->T) - y->T;
+  int from = 1 - !!c->extra - c->sink_token;
+  for (int i = from; i <= y->T; i++) {
+    bool seen = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+    z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
+  }
+  return closed_off(y, l, h, t, from, z);
 }
 static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
 static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
@@ -4679,105 +4679,105 @@ static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
 typedef struct TrainedLine { Line line; int premise; double control; } TrainedLine;
 
 static const TrainedLine OF_RANDOM[] = {
-    {{"eq. 1", "numbers of earlier tokens moved by later ones",
-      "", halves, MOVES_EARLIER, AT_MOST, 0}, SECOND_HALF, 0},
-    {{"eq. 1", "  changed tokens that moved no state of theirs",
-      "", halves, MOVES_NOT_ITSELF, AT_MOST, 0}, SECOND_HALF, 0},
-    {{"sec. 3.1", "the first token sees itself alone: 1 - A_11",
-      "", first_alone, 0, AT_MOST, 0}, LONE_FIRST, 0},
-    {{"eq. 4", "scores off <q, k>/sqrt(d_h) + b, relative",
-      "", rotary, SCORE_OFF, AT_MOST, SCORES}, DOT_SCORES, 0},
-    {{"eq. 4, 29", "weights and metric off what the scores make",
-      "", weights_off, 0, AT_MOST, SCORES}, 0, 0},
-    {{"eq. 29", "row sums off the scale", "", sums_off, 0, AT_MOST, STATES}, SUMS, 0},
-    {{"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
-      "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, LONE_FIRST, 0},
-    {{0}, 0, 0}
+  {{"eq. 1", "numbers of earlier tokens moved by later ones",
+    "", halves, MOVES_EARLIER, AT_MOST, 0}, SECOND_HALF, 0},
+  {{"eq. 1", "  changed tokens that moved no state of theirs",
+    "", halves, MOVES_NOT_ITSELF, AT_MOST, 0}, SECOND_HALF, 0},
+  {{"sec. 3.1", "the first token sees itself alone: 1 - A_11",
+    "", first_alone, 0, AT_MOST, 0}, LONE_FIRST, 0},
+  {{"eq. 4", "scores off <q, k>/sqrt(d_h) + b, relative",
+    "", rotary, SCORE_OFF, AT_MOST, SCORES}, DOT_SCORES, 0},
+  {{"eq. 4, 29", "weights and metric off what the scores make",
+    "", weights_off, 0, AT_MOST, SCORES}, 0, 0},
+  {{"eq. 29", "row sums off the scale", "", sums_off, 0, AT_MOST, STATES}, SUMS, 0},
+  {{"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
+    "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, LONE_FIRST, 0},
+  {{0}, 0, 0}
 }, OF_REPEATED[] = {
-    {{"eq. 10-17", "repeated token: states apart, all blocks",
-      "", all_spread, 0, AT_MOST, TRAINED_STATES}, EQUAL, 10 * APART},
-    {{"eq. 18", "  no positions: A_ti off 1/t",
-      "", proposition, 0, AT_MOST, TRAINED_ROWS}, NONE, 0},
-    {{"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
-      "", proposition, 0, AT_MOST, TRAINED_ROWS}, RELATIVE, 0},
-    {{"eq. 22", "  ALiBi: A_ti off its closed form",
-      "", proposition, 0, AT_MOST, TRAINED_ROWS}, ALIBI, 0},
-    {{"eq. 28", "  rotary: A_ti / bound, t > 1",
-      "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, ROTARY, 0},
-    {{"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
-      "", rotary, XI, SAYS, 0}, ROTARY, 0},
-    {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head",
-      "", alpha_1, 0, DECIDES, 0.3}, EQUAL, 0},
-    {{"Table 1", "  the largest alpha_1 of a head, states apart",
-      "", alpha_1, 0, SAYS, 0}, NOT_EQUAL, 0},
-    {{0}, 0, 0}
+  {{"eq. 10-17", "repeated token: states apart, all blocks",
+    "", all_spread, 0, AT_MOST, TRAINED_STATES}, EQUAL, 10 * APART},
+  {{"eq. 18", "  no positions: A_ti off 1/t",
+    "", proposition, 0, AT_MOST, TRAINED_ROWS}, NONE, 0},
+  {{"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
+    "", proposition, 0, AT_MOST, TRAINED_ROWS}, RELATIVE, 0},
+  {{"eq. 22", "  ALiBi: A_ti off its closed form",
+    "", proposition, 0, AT_MOST, TRAINED_ROWS}, ALIBI, 0},
+  {{"eq. 28", "  rotary: A_ti / bound, t > 1",
+    "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, ROTARY, 0},
+  {{"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
+    "", rotary, XI, SAYS, 0}, ROTARY, 0},
+  {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head",
+    "", alpha_1, 0, DECIDES, 0.3}, EQUAL, 0},
+  {{"Table 1", "  the largest alpha_1 of a head, states apart",
+    "", alpha_1, 0, SAYS, 0}, NOT_EQUAL, 0},
+  {{0}, 0, 0}
 };
 
 /* T tokens for y: n of one stream of the seed, then of another; n = 0: one token repeated. */
 static void trained_feed(Toy *y, int n, int vocab) {
-    Rng rng = {1}, other = {2};
-    for (int t = 0; t < y->T; t++) {
-        int id = (int)rng_below(&rng, (uint64_t)vocab);
-        int changed = (id + 1 + (int)rng_below(&other, (uint64_t)vocab - 1)) % vocab;
-        y->ids[t] = n == 0 ? (t ? y->ids[0] : id) : t < n ? id : changed;
-    }
-    toy_forward(y);
+  Rng rng = {1}, other = {2};
+  for (int t = 0; t < y->T; t++) {
+    int id = (int)rng_below(&rng, (uint64_t)vocab);
+    int changed = (id + 1 + (int)rng_below(&other, (uint64_t)vocab - 1)) % vocab;
+    y->ids[t] = n == 0 ? (t ? y->ids[0] : id) : t < n ? id : changed;
+  }
+  toy_forward(y);
 }
 
 static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
-    if (model_fault(&y->m, p->e)) return;
-    for (; t->line.measure; t++) {
-        Line l = t->line;
-        bool has = (premises(&y->m.c) & t->premise) == t->premise;
-        if (!has && t->control == 0) continue;
-        y->line = &t->line;
-        y->x = l.x;
-        double x = l.measure(y);
-        if (!has) { l.relation = FAILS_BY; l.bound = t->control; }
-        else if (l.bound > 0 && l.relation == AT_MOST && y->m.c.sim != SIM_EXP) l.bound += EPS_IN_Z;
-        page_line(p, &l, x);
-    }
+  if (model_fault(&y->m, p->e)) return;
+  for (; t->line.measure; t++) {
+    Line l = t->line;
+    bool has = (premises(&y->m.c) & t->premise) == t->premise;
+    if (!has && t->control == 0) continue;
+    y->line = &t->line;
+    y->x = l.x;
+    double x = l.measure(y);
+    if (!has) { l.relation = FAILS_BY; l.bound = t->control; }
+    else if (l.bound > 0 && l.relation == AT_MOST && y->m.c.sim != SIM_EXP) l.bound += EPS_IN_Z;
+    page_line(p, &l, x);
+  }
 }
 
 static int check_model(const char *path, FILE *out, bool colour, Error *e) {
-    Page p = {.out = out, .colour = colour, .e = e};
-    Toy *y = &p.toy[0];
-    Trainer t = {0};
-    char positions[PATH_ROOM];
-    if (checkpoint_open(path, &t, e)) return e->status;
-    option_text(option_find("pos", "m"), &t.s, positions, sizeof positions);
-    y->m = t.m;                                              /* it is the toy's now */
-    t.m = (Model){0};
-    trainer_free(&t);
-    const Config *c = &y->m.c;
-    idx L = c->layers, C = c->dim;
-    int T = c->pos == POS_LEARNED && c->context < TRAINED_T ? c->context : TRAINED_T;
-    if (c->vocab < 2 || T < 4)
-        fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
-                   "model", path, c->vocab, T);
-    else if (!toy_room(y, &p, T)) y->before = grab((L + 1) * T * C, sizeof(real), e);
-    if (!e->status) {
-        fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
-                c->heads, positions, y->T);
-        parts_begin(&y->m, 3, false, !is_terminal(stderr));
-        trained_feed(y, T / 2, c->vocab);
-        for (idx l = 0; l <= L; l++) copy(y->before + l * T * C, toy_state(y, (int)l, 1), T * C);
-        trained_feed(y, T, c->vocab);
-        trained_measure(&p, y, OF_RANDOM);
-        trained_feed(y, 0, c->vocab);
-        parts_end(&y->m, e);
-        trained_measure(&p, y, OF_REPEATED);
-    }
-    toy_free(y);
-    return e->status ? e->status : page_total(&p);
+  Page p = {.out = out, .colour = colour, .e = e};
+  Toy *y = &p.toy[0];
+  Trainer t = {0};
+  char positions[PATH_ROOM];
+  if (checkpoint_open(path, &t, e)) return e->status;
+  option_text(option_find("pos", "m"), &t.s, positions, sizeof positions);
+  y->m = t.m;                                              /* it is the toy's now */
+  t.m = (Model){0};
+  trainer_free(&t);
+  const Config *c = &y->m.c;
+  idx L = c->layers, C = c->dim;
+  int T = c->pos == POS_LEARNED && c->context < TRAINED_T ? c->context : TRAINED_T;
+  if (c->vocab < 2 || T < 4)
+      fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
+                 "model", path, c->vocab, T);
+  else if (!toy_room(y, &p, T)) y->before = grab((L + 1) * T * C, sizeof(real), e);
+  if (!e->status) {
+    fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
+            c->heads, positions, y->T);
+    parts_begin(&y->m, 3, false, !is_terminal(stderr));
+    trained_feed(y, T / 2, c->vocab);
+    for (idx l = 0; l <= L; l++) copy(y->before + l * T * C, toy_state(y, (int)l, 1), T * C);
+    trained_feed(y, T, c->vocab);
+    trained_measure(&p, y, OF_RANDOM);
+    trained_feed(y, 0, c->vocab);
+    parts_end(&y->m, e);
+    trained_measure(&p, y, OF_REPEATED);
+  }
+  toy_free(y);
+  return e->status ? e->status : page_total(&p);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 19  Command line: sink's verbs, and these */
 
 static int verb_check_hf(Settings *s, const char **words, int n, Error *e) {
-    if (n != 1 || file_missing(words[0])) return verb_check(s, words, n, e);
-    return check_model(words[0], stdout, wants_colour(stdout), e);
+  if (n != 1 || file_missing(words[0])) return verb_check(s, words, n, e);
+  return check_model(words[0], stdout, wants_colour(stdout), e);
 }
 
 /* The standard error of a share p of n questions, as the harness states it. */
@@ -4785,102 +4785,102 @@ static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (
 
 /* What eval measures besides: --choices. */
 static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
-    const HfOwn *own = s->own;
-    Chosen x;
-    if (!own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
-    bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
-                own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
-                share_error(x.acc_norm, x.n));
-    result_add1(besides, "questions", x.n, e);
-    result_add1(besides, "acc", x.acc, e);
-    return result_add1(besides, "acc_norm", x.acc_norm, e);
+  const HfOwn *own = s->own;
+  Chosen x;
+  if (!own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
+  bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
+              own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
+              share_error(x.acc_norm, x.n));
+  result_add1(besides, "questions", x.n, e);
+  result_add1(besides, "acc", x.acc, e);
+  return result_add1(besides, "acc_norm", x.acc_norm, e);
 }
 
 static int out_wanted(const Settings *s, const char *verb, Error *e) {
-    return s->out[0] ? 0 : fail(e, 2, "%s: expected --out FILE. Try: hf help %s", verb, verb);
+  return s->out[0] ? 0 : fail(e, 2, "%s: expected --out FILE. Try: hf help %s", verb, verb);
 }
 
 static int verb_import(Settings *s, const char **words, int n, Error *e) {
-    const HfOwn *own = s->own;
-    if (n != 1)
-        return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
-                          "out/gpt2.model, or hf help");
-    return out_wanted(s, "import", e) ? e->status
-         : import_model(words[0], s->out, own->link, own->tokenizer, e);
+  const HfOwn *own = s->own;
+  if (n != 1)
+      return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
+                        "out/gpt2.model, or hf help");
+  return out_wanted(s, "import", e) ? e->status
+       : import_model(words[0], s->out, own->link, own->tokenizer, e);
 }
 
 static int verb_export(Settings *s, const char **words, int n, Error *e) {
-    const HfOwn *own = s->own;
-    if (n != 2)
-        return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
-                          "out/model.ckpt out/llama");
-    return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin",
-                         e);
+  const HfOwn *own = s->own;
+  if (n != 2)
+      return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
+                        "out/model.ckpt out/llama");
+  return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin",
+                       e);
 }
 
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,
                          int (*convert)(const char *from, const char *to, Error *e), Error *e) {
-    if (n != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
-    return out_wanted(s, verb, e) ? e->status : convert(words[0], s->out, e);
+  if (n != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
+  return out_wanted(s, verb, e) ? e->status : convert(words[0], s->out, e);
 }
 static int verb_tokenizer(Settings *s, const char **words, int n, Error *e) {
-    return verb_converts(s, words, n, "tokenizer", import_tokenizer, e);
+  return verb_converts(s, words, n, "tokenizer", import_tokenizer, e);
 }
 static int verb_choices(Settings *s, const char **words, int n, Error *e) {
-    return verb_converts(s, words, n, "choices", import_choices, e);
+  return verb_converts(s, words, n, "choices", import_choices, e);
 }
 
 /* A model file of this shape in F16 with numbers of about the size that trained ones have: gains of
  * 1, no biases, all others of either sign and 1/128 to 1/64. */
 static int synthetic_model(const Settings *s, Error *e) {
-    enum { PIECE_NUMBERS = 1 << 18 };
-    ModelWriter w;
-    Rng rng = {1};
-    uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
-    if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
-    for (int i = 0; i < w.head.list.n_tensors && !e->status; i++) {
-        const Tensor *t = &w.head.list.tensor[i];
-        bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO || t->init == INITIAL_BIAS;
-        bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
-        model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
-        for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
-            for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
-                piece[k] = t->init == INITIAL_ONE ? 0x3C003C003C003C00u
-                         : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
-            model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
-        }
+  enum { PIECE_NUMBERS = 1 << 18 };
+  ModelWriter w;
+  Rng rng = {1};
+  uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
+  if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
+  for (int i = 0; i < w.head.list.n_tensors && !e->status; i++) {
+    const Tensor *t = &w.head.list.tensor[i];
+    bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO || t->init == INITIAL_BIAS;
+    bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
+    model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
+    for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
+      for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
+          piece[k] = t->init == INITIAL_ONE ? 0x3C003C003C003C00u
+                   : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
+      model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
     }
-    free(piece);
-    return model_file_end(&w, e);
+  }
+  free(piece);
+  return model_file_end(&w, e);
 }
 
 /* Of a forward: 2 operations for each weight and row, 4 D for each key that a row's head sees. */
 static double forward_flops(const Model *m, int B, int T) {
-    const Config *c = &m->c;
-    const idx N = config_rows(c, T);
-    double weights = c->tied ? (double)c->vocab * c->embed_dim : 0, seen = 0;
-    for (int i = 0; i < m->n_tensors; i++) {
-        const Tensor *t = &m->tensor[i];
-        if (t->rank == 2 && t->matrix && strcmp(t->name, "wte") && strcmp(t->name, "wpe"))
-            weights += (double)t->count;
-    }
-    for (int l = 0; l < c->layers; l++)
-        for (idx i = 1, w = config_window(c, l); i <= N; i++) seen += (double)(w && w < i ? w : i);
-    return B * (2 * weights * (double)N + 4 * seen * c->heads * c->head_dim);
+  const Config *c = &m->c;
+  const idx N = config_rows(c, T);
+  double weights = c->tied ? (double)c->vocab * c->embed_dim : 0, seen = 0;
+  for (int i = 0; i < m->n_tensors; i++) {
+    const Tensor *t = &m->tensor[i];
+    if (t->rank == 2 && t->matrix && strcmp(t->name, "wte") && strcmp(t->name, "wpe"))
+        weights += (double)t->count;
+  }
+  for (int l = 0; l < c->layers; l++)
+      for (idx i = 1, w = config_window(c, l); i <= N; i++) seen += (double)(w && w < i ? w : i);
+  return B * (2 * weights * (double)N + 4 * seen * c->heads * c->head_dim);
 }
 
 /* GFLOP/s of a square multiply just now, the best of three. */
 static double multiply_rate(Error *e) {
-    enum { N = 768 };
-    real *x = grab(3 * N * N, sizeof(real), e);
-    double best = 0;
-    for (int try = 0; x && try < 3; try++) {
-        double from = seconds();
-        matmul(x, N, rows_of(x + N * N, N), rows_of(x + 2 * N * N, N), N, N, N, false);
-        best = fmax(best, 2e-9 * N * N * N / (seconds() - from));
-    }
-    free(x);
-    return best;
+  enum { N = 768 };
+  real *x = grab(3 * N * N, sizeof(real), e);
+  double best = 0;
+  for (int try = 0; x && try < 3; try++) {
+    double from = seconds();
+    matmul(x, N, rows_of(x + N * N, N), rows_of(x + 2 * N * N, N), N, N, N, false);
+    best = fmax(best, 2e-9 * N * N * N / (seconds() - from));
+  }
+  free(x);
+  return best;
 }
 
 /* hf stream: an evaluation of --batch sequences of --context random tokens, their loss included, by
@@ -4888,83 +4888,83 @@ static double multiply_rate(Error *e) {
  * square multiply, and counts the time that is not spent on waiting for the file; ratio_of_cpu,
  * where other programs are running, only that which the processor gave to this one. */
 static int verb_stream(Settings *s, const char **words, int n, Error *e) {
-    (void)words; (void)n;
-    Trainer t = {0}; Sinks x = {0};
-    Rng rng = {2};
-    if (!s->out[0])
-        return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "
-                          "none. Try: --out out/stream.model --dim 1024 --ffn 4096");
-    if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
-    if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
-    const Config *c = &t.m.c;
-    int B = s->train.batch, T = s->model.context;
-    int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
-    for (idx i = 0; ids && i < 2 * (idx)B * T; i++)
-        ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
-    double peak = multiply_rate(e);
-    if (!e->status && !t.m.file)
-        fail(e, 2, "%s: expected a model file, found a checkpoint. Try: another --out", s->out);
-    if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
-        && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
-        const struct ModelFile *f = t.m.file;
-        parts_begin(&t.m, 1, true, s->quiet);
-        clock_t from = clock();
-        sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, METRIC_REAL, e);
-        double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
-        parts_end(&t.m, e);
-        double computed = f->took - f->waited, gflop = forward_flops(&t.m, B, T) * 1e-9;
-        peak = fmax(peak, multiply_rate(e));
-        if (!e->status)
-            printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
-                   "ratio=%.3f ratio_of_cpu=%.3f multiply=%.1f activations_mb=%.0f parameters=%.0f "
-                   "threads=%d\n", f->took, f->waited, computed, cpu, (double)f->read * 1e-9,
-                   gflop / computed, gflop / computed / peak, gflop / cpu / peak, peak,
-                   (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
-    }
-    sinks_free(&x); trainer_free(&t);
-    return e->status;
+  (void)words; (void)n;
+  Trainer t = {0}; Sinks x = {0};
+  Rng rng = {2};
+  if (!s->out[0])
+      return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "
+                        "none. Try: --out out/stream.model --dim 1024 --ffn 4096");
+  if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
+  if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
+  const Config *c = &t.m.c;
+  int B = s->train.batch, T = s->model.context;
+  int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
+  for (idx i = 0; ids && i < 2 * (idx)B * T; i++)
+      ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
+  double peak = multiply_rate(e);
+  if (!e->status && !t.m.file)
+      fail(e, 2, "%s: expected a model file, found a checkpoint. Try: another --out", s->out);
+  if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
+      && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
+    const struct ModelFile *f = t.m.file;
+    parts_begin(&t.m, 1, true, s->quiet);
+    clock_t from = clock();
+    sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, METRIC_REAL, e);
+    double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
+    parts_end(&t.m, e);
+    double computed = f->took - f->waited, gflop = forward_flops(&t.m, B, T) * 1e-9;
+    peak = fmax(peak, multiply_rate(e));
+    if (!e->status)
+        printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
+               "ratio=%.3f ratio_of_cpu=%.3f multiply=%.1f activations_mb=%.0f parameters=%.0f "
+               "threads=%d\n", f->took, f->waited, computed, cpu, (double)f->read * 1e-9,
+               gflop / computed, gflop / computed / peak, gflop / cpu / peak, peak,
+               (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
+  }
+  sinks_free(&x); trainer_free(&t);
+  return e->status;
 }
 
 #define OWN(field) offsetof(HfOwn, field)
 static const Option HF_OPTIONS[] = {
-    {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
-    {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
-     "of import instead of the folder's; of export the one it learnt with [tokenizer.bin]"},
-    {"choices", 'y', 's', OWN(choices), STRING("FILE"),
-     "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
-    {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},
-    {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
+  {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
+  {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
+   "of import instead of the folder's; of export the one it learnt with [tokenizer.bin]"},
+  {"choices", 'y', 's', OWN(choices), STRING("FILE"),
+   "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
+  {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},
+  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
 
 static const Verb HF_VERBS[] = {
-    {"import",    "FOLDER|FILE.bin",  "KLu",
-     "a model of Hugging Face's or llama2.c's as MODEL, --out, and its tokenizer as MODEL.tok.\n"
-     "    gpt2, gpt_neox, opt, llama, mistral and jamba. The word import may be left out",
-     verb_import, false},
-    {"export",    "MODEL FOLDER",     "K",
-     "a llama for transformers: config.json, model.safetensors, tokenizer.json", verb_export,
-     false},
-    {"tokenizer", "FOLDER|FILE",      "u",
-     "a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, llama2.c's",
-     verb_tokenizer, false},
-    {"choices",   "FILE.jsonl",       "u",
-     "HellaSwag as eval --choices reads it", verb_choices, false},
-    {"check",     "[NAME|MODEL]",     "",
-     "the propositions, on toys or on a model", verb_check_hf, false},
-    {"stream",    "",                 "mtdou",
-     "how fast a model that stays in its file is evaluated", verb_stream, false},
-    {NULL, NULL, NULL, NULL, NULL, false}};
+  {"import",    "FOLDER|FILE.bin",  "KLu",
+   "a model of Hugging Face's or llama2.c's as MODEL, --out, and its tokenizer as MODEL.tok.\n"
+   "    gpt2, gpt_neox, opt, llama, mistral and jamba. The word import may be left out",
+   verb_import, false},
+  {"export",    "MODEL FOLDER",     "K",
+   "a llama for transformers: config.json, model.safetensors, tokenizer.json", verb_export,
+   false},
+  {"tokenizer", "FOLDER|FILE",      "u",
+   "a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, llama2.c's",
+   verb_tokenizer, false},
+  {"choices",   "FILE.jsonl",       "u",
+   "HellaSwag as eval --choices reads it", verb_choices, false},
+  {"check",     "[NAME|MODEL]",     "",
+   "the propositions, on toys or on a model", verb_check_hf, false},
+  {"stream",    "",                 "mtdou",
+   "how fast a model that stays in its file is evaluated", verb_stream, false},
+  {NULL, NULL, NULL, NULL, NULL, false}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
-    HfOwn own;
-    const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                        .checks = MORE_CHECKS, .page = report_write, .survey = survey,
-                        .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
-    char *more[WORDS_MOST + 64] = {argv[0], "import"};
-    calm_threads(argv);
-    if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
-        return sink_main(&hf, argc, argv);
-    for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */
-    return sink_main(&hf, argc + 1, more);
+  HfOwn own;
+  const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
+                      .checks = MORE_CHECKS, .page = report_write, .survey = survey,
+                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
+  char *more[WORDS_MOST + 64] = {argv[0], "import"};
+  calm_threads(argv);
+  if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
+      return sink_main(&hf, argc, argv);
+  for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */
+  return sink_main(&hf, argc + 1, more);
 }
 #endif

@@ -21,32 +21,32 @@ typedef struct Html { Bytes text; Error *e; } Html;
 
 /* Text with what HTML reads as its own replaced. */
 static void html_text(Html *h, const char *s) {
-    for (; *s; s++)
-        say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
-               : "%c", *s);
+  for (; *s; s++)
+      say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
+             : "%c", *s);
 }
 
 /* <tag>text</name>: the name of an element, attributes behind it. */
 static void element(Html *h, const char *tag, const char *text) {
-    say(h, "<%s>", tag);
-    html_text(h, text);
-    say(h, "</%.*s>", (int)strcspn(tag, " "), tag);
+  say(h, "<%s>", tag);
+  html_text(h, text);
+  say(h, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
 /* A line, or where `points` alone its marks; [low, high] is its band, drawn where `band`. */
 typedef struct Series {
-    char name[64];               /* "": not in the legend */
-    int style, n;
-    bool band, points;
-    double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
+  char name[64];               /* "": not in the legend */
+  int style, n;
+  bool band, points;
+  double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
 } Series;
 
 /* Appends a point, or where y is NAN a gap. */
 static void line_add(Series *line, double x, double y) {
-    if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
-    line->x[line->n] = x;
-    line->y[line->n] = line->low[line->n] = line->high[line->n] = y;
-    line->n++;
+  if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
+  line->x[line->n] = x;
+  line->y[line->n] = line->low[line->n] = line->high[line->n] = y;
+  line->n++;
 }
 
 /* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it */
@@ -54,255 +54,255 @@ enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LI
 /* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
  * about its middle, filled where it ends in z. */
 static const struct { const char *colour, *dash, *mark; double width; } STYLES[LINE_STYLES] = {
-    {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
-    {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
-    {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
-    {"#cc79a7", "12 3 2 3", "m0-4.2l4.2 4.2-4.2 4.2-4.2-4.2z", 2},
-    {"#009e73", "5 2", "m0 4l3.6-6.6h-7.2z", 2},
-    {"#e69f00", "14 4", "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8", 2},
-    {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
-    {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
-    {"#777777", "4 3", "", 1.5},
-    {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}};
+  {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
+  {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
+  {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
+  {"#cc79a7", "12 3 2 3", "m0-4.2l4.2 4.2-4.2 4.2-4.2-4.2z", 2},
+  {"#009e73", "5 2", "m0 4l3.6-6.6h-7.2z", 2},
+  {"#e69f00", "14 4", "m-3.4-3.4l6.8 6.8m0-6.8l-6.8 6.8", 2},
+  {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
+  {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
+  {"#777777", "4 3", "", 1.5},
+  {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}};
 
 static const char *colour_of(int style) { return STYLES[style % LINE_STAR].colour; }
 
 static Series *line_begin(Series *lines, int k, const char *name, int style) {
-    lines[k] = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
-    snprintf(lines[k].name, sizeof lines->name, "%.*s", (int)sizeof lines->name - 1, name);
-    return &lines[k];
+  lines[k] = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
+  snprintf(lines[k].name, sizeof lines->name, "%.*s", (int)sizeof lines->name - 1, name);
+  return &lines[k];
 }
 
 /* An axis sees the values of its picture, and then lies between two places of it. */
 enum { TICKS = 64 };
 typedef struct Axis {
-    const char *name;
-    bool log, from_zero, tight, seen;    /* tight: it ends where its values do, not at a tick */
-    bool names;                  /* its ticks are names, and from .. to their lines */
-    double least, from, to, first, last;                 /* least: of the ticks' distances */
-    int n;
-    double at[TICKS];
-    char text[TICKS][32];
+  const char *name;
+  bool log, from_zero, tight, seen;    /* tight: it ends where its values do, not at a tick */
+  bool names;                  /* its ticks are names, and from .. to their lines */
+  double least, from, to, first, last;                 /* least: of the ticks' distances */
+  int n;
+  double at[TICKS];
+  char text[TICKS][32];
 } Axis;
 
 static void axis_see(Axis *a, double x) {
-    if (!isfinite(x) || (a->log && x <= 0)) return;
-    a->from = fmin(x, a->seen ? a->from : a->from_zero ? 0 : x);
-    a->to = fmax(x, a->seen ? a->to : a->from_zero ? 0 : x);
-    a->seen = true;
+  if (!isfinite(x) || (a->log && x <= 0)) return;
+  a->from = fmin(x, a->seen ? a->from : a->from_zero ? 0 : x);
+  a->to = fmax(x, a->seen ? a->to : a->from_zero ? 0 : x);
+  a->seen = true;
 }
 
 /* text NULL: the number itself */
 static void axis_tick(Axis *a, double at, const char *text) {
-    if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
-    if (text) snprintf(a->text[a->n], sizeof *a->text, "%.24s", text);
-    else snprintf(a->text[a->n], sizeof *a->text, "%g", at);
-    a->at[a->n++] = at;
+  if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
+  if (text) snprintf(a->text[a->n], sizeof *a->text, "%.24s", text);
+  else snprintf(a->text[a->n], sizeof *a->text, "%g", at);
+  a->at[a->n++] = at;
 }
 
 /* What a logarithm cannot show stands at its end. */
 static double axis_place(const Axis *a, double x) {
-    double share = a->log ? log(fmax(x, a->from) / a->from) / log(a->to / a->from)
-                          : (x - a->from) / (a->to - a->from);
-    return a->first + share * (a->last - a->first);
+  double share = a->log ? log(fmax(x, a->from) / a->from) / log(a->to / a->from)
+                        : (x - a->from) / (a->to - a->from);
+  return a->first + share * (a->last - a->first);
 }
 
 /* The axis lies from first to last; an axis that has no ticks gets three to eight, 1, 2 or 5 times
  * a power of ten apart, or powers of ten and where these are few 2 and 5 times them. */
 static void axis_end(Axis *a, double first, double last) {
-    a->first = first;
-    a->last = last;
-    if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
-    if (a->n) return;
-    double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
-    step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
-    step = fmax(step, a->least);
-    double low = a->log ? floor(log10(a->from) + 1e-9) : floor(a->from / step + 1e-9);
-    double high = a->log ? ceil(log10(a->to) - 1e-9) : ceil(a->to / step - 1e-9);
-    int every = high - low > 2 ? 3 * ((int)(high - low) / 7 + 1) : 1;
-    if (!a->tight) {
-        a->from = a->log ? pow(10, low) : step * low;
-        a->to = a->log ? pow(10, high) : step * high;
-    }
-    for (int i = 0; a->n < TICKS && i < 2000; i += a->log ? every : 1) {
-        static const int PARTS_OF_TEN[] = {1, 2, 5};
-        double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3] : step * (low + i);
-        double near = 1e-9 * (a->log ? at : step);
-        if (at > a->to + near) return;
-        if (at >= a->from - near) axis_tick(a, at, NULL);
-    }
+  a->first = first;
+  a->last = last;
+  if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
+  if (a->n) return;
+  double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
+  step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
+  step = fmax(step, a->least);
+  double low = a->log ? floor(log10(a->from) + 1e-9) : floor(a->from / step + 1e-9);
+  double high = a->log ? ceil(log10(a->to) - 1e-9) : ceil(a->to / step - 1e-9);
+  int every = high - low > 2 ? 3 * ((int)(high - low) / 7 + 1) : 1;
+  if (!a->tight) {
+    a->from = a->log ? pow(10, low) : step * low;
+    a->to = a->log ? pow(10, high) : step * high;
+  }
+  for (int i = 0; a->n < TICKS && i < 2000; i += a->log ? every : 1) {
+    static const int PARTS_OF_TEN[] = {1, 2, 5};
+    double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3] : step * (low + i);
+    double near = 1e-9 * (a->log ? at : step);
+    if (at > a->to + near) return;
+    if (at >= a->from - near) axis_tick(a, at, NULL);
+  }
 }
 
 static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
-    say(h, "<text class=\"%s\" x=\"%.4g\" y=\"%.4g\">", anchor, x, y);
-    html_text(h, text);
-    say(h, "</text>");
+  say(h, "<text class=\"%s\" x=\"%.4g\" y=\"%.4g\">", anchor, x, y);
+  html_text(h, text);
+  say(h, "</text>");
 }
 
 /* Beside: rules from x = at to x = end. Below: at y = at, with rules up to y = end. */
 static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end) {
-    double used = -1e9;
-    for (int i = 0; i < a->n; i++) {
-        double place = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
-        if (beside) say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
-        else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
-        if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
-        if (beside || place - half < used) continue;
-        svg_text(h, place, at + 16, "middle", a->text[i]);
-        used = place + half;
-    }
-    if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
-    else say(h, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, at, a->last);
+  double used = -1e9;
+  for (int i = 0; i < a->n; i++) {
+    double place = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
+    if (beside) say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
+    else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
+    if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
+    if (beside || place - half < used) continue;
+    svg_text(h, place, at + 16, "middle", a->text[i]);
+    used = place + half;
+  }
+  if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
+  else say(h, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, at, a->last);
 }
 
 /* A mark of that style, filled or open. */
 static void svg_mark(Html *h, int style, double x, double y) {
-    const char *mark = STYLES[style < LINE_SEED ? style % LINE_STAR : 0].mark;
-    bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
-    if (*mark && isfinite(x) && isfinite(y))
-        say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
-            filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
+  const char *mark = STYLES[style < LINE_SEED ? style % LINE_STAR : 0].mark;
+  bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
+  if (*mark && isfinite(x) && isfinite(y))
+      say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
+          filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
 }
 
 /* A path of a line's colour and dashes; its d and its end follow. */
 static void svg_line(Html *h, int style) {
-    say(h, "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\" d=\"",
-        colour_of(style), style < LINE_STAR ? STYLES[style].dash : "9 3 2 3",
-        STYLES[style % LINE_STAR].width);
+  say(h, "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\" d=\"",
+      colour_of(style), style < LINE_STAR ? STYLES[style].dash : "9 3 2 3",
+      STYLES[style % LINE_STAR].width);
 }
 
 /* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
 static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
-    int n = line->n, marks = line->points || n <= 12 ? n : 5;
-    for (int from = 0, to; line->band && from < n; from = to + 1) {
-        for (to = from; to < n && isfinite(line->y[to]); to++) continue;
-        int m = to - from;
-        if (m < 2) continue;
-        say(h, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(line->style));
-        for (int i = 0; i < 2 * m; i++) {                    /* there above, and back below */
-            int k = i < m ? from + i : to - 1 - (i - m);
-            say(h, "%c%.1f %.1f", i ? 'L' : 'M', axis_place(x, line->x[k]),
-                axis_place(y, i < m ? line->high[k] : line->low[k]));
-        }
-        say(h, "z\"/>");
+  int n = line->n, marks = line->points || n <= 12 ? n : 5;
+  for (int from = 0, to; line->band && from < n; from = to + 1) {
+    for (to = from; to < n && isfinite(line->y[to]); to++) continue;
+    int m = to - from;
+    if (m < 2) continue;
+    say(h, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(line->style));
+    for (int i = 0; i < 2 * m; i++) {                    /* there above, and back below */
+      int k = i < m ? from + i : to - 1 - (i - m);
+      say(h, "%c%.1f %.1f", i ? 'L' : 'M', axis_place(x, line->x[k]),
+          axis_place(y, i < m ? line->high[k] : line->low[k]));
     }
-    if (!line->points) {
-        svg_line(h, line->style);
-        for (int i = 0; i < n; i++)
-            if (isfinite(line->y[i]))
-                say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
-                    axis_place(x, line->x[i]), axis_place(y, line->y[i]));
-        say(h, "\"/>");
-    }
-    for (int k = 0; k < marks; k++) {
-        int i = marks == n ? k : (2 * k + 1) * n / (2 * marks);
+    say(h, "z\"/>");
+  }
+  if (!line->points) {
+    svg_line(h, line->style);
+    for (int i = 0; i < n; i++)
         if (isfinite(line->y[i]))
-            svg_mark(h, line->style, axis_place(x, line->x[i]), axis_place(y, line->y[i]));
-    }
-    say(h, "\n");
+            say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
+                axis_place(x, line->x[i]), axis_place(y, line->y[i]));
+    say(h, "\"/>");
+  }
+  for (int k = 0; k < marks; k++) {
+    int i = marks == n ? k : (2 * k + 1) * n / (2 * marks);
+    if (isfinite(line->y[i]))
+        svg_mark(h, line->style, axis_place(x, line->x[i]), axis_place(y, line->y[i]));
+  }
+  say(h, "\n");
 }
 
 static void legend(Html *h, const Series *lines, int n) {
-    say(h, "<p class=\"key\">");
-    for (int k = 0; k < n; k++) {
-        if (!lines[k].name[0] || !lines[k].n) continue;
-        say(h, "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
-        if (!lines[k].points) svg_line(h, lines[k].style), say(h, "M0 6h28\"/>");
-        svg_mark(h, lines[k].style, 14, 6);
-        say(h, "</svg> ");
-        html_text(h, lines[k].name);
-        say(h, "</span> ");
-    }
-    say(h, "</p>");
+  say(h, "<p class=\"key\">");
+  for (int k = 0; k < n; k++) {
+    if (!lines[k].name[0] || !lines[k].n) continue;
+    say(h, "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
+    if (!lines[k].points) svg_line(h, lines[k].style), say(h, "M0 6h28\"/>");
+    svg_mark(h, lines[k].style, 14, 6);
+    say(h, "</svg> ");
+    html_text(h, lines[k].name);
+    say(h, "</span> ");
+  }
+  say(h, "</p>");
 }
 
 static void figure_begin(Html *h, const char *title) {
-    say(h, "<figure>");
-    element(h, "h3", title);
+  say(h, "<figure>");
+  element(h, "h3", title);
 }
 
 static void figure_end(Html *h, const char *caption) {
-    if (*caption) element(h, "figcaption", caption);
-    say(h, "</figure>\n");
+  if (*caption) element(h, "figcaption", caption);
+  say(h, "</figure>\n");
 }
 
 typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
 
 /* Have the axes see all points and bands; false: there are none. */
 static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
-    bool any = false;
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < lines[k].n; i++) {
-            if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
-            any = true;
-            axis_see(x, lines[k].x[i]);
-            axis_see(y, lines[k].low[i]);
-            axis_see(y, lines[k].high[i]);
-        }
-    return any;
+  bool any = false;
+  for (int k = 0; k < n; k++)
+      for (int i = 0; i < lines[k].n; i++) {
+      if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
+      any = true;
+      axis_see(x, lines[k].x[i]);
+      axis_see(y, lines[k].low[i]);
+      axis_see(y, lines[k].high[i]);
+    }
+  return any;
 }
 
 /* What a reader hears who does not see the chart. */
 static void chart_label(Html *h, const Chart *what, const Series *lines, int n) {
-    bool names = what->y.names;
-    html_text(h, what->title);
-    say(h, ", in %s", names ? what->x.name : what->y.name);
-    for (int k = 0; k < n; k++) {
-        const double *at = names ? lines[k].x : lines[k].y;
-        double from = lines[k].n ? at[0] : NAN, to = lines[k].n ? at[lines[k].n - 1] : NAN;
-        if (!lines[k].n || !lines[k].name[0]) continue;
-        say(h, ". ");
-        html_text(h, lines[k].name);
-        say(h, ": from %.3g to %.3g", isfinite(from) ? from : 0, isfinite(to) ? to : 0);
-    }
+  bool names = what->y.names;
+  html_text(h, what->title);
+  say(h, ", in %s", names ? what->x.name : what->y.name);
+  for (int k = 0; k < n; k++) {
+    const double *at = names ? lines[k].x : lines[k].y;
+    double from = lines[k].n ? at[0] : NAN, to = lines[k].n ? at[lines[k].n - 1] : NAN;
+    if (!lines[k].n || !lines[k].name[0]) continue;
+    say(h, ". ");
+    html_text(h, lines[k].name);
+    say(h, ": from %.3g to %.3g", isfinite(from) ? from : 0, isfinite(to) ? to : 0);
+  }
 }
 
 /* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
 static void chart(Html *h, const Chart *what, const Series *lines, int n) {
-    enum { RIGHT = 350, LINE = 15 };
-    Axis x = what->x, y = what->y;
-    size_t longest = 4;
-    figure_begin(h, what->title);
-    if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
-    for (int i = 0; y.names && i < y.n; i++)
-        if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
-    double left = y.names ? 11 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
-    double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
-    axis_end(&x, left, RIGHT);
-    axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
-    say(h, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"", bottom + 34);
-    chart_label(h, what, lines, n);
-    say(h, "\">\n");
-    if (!y.names) svg_text(h, 2, 12, "", y.name);
-    svg_text(h, RIGHT, bottom + 30, "end", x.name);
-    axis_draw(h, &y, true, left, RIGHT);
-    axis_draw(h, &x, false, bottom, y.names ? top : bottom);
-    for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
-    say(h, "</svg>");
-    legend(h, lines, n);
-    figure_end(h, what->caption);
+  enum { RIGHT = 350, LINE = 15 };
+  Axis x = what->x, y = what->y;
+  size_t longest = 4;
+  figure_begin(h, what->title);
+  if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
+  for (int i = 0; y.names && i < y.n; i++)
+      if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
+  double left = y.names ? 11 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
+  double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
+  axis_end(&x, left, RIGHT);
+  axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
+  say(h, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"", bottom + 34);
+  chart_label(h, what, lines, n);
+  say(h, "\">\n");
+  if (!y.names) svg_text(h, 2, 12, "", y.name);
+  svg_text(h, RIGHT, bottom + 30, "end", x.name);
+  axis_draw(h, &y, true, left, RIGHT);
+  axis_draw(h, &x, false, bottom, y.names ? top : bottom);
+  for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
+  say(h, "</svg>");
+  legend(h, lines, n);
+  figure_end(h, what->caption);
 }
 
 /* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
  * by factors. */
 enum { RAMP = 7 };
 static const struct { double from; const char *colour; } RAMPS[RAMP] = {
-    {0, "#ffffff"},   {0.01, "#e8edf4"}, {0.02, "#c9d6e6"}, {0.05, "#9cb8d6"},
-    {0.1, "#6892c0"}, {0.2, "#33629c"},  {0.5, "#0f2c58"}};
+  {0, "#ffffff"},   {0.01, "#e8edf4"}, {0.02, "#c9d6e6"}, {0.05, "#9cb8d6"},
+  {0.1, "#6892c0"}, {0.2, "#33629c"},  {0.5, "#0f2c58"}};
 
 static int ramp_level(double x) {
-    int level = 0;
-    while (level + 1 < RAMP && x >= RAMPS[level + 1].from) level++;
-    return level;
+  int level = 0;
+  while (level + 1 < RAMP && x >= RAMPS[level + 1].from) level++;
+  return level;
 }
 
 static void ramp_legend(Html *h) {
-    say(h, "<p class=\"key\">weight of a key: ");
-    for (int k = 0; k < RAMP; k++)
-        say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
-               "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
-            RAMPS[k].colour, RAMPS[k].from);
-    say(h, "</p>\n");
+  say(h, "<p class=\"key\">weight of a key: ");
+  for (int k = 0; k < RAMP; k++)
+      say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
+             "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
+          RAMPS[k].colour, RAMPS[k].from);
+  say(h, "</p>\n");
 }
 
 /* Cell (i, j) is m[i * ld + j * by]. Of heads: alpha [L,H] by block (down) and head (across), with
@@ -310,61 +310,61 @@ static void ramp_legend(Html *h) {
  * columns that are more than the rows, named in `before`, come first. A block of s (or NULL) that
  * does not attend stays empty. */
 typedef struct CellMap {
-    const double *m;
-    idx ld, by;
-    int rows, columns;
-    bool heads;
-    const char *before, *title;
-    const Sinks *s;
+  const double *m;
+  idx ld, by;
+  int rows, columns;
+  bool heads;
+  const char *before, *title;
+  const Sinks *s;
 } CellMap;
 
 /* A path for each level of the ramp, made of runs of equal cells, so that a map of 64 x 64 takes
  * some kilobytes. */
 static void cells(Html *h, const CellMap *c, int left, int wide, int high) {
-    for (int level = 1; level < RAMP; level++) {
-        say(h, "<path fill=\"%s\" d=\"", RAMPS[level].colour);
-        for (int i = 0; i < c->rows; i++)
-            for (int j = 0, from; j < c->columns; j++) {
-                const double *row = c->m + i * c->ld;
-                for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level; j++) continue;
-                if (j > from)
-                    say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
-                        (j - from) * wide, high, (j - from) * wide);
-            }
-        say(h, "\"/>\n");
-    }
-    say(h, "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", left,
-        c->columns * wide, c->rows * high);
+  for (int level = 1; level < RAMP; level++) {
+    say(h, "<path fill=\"%s\" d=\"", RAMPS[level].colour);
+    for (int i = 0; i < c->rows; i++)
+        for (int j = 0, from; j < c->columns; j++) {
+        const double *row = c->m + i * c->ld;
+        for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level; j++) continue;
+        if (j > from)
+            say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
+                (j - from) * wide, high, (j - from) * wide);
+      }
+    say(h, "\"/>\n");
+  }
+  say(h, "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", left,
+      c->columns * wide, c->rows * high);
 }
 
 static void cell_map(Html *h, const CellMap *c) {
-    enum { LEFT = 30 };
-    bool numbers = c->heads && c->columns <= 8 && c->rows <= 24;
-    int wide = numbers ? 38 : c->heads ? 10 : c->columns > 33 ? 4 : 8, high = numbers ? 20 : wide;
-    int before = c->heads ? 0 : c->columns - c->rows, keys = c->columns - before;
-    int every = numbers ? 1 : c->rows > 32 ? 16 : 4, bottom = 16 + c->rows * high;
-    int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4;
-    char text[64];
-    say(h, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" aria-label=\""
-           "%s %s, %d by %d\">", c->title, width, bottom + 16, width * 5 / 4,
-        c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows, c->columns);
-    snprintf(text, sizeof text, "%s%s 1 to %d", c->before, c->heads ? "head" : "key", keys);
-    svg_text(h, LEFT, 11, "", text);
-    cells(h, c, LEFT, wide, high);
-    for (int i = 0; i < c->rows || i < keys; i += every) {
-        snprintf(text, sizeof text, "%d", i + 1);
-        if (i < c->rows) svg_text(h, LEFT - 4, 20 + (i + 0.5) * high, "end", text);
-        if (i < keys) svg_text(h, LEFT + (before + i + 0.5) * wide, bottom + 12, "middle", text);
-    }
-    for (int i = 0; numbers && i < c->rows * c->columns; i++) {
-        double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
-        bool there = isfinite(x) && (!c->s || sinks_attends(c->s, i / c->columns));
-        snprintf(text, sizeof text, there ? "%.2f" : "-", x);
-        svg_text(h, LEFT + (i % c->columns + 0.5) * wide, 30 + i / c->columns * high,
-                 ramp_level(x) >= 5 ? "middle on" : "middle", text);
-    }
-    if (before) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", LEFT + before * wide, bottom);
-    say(h, "</svg>\n");
+  enum { LEFT = 30 };
+  bool numbers = c->heads && c->columns <= 8 && c->rows <= 24;
+  int wide = numbers ? 38 : c->heads ? 10 : c->columns > 33 ? 4 : 8, high = numbers ? 20 : wide;
+  int before = c->heads ? 0 : c->columns - c->rows, keys = c->columns - before;
+  int every = numbers ? 1 : c->rows > 32 ? 16 : 4, bottom = 16 + c->rows * high;
+  int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4;
+  char text[64];
+  say(h, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" aria-label=\""
+         "%s %s, %d by %d\">", c->title, width, bottom + 16, width * 5 / 4,
+      c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows, c->columns);
+  snprintf(text, sizeof text, "%s%s 1 to %d", c->before, c->heads ? "head" : "key", keys);
+  svg_text(h, LEFT, 11, "", text);
+  cells(h, c, LEFT, wide, high);
+  for (int i = 0; i < c->rows || i < keys; i += every) {
+    snprintf(text, sizeof text, "%d", i + 1);
+    if (i < c->rows) svg_text(h, LEFT - 4, 20 + (i + 0.5) * high, "end", text);
+    if (i < keys) svg_text(h, LEFT + (before + i + 0.5) * wide, bottom + 12, "middle", text);
+  }
+  for (int i = 0; numbers && i < c->rows * c->columns; i++) {
+    double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
+    bool there = isfinite(x) && (!c->s || sinks_attends(c->s, i / c->columns));
+    snprintf(text, sizeof text, there ? "%.2f" : "-", x);
+    svg_text(h, LEFT + (i % c->columns + 0.5) * wide, 30 + i / c->columns * high,
+             ramp_level(x) >= 5 ? "middle on" : "middle", text);
+  }
+  if (before) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", LEFT + before * wide, bottom);
+  say(h, "</svg>\n");
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -374,56 +374,56 @@ static void cell_map(Html *h, const CellMap *c) {
 /* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
  * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
 static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
-    enum { BATCH = 16 };
-    const Config *c = &m->c;
-    Acts a = {0};
-    PositionEdit edit;
-    int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
-    if (T > HEAD_MAP) T = HEAD_MAP;
-    int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
-    idx N = config_rows(c, T), S = config_columns(c, T);
-    real *maps = grab(B * c->heads * N * S, sizeof *maps, e);
-    Probe *probe = grab(c->layers, sizeof *probe, e);
-    if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
-        probe[out->layer].metric = maps;
-        a.probe = probe;
-        position_edit(&edit, s, c, s->eval_T, e);            /* of the evaluation's T */
-        a.edit = edit.t ? &edit : NULL;
-        model_forward(m, &a, ids, B, T);
-        model_fault(m, e);
-        out->T = T;
-        out->S = (int)S;
-        for (idx i = 0; i < T * S; i++) {
-            out->m[i] = 0;
-            for (idx b = 0; b < B; b++)
-                out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
-        }
+  enum { BATCH = 16 };
+  const Config *c = &m->c;
+  Acts a = {0};
+  PositionEdit edit;
+  int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
+  if (T > HEAD_MAP) T = HEAD_MAP;
+  int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
+  idx N = config_rows(c, T), S = config_columns(c, T);
+  real *maps = grab(B * c->heads * N * S, sizeof *maps, e);
+  Probe *probe = grab(c->layers, sizeof *probe, e);
+  if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
+    probe[out->layer].metric = maps;
+    a.probe = probe;
+    position_edit(&edit, s, c, s->eval_T, e);            /* of the evaluation's T */
+    a.edit = edit.t ? &edit : NULL;
+    model_forward(m, &a, ids, B, T);
+    model_fault(m, e);
+    out->T = T;
+    out->S = (int)S;
+    for (idx i = 0; i < T * S; i++) {
+      out->m[i] = 0;
+      for (idx b = 0; b < B; b++)
+          out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
     }
-    acts_free(&a);
-    free(probe);
-    free(maps);
-    return e->status;
+  }
+  acts_free(&a);
+  free(probe);
+  free(maps);
+  return e->status;
 }
 
 /* The maps of the two heads whose sink, on * where there is one and else on token 1, is the
  * strongest and the weakest. */
 static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
-    int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
-    int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
-    for (int i = most + 1; i < o->s.L * H; i++) {
-        double alpha = o->s.alpha[(idx)i * o->s.S + column];
-        if (!sinks_attends(&o->s, i / H)) continue;
-        if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
-        if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
-    }
-    /* a model that is still in its file would be read twice again: for a page alone */
-    for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
-        int head = k ? least : most;
-        o->map[k].layer = head / H;
-        o->map[k].head = head % H;
-        head_map(&o->map[k], &t->m, &t->data, s, s->eval_T, e);
-    }
-    return e->status;
+  int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
+  int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
+  for (int i = most + 1; i < o->s.L * H; i++) {
+    double alpha = o->s.alpha[(idx)i * o->s.S + column];
+    if (!sinks_attends(&o->s, i / H)) continue;
+    if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
+    if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
+  }
+  /* a model that is still in its file would be read twice again: for a page alone */
+  for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
+    int head = k ? least : most;
+    o->map[k].layer = head / H;
+    o->map[k].head = head % H;
+    head_map(&o->map[k], &t->m, &t->data, s, s->eval_T, e);
+  }
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -432,124 +432,124 @@ static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
 /* The charts of models: by step while they train, and by block. */
 enum { LOOK_LOSS, LOOK_SINK, LOOK_ALPHA, NORM_HIDDEN, NORM_KEYS, NORM_VALUES, MODEL_CHARTS };
 static const struct { const char *title, *y, *caption; bool from_zero; } CHARTS[MODEL_CHARTS] = {
-    {"Training loss", "nats a token",
-     "Mean since the look before. Look where the curves cross a height: models are compared at "
-     "equal loss, not at equal steps. The paper's Figure 4, middle and right.", false},
-    {"Sink of token 1 (and of *)", "%",
-     "Share of heads and held sequences whose alpha is above eps. Look when it leaves 0 %: in the "
-     "paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
-    {"alpha of token 1 (and of *)", "mean weight",
-     "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
-     "before Sink does. Look for a rise above even rows.", false},
-    {"Hidden states", "norm of the first row / mean of the others",
-     "Output of each block; 0 is the embedding. Massive activations stand far above 1, but not "
-     "without a normaliser or with a key bias. The paper's Figures 2, 7 and 8.", true},
-    {"Keys", "norm of the first row / mean of the others",
-     "Mean over key heads. In large models the first key is much shorter than the others. The "
-     "paper's Figure 2, top, and Figures 11 to 14.", true},
-    {"Values", "norm of the first row / mean of the others",
-     "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
-     "Figure 2, top, and Figures 11 to 14.", true}};
+  {"Training loss", "nats a token",
+   "Mean since the look before. Look where the curves cross a height: models are compared at "
+   "equal loss, not at equal steps. The paper's Figure 4, middle and right.", false},
+  {"Sink of token 1 (and of *)", "%",
+   "Share of heads and held sequences whose alpha is above eps. Look when it leaves 0 %: in the "
+   "paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
+  {"alpha of token 1 (and of *)", "mean weight",
+   "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
+   "before Sink does. Look for a rise above even rows.", false},
+  {"Hidden states", "norm of the first row / mean of the others",
+   "Output of each block; 0 is the embedding. Massive activations stand far above 1, but not "
+   "without a normaliser or with a key bias. The paper's Figures 2, 7 and 8.", true},
+  {"Keys", "norm of the first row / mean of the others",
+   "Mean over key heads. In large models the first key is much shorter than the others. The "
+   "paper's Figure 2, top, and Figures 11 to 14.", true},
+  {"Values", "norm of the first row / mean of the others",
+   "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
+   "Figure 2, top, and Figures 11 to 14.", true}};
 
 /* A model's line of a chart, or that of its column *. */
 static void model_line(Series *line, const Outcome *o, int what, bool star) {
-    const Sinks *s = &o->s;
-    const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
-    int first = what > NORM_HIDDEN;              /* hidden states have a block 0 */
-    for (int i = 0; what < NORM_HIDDEN && i < o->p.looks; i++) {
-        const Look *p = &o->p.look[i];
-        const double y[][2] = {{p->loss, NAN}, {100 * p->sink1, 100 * p->sink_star},
-                               {p->alpha1, p->alpha_star}};
-        line_add(line, (double)p->step, y[what][star]);
-    }
-    for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
-        if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
-            line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
+  const Sinks *s = &o->s;
+  const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
+  int first = what > NORM_HIDDEN;              /* hidden states have a block 0 */
+  for (int i = 0; what < NORM_HIDDEN && i < o->p.looks; i++) {
+    const Look *p = &o->p.look[i];
+    const double y[][2] = {{p->loss, NAN}, {100 * p->sink1, 100 * p->sink_star},
+                           {p->alpha1, p->alpha_star}};
+    line_add(line, (double)p->step, y[what][star]);
+  }
+  for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
+      if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
+          line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
 }
 
 /* Charts from .. to, with a line for each of the first three models, and one for its column *. */
 static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
-    Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
-    say(h, "<div class=\"grid\">\n");
-    for (int what = from; lines && what < to; what++) {
-        bool curve = what < NORM_HIDDEN, columns = what == LOOK_SINK || what == LOOK_ALPHA;
-        Chart shown = {CHARTS[what].title, CHARTS[what].caption,
-                       {.name = curve ? "step" : "block", .least = 1, .tight = true},
-                       {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
-        int count = 0;
-        for (int i = 0; i < n && i < 3; i++)
-            for (int star = 0; star <= (columns && o[i].star); star++) {
-                const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
-                char name[40];
-                snprintf(name, sizeof name, "%.20s%s", o[i].name, column);
-                Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
-                model_line(line, &o[i], what, star);
-            }
-        if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
-            Series *even = line_begin(lines, count++, "even, first model", LINE_EVEN);
-            line_add(even, shown.x.from, o->even);
-            line_add(even, shown.x.to, o->even);
-        }
-        chart(h, &shown, lines, count);
+  Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
+  say(h, "<div class=\"grid\">\n");
+  for (int what = from; lines && what < to; what++) {
+    bool curve = what < NORM_HIDDEN, columns = what == LOOK_SINK || what == LOOK_ALPHA;
+    Chart shown = {CHARTS[what].title, CHARTS[what].caption,
+                   {.name = curve ? "step" : "block", .least = 1, .tight = true},
+                   {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
+    int count = 0;
+    for (int i = 0; i < n && i < 3; i++)
+        for (int star = 0; star <= (columns && o[i].star); star++) {
+        const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
+        char name[40];
+        snprintf(name, sizeof name, "%.20s%s", o[i].name, column);
+        Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
+        model_line(line, &o[i], what, star);
+      }
+    if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
+      Series *even = line_begin(lines, count++, "even, first model", LINE_EVEN);
+      line_add(even, shown.x.from, o->even);
+      line_add(even, shown.x.to, o->even);
     }
-    say(h, "</div>\n");
-    free(lines);
+    chart(h, &shown, lines, count);
+  }
+  say(h, "</div>\n");
+  free(lines);
 }
 
 /* Of every model alpha, and the weights of the heads with the most and the least sink. */
 static void page_maps(Html *h, const Outcome *o, int n) {
-    char text[400], before[16];
-    ramp_legend(h);
-    say(h, "<div class=\"grid\">\n");
-    for (; n > 0; n--, o++) {
-        const Sinks *s = &o->s;
-        const char *star = o->c.extra ? "column *" : "row x*";
-        if (!s->n) continue;
-        figure_begin(h, o->name);
-        for (int k = 0; k <= o->star; k++) {
-            int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
-            cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "",
-                                   k ? star : "token 1", s});
-        }
-        snprintf(before, sizeof before, "%s%s", o->c.extra ? "*, " : "",
-                 o->c.sink_token ? "x*, " : "");
-        for (int k = 0; k < 2; k++) {
-            const HeadMap *map = &o->map[k];
-            snprintf(text, sizeof text, "block %d, head %d, the %s sink", map->layer + 1,
-                     map->head + 1, k ? "weakest" : "strongest");
-            if (map->T)
-                cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
-        }
-        snprintf(text, sizeof text,
-                 "Above alpha by block and head, mean over %d sequences of %d tokens; even rows "
-                 "give %.3f. Below the weight of each query (down) on each key (across), mean over "
-                 "16. A sink is a dark column%s; its mean is alpha. The paper's Figures 19 to 24.",
-                 s->n, s->T, o->even, o->star ? ", the first of them the learned one" : "");
-        figure_end(h, text);
+  char text[400], before[16];
+  ramp_legend(h);
+  say(h, "<div class=\"grid\">\n");
+  for (; n > 0; n--, o++) {
+    const Sinks *s = &o->s;
+    const char *star = o->c.extra ? "column *" : "row x*";
+    if (!s->n) continue;
+    figure_begin(h, o->name);
+    for (int k = 0; k <= o->star; k++) {
+      int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
+      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "",
+                             k ? star : "token 1", s});
     }
-    say(h, "</div>\n");
+    snprintf(before, sizeof before, "%s%s", o->c.extra ? "*, " : "",
+             o->c.sink_token ? "x*, " : "");
+    for (int k = 0; k < 2; k++) {
+      const HeadMap *map = &o->map[k];
+      snprintf(text, sizeof text, "block %d, head %d, the %s sink", map->layer + 1,
+               map->head + 1, k ? "weakest" : "strongest");
+      if (map->T)
+          cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
+    }
+    snprintf(text, sizeof text,
+             "Above alpha by block and head, mean over %d sequences of %d tokens; even rows "
+             "give %.3f. Below the weight of each query (down) on each key (across), mean over "
+             "16. A sink is a dark column%s; its mean is alpha. The paper's Figures 19 to 24.",
+             s->n, s->T, o->even, o->star ? ", the first of them the learned one" : "");
+    figure_end(h, text);
+  }
+  say(h, "</div>\n");
 }
 
 static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
-    say(h, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
-    for (int k = 0; k < ROW; k++)
-        say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
+  say(h, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
+  for (int k = 0; k < ROW; k++)
+      say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
+  say(h, "</tr>\n");
+  for (int i = 0; i < n; i++) {
+    double row[ROW];
+    char text[32];
+    sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
+    say(h, "<tr>");
+    element(h, "td", o[i].name);
+    element(h, "td", o[i].source[0] ? o[i].source : "-");
+    for (int k = 0; k < ROW; k++) element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
     say(h, "</tr>\n");
-    for (int i = 0; i < n; i++) {
-        double row[ROW];
-        char text[32];
-        sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
-        say(h, "<tr>");
-        element(h, "td", o[i].name);
-        element(h, "td", o[i].source[0] ? o[i].source : "-");
-        for (int k = 0; k < ROW; k++) element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
-        say(h, "</tr>\n");
-    }
-    say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
-           "tokens. alpha: mean weight on token 1 or *; x even: its multiple of what even rows "
-           "give. Norm ratio: the largest over the blocks of the first row's norm, over the mean "
-           "of the others. Valid loss: nats a token on held documents.</p>\n", s->eps, s->eval_n,
-        o->s.n ? o->s.T : s->eval_T);
+  }
+  say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
+         "tokens. alpha: mean weight on token 1 or *; x even: its multiple of what even rows "
+         "give. Norm ratio: the largest over the blocks of the first row's norm, over the mean "
+         "of the others. Valid loss: nats a token on held documents.</p>\n", s->eps, s->eval_n,
+      o->s.n ? o->s.T : s->eval_T);
 }
 
 /* Of every page. A claim's verdict is in its words, its sign and the bar before it. */
@@ -578,52 +578,52 @@ static const char PAGE_STYLE[] =
     "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
 
 static void page_head(Html *h, const char *verb) {
-    say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\""
-           "viewport\" content=\"width=device-width,initial-scale=1\"/><title>sink %s</title>"
-           "<style>", verb);
-    bytes_add(&h->text, PAGE_STYLE, sizeof PAGE_STYLE - 1, h->e);
-    say(h, "</style></head><body>\n");
+  say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\""
+         "viewport\" content=\"width=device-width,initial-scale=1\"/><title>sink %s</title>"
+         "<style>", verb);
+  bytes_add(&h->text, PAGE_STYLE, sizeof PAGE_STYLE - 1, h->e);
+  say(h, "</style></head><body>\n");
 }
 
 /* Ends the page and writes it beside path, which it then replaces. */
 static int page_end(Html *h, const char *path) {
-    say(h, "</body></html>\n");
-    if (!h->e->status) file_write(path, h->text.at, h->text.size, h->e);
-    bytes_free(&h->text);
-    return h->e->status;
+  say(h, "</body></html>\n");
+  if (!h->e->status) file_write(path, h->text.at, h->text.size, h->e);
+  bytes_free(&h->text);
+  return h->e->status;
 }
 
 /* The page of n models (three have lines of their own style), which `verb` has made; table and
  * verdict may be NULL or "". */
 static int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o,
                         int n, const char *table, const char *verdict, Error *e) {
-    Html h = {{0}, e};
-    int looks = 0, measured = 0;
-    for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
-    page_head(&h, verb);
-    say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s ", verb, verb);
-    if (!strcmp(verb, "eval")) html_text(&h, o->name);
-    for (int i = 0; i < s->argc; i++) {
-        if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
-        say(&h, " ");
-        html_text(&h, s->argv[i]);
-    }
-    say(&h, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
-            "sequences at rate %g; seed %d.</p>\n",
-        o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
-        s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
-    if (measured) page_table(&h, o, n, s);
-    element(&h, "p", verdict ? verdict : "");
-    if (table) element(&h, "pre", table);
-    if (looks) say(&h, "<h2>While it trained</h2>");
-    if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
-    if (measured) {
-        say(&h, "<h2>Where attention goes</h2>\n");
-        page_maps(&h, o, n);
-        say(&h, "<h2>Norms by layer</h2>");
-        page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
-    }
-    return page_end(&h, path);
+  Html h = {{0}, e};
+  int looks = 0, measured = 0;
+  for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
+  page_head(&h, verb);
+  say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s ", verb, verb);
+  if (!strcmp(verb, "eval")) html_text(&h, o->name);
+  for (int i = 0; i < s->argc; i++) {
+    if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
+    say(&h, " ");
+    html_text(&h, s->argv[i]);
+  }
+  say(&h, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
+          "sequences at rate %g; seed %d.</p>\n",
+      o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
+      s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
+  if (measured) page_table(&h, o, n, s);
+  element(&h, "p", verdict ? verdict : "");
+  if (table) element(&h, "pre", table);
+  if (looks) say(&h, "<h2>While it trained</h2>");
+  if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
+  if (measured) {
+    say(&h, "<h2>Where attention goes</h2>\n");
+    page_maps(&h, o, n);
+    say(&h, "<h2>Norms by layer</h2>");
+    page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
+  }
+  return page_end(&h, path);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -633,145 +633,145 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
 typedef struct Survey {
-    Measured *row;
-    int rows, left_out;
-    const Settings *s;                                       /* as the command line has it */
-    int length[33];                                          /* 0 ends */
+  Measured *row;
+  int rows, left_out;
+  const Settings *s;                                       /* as the command line has it */
+  int length[33];                                          /* 0 ends */
 } Survey;
 
 static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", NULL};
 static const Column SURVEY_COLUMNS[] = {
-    {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
-    {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
-    {"sink_1_at_0.4", "Sink 0.4", "",  "%.2f%%", 8, 100},
-    {"sink_star",     "Sink_*",   "",  "%.2f%%", 8, 100},
-    {"alpha_1",       "alpha_1",  "",  "%.4f",   8, 1},
-    {"times_even",    "x even",   "",  "%.2f",   6, 1},
-    {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
-    {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
+  {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
+  {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
+  {"sink_1_at_0.4", "Sink 0.4", "",  "%.2f%%", 8, 100},
+  {"sink_star",     "Sink_*",   "",  "%.2f%%", 8, 100},
+  {"alpha_1",       "alpha_1",  "",  "%.4f",   8, 1},
+  {"times_even",    "x even",   "",  "%.2f",   6, 1},
+  {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
+  {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
 
 static const double *result_find(const Result *r, const char *name, int *n) {
-    for (int i = 0; i < r->lists; i++)
-        if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
-    return *n = 0, NULL;
+  for (int i = 0; i < r->lists; i++)
+      if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
+  return *n = 0, NULL;
 }
 
 static double named_number(const Result *r, const char *name) {
-    int n;
-    const double *x = result_find(r, name, &n);
-    return x ? *x : NAN;
+  int n;
+  const double *x = result_find(r, name, &n);
+  return x ? *x : NAN;
 }
 
 /* One line: the model of t and the text that is open, at one input and length. */
 static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
                        const char *model, const char *text, Error *e) {
-    const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    enum { STEPS = (int)(sizeof eps / sizeof *eps) };
-    Sinks seen;
-    char cell[32];
-    int starts;
-    if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
-        return e->status;
-    Measured *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
-    if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
-    v->row = rows;
-    Measured *row = &rows[v->rows++];
-    *row = (Measured){.all = {.lists = 0}};
-    snprintf(row->label[0], PATH_ROOM, "%s", model);
-    snprintf(row->label[1], PATH_ROOM, "%s", text);
-    snprintf(row->label[2], PATH_ROOM, "%s", INPUTS[s->input]);
-    put(&row->all, e, (double)t->m.count, "parameters");
-    eval_numbers(&row->all, &seen, besides, s, e);
-    for (int i = 1; i < STEPS; i++)
-        put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
-            eps[i]);
-    if (v->rows == 1) {
-        printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
-        for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
-        for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
-        printf("\n");
-    }
-    size_t size = strlen(model);
-    printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
-           (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
-           s->eval_T);
-    for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-        printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
-    for (int i = 0; i < besides->lists; i++)
-        printf(" %9.4g", besides->value[besides->list[i].at]);
+  const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+  enum { STEPS = (int)(sizeof eps / sizeof *eps) };
+  Sinks seen;
+  char cell[32];
+  int starts;
+  if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
+      return e->status;
+  Measured *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
+  if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
+  v->row = rows;
+  Measured *row = &rows[v->rows++];
+  *row = (Measured){.all = {.lists = 0}};
+  snprintf(row->label[0], PATH_ROOM, "%s", model);
+  snprintf(row->label[1], PATH_ROOM, "%s", text);
+  snprintf(row->label[2], PATH_ROOM, "%s", INPUTS[s->input]);
+  put(&row->all, e, (double)t->m.count, "parameters");
+  eval_numbers(&row->all, &seen, besides, s, e);
+  for (int i = 1; i < STEPS; i++)
+      put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
+          eps[i]);
+  if (v->rows == 1) {
+    printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
+    for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
+    for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
     printf("\n");
-    fflush(stdout);
-    sinks_free(&seen);
-    return e->status ? e->status : rows_write(v->row, v->rows, SURVEY_LABELS, v->s, e);
+  }
+  size_t size = strlen(model);
+  printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
+         (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
+         s->eval_T);
+  for (const Column *c = SURVEY_COLUMNS; c->name; c++)
+      printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
+  for (int i = 0; i < besides->lists; i++)
+      printf(" %9.4g", besides->value[besides->list[i].at]);
+  printf("\n");
+  fflush(stdout);
+  sinks_free(&seen);
+  return e->status ? e->status : rows_write(v->row, v->rows, SURVEY_LABELS, v->s, e);
 }
 
 static void survey_failed(Survey *v, Error *one) {
-    if (!one->status) return;
-    fprintf(stderr, "sink: %s\n", one->text);
-    v->left_out++;
-    *one = (Error){0};
+  if (!one->status) return;
+  fprintf(stderr, "sink: %s\n", one->text);
+  v->left_out++;
+  *one = (Error){0};
 }
 
 /* The lines of one model and text, "" for the text that its settings name. */
 static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
                         Error *e) {
-    Result besides = {0};
-    Bytes said = {0};
-    char name[64];
-    const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
-                     : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
-    if (path[0]) {
-        const char *dot = strrchr(path, '.');
-        bool told = dot && !strcmp(dot, ".grammar");
-        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
-        snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
+  Result besides = {0};
+  Bytes said = {0};
+  char name[64];
+  const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
+                   : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
+  if (path[0]) {
+    const char *dot = strrchr(path, '.');
+    bool told = dot && !strcmp(dot, ".grammar");
+    s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
+    snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
+  }
+  for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
+  if (!*text) text = "story";                              /* the shipped grammar */
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
+  data_close(&t->data);
+  if (!open_data(&s, t, model, e) && s.program->measure)
+      s.program->measure(&besides, &said, &s, t, e);
+  for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
+      for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
+      if (i && !v->length[i]) break;
+      if (s.inputs) s.input = input;
+      if (v->length[0]) s.eval_T = v->length[i];
+      survey_line(v, &s, t, &besides, model, name, e);
+      survey_failed(v, e);
     }
-    for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
-    if (!*text) text = "story";                              /* the shipped grammar */
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
-    data_close(&t->data);
-    if (!open_data(&s, t, model, e) && s.program->measure)
-        s.program->measure(&besides, &said, &s, t, e);
-    for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
-        for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
-            if (i && !v->length[i]) break;
-            if (s.inputs) s.input = input;
-            if (v->length[0]) s.eval_T = v->length[i];
-            survey_line(v, &s, t, &besides, model, name, e);
-            survey_failed(v, e);
-        }
-    result_free(&besides);
-    bytes_free(&said);
-    survey_failed(v, e);
+  result_free(&besides);
+  bytes_free(&said);
+  survey_failed(v, e);
 }
 
 static int survey(const Settings *s, const char **words, int n, Error *e) {
-    Survey v = {.s = s};
-    Bytes names = {0};
-    const char *alone = s->ablate ? "ablate" : s->report[0] ? "report" : NULL;
-    if (alone)
-        return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
-                    alone, words[0], alone, s->ablate ? "key1" : s->report);
-    if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
-    if (s->domains[0]) files_list(s->domains, &names, e);
-    else bytes_add(&names, "", 1, e);
-    for (int i = 0; i < n && !e->status; i++) {
-        Settings one = *s;
-        Trainer t = {0};
-        Error of_model = {0};
-        if (!open_model(&one, words[i], 0, &t, &of_model))
-            for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
-                survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
-        survey_failed(&v, &of_model);
-        trainer_free(&t);
-    }
-    if (!e->status && v.left_out)
-        fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
-                   "those", v.rows, v.left_out);
-    for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
-    free(v.row);
-    bytes_free(&names);
-    return e->status;
+  Survey v = {.s = s};
+  Bytes names = {0};
+  const char *alone = s->ablate ? "ablate" : s->report[0] ? "report" : NULL;
+  if (alone)
+      return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
+                  alone, words[0], alone, s->ablate ? "key1" : s->report);
+  if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
+  if (s->domains[0]) files_list(s->domains, &names, e);
+  else bytes_add(&names, "", 1, e);
+  for (int i = 0; i < n && !e->status; i++) {
+    Settings one = *s;
+    Trainer t = {0};
+    Error of_model = {0};
+    if (!open_model(&one, words[i], 0, &t, &of_model))
+        for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
+            survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
+    survey_failed(&v, &of_model);
+    trainer_free(&t);
+  }
+  if (!e->status && v.left_out)
+      fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
+                 "those", v.rows, v.left_out);
+  for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
+  free(v.row);
+  bytes_free(&names);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -783,131 +783,131 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
  */
 enum { ABLATED = 3 };            /* untouched, the sink's column, the control's */
 typedef struct Ablated {
-    int what, n, last;           /* ABLATE_*; sequences; the control's token is one of 2 .. last */
-    const char *column;          /* "token 1", "*" or "x*" */
-    /* nats a token: mean over sequences and standard deviation; and of what it is more than the
-     * untouched, sequence by sequence */
-    double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
+  int what, n, last;           /* ABLATE_*; sequences; the control's token is one of 2 .. last */
+  const char *column;          /* "token 1", "*" or "x*" */
+  /* nats a token: mean over sequences and standard deviation; and of what it is more than the
+   * untouched, sequence by sequence */
+  double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
 } Ablated;
 
 /* Mean and standard deviation of x [n]. */
 static void mean_and_spread(const double *x, int n, double *mean, double *spread) {
-    double sum = 0, square = 0;
-    for (int i = 0; i < n; i++) sum += x[i] / n;
-    for (int i = 0; i < n; i++) square += (x[i] - sum) * (x[i] - sum);
-    *mean = sum;
-    *spread = n > 1 ? sqrt(square / (n - 1)) : 0;
+  double sum = 0, square = 0;
+  for (int i = 0; i < n; i++) sum += x[i] / n;
+  for (int i = 0; i < n; i++) square += (x[i] - sum) * (x[i] - sum);
+  *mean = sum;
+  *spread = n > 1 ? sqrt(square / (n - 1)) : 0;
 }
 
 /* Mean loss of sequence b from token t on, counted from 0; a prefix leaves tokens unscored. */
 static double loss_from(const Acts *a, int b, int t, int T) {
-    const double *row = a->loss_row + (idx)b * T;
-    double sum = 0;
-    int scored = 0;
-    for (; t < T; t++)
-        if (row[t] >= 0) { sum += row[t]; scored++; }
-    return scored ? sum / scored : 0;
+  const double *row = a->loss_row + (idx)b * T;
+  double sum = 0;
+  int scored = 0;
+  for (; t < T; t++)
+      if (row[t] >= 0) { sum += row[t]; scored++; }
+  return scored ? sum / scored : 0;
 }
 
 static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
-    if (s->input != INPUT_NATURAL)
-        return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
-                          "Try: --input natural");
-    if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
-    if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
-        return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
-                          "Try: --ablate key1");
-    return 0;
+  if (s->input != INPUT_NATURAL)
+      return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
+                        "Try: --input natural");
+  if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
+  if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
+      return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
+                        "Try: --ablate key1");
+  return 0;
 }
 
 /* Three forwards of each of n held sequences. */
 static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T,
                   Error *e) {
-    const bool star = s->ablate == ABLATE_KSTAR;
-    const int first = config_rows(&m->c, T) - T, of_star = m->c.extra ? -1 : 0;
-    Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
-    Acts a = {0};
-    PositionEdit edit;
-    int starts;
-    *out = (Ablated){.what = s->ablate, .last = T / 2,
-                     .column = !star ? "token 1" : m->c.extra ? "*" : "x*"};
-    if (ablate_check(s, &m->c, T, e) || position_edit(&edit, s, &m->c, T, e)) return e->status;
-    int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-    int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
-    int batch = evaluation_batch(m, n, T, e);
-    double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
-    double *more = loss ? loss + ABLATED * (idx)n : NULL;
-    if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
-    a.edit = edit.t ? &edit : NULL;
-    int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
-    Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
-    const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-    if (got && m->published)
-        m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
-    for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
-        int B = got - b0 < batch ? got - b0 : batch;
-        for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
-            sink[b] = star ? of_star : first;
-            drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
-        }
-        for (int k = 0; k < ABLATED; k++) {
-            a.ablation = of[k];
-            model_forward(m, &a, ids + (idx)b0 * T, B, T);
-            model_loss(m, &a, targets + (idx)b0 * T, B, T, false, 1);
-            for (int b = 0; b < B; b++) {
-                idx at = (idx)k * n + b0 + b;
-                loss[at] = loss_from(&a, b, drawn[b] - first + 1, T);
-                more[at] = loss[at] - loss[b0 + b];
-            }
-        }
+  const bool star = s->ablate == ABLATE_KSTAR;
+  const int first = config_rows(&m->c, T) - T, of_star = m->c.extra ? -1 : 0;
+  Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
+  Acts a = {0};
+  PositionEdit edit;
+  int starts;
+  *out = (Ablated){.what = s->ablate, .last = T / 2,
+                   .column = !star ? "token 1" : m->c.extra ? "*" : "x*"};
+  if (ablate_check(s, &m->c, T, e) || position_edit(&edit, s, &m->c, T, e)) return e->status;
+  int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+  int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
+  int batch = evaluation_batch(m, n, T, e);
+  double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
+  double *more = loss ? loss + ABLATED * (idx)n : NULL;
+  if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
+  a.edit = edit.t ? &edit : NULL;
+  int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
+  Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
+  const Ablation *const of[ABLATED] = {NULL, &cut, &control};
+  if (got && m->published)
+      m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
+  for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
+    int B = got - b0 < batch ? got - b0 : batch;
+    for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
+      sink[b] = star ? of_star : first;
+      drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
     }
-    model_fault(m, e);                                       /* of the last batch */
-    if (m->published) m->published->end(m, e);
-    out->n = got;
-    for (int k = 0; k < ABLATED && got; k++) {
-        mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
-        mean_and_spread(more + (idx)k * n, got, &out->more[k], &out->more_spread[k]);
+    for (int k = 0; k < ABLATED; k++) {
+      a.ablation = of[k];
+      model_forward(m, &a, ids + (idx)b0 * T, B, T);
+      model_loss(m, &a, targets + (idx)b0 * T, B, T, false, 1);
+      for (int b = 0; b < B; b++) {
+        idx at = (idx)k * n + b0 + b;
+        loss[at] = loss_from(&a, b, drawn[b] - first + 1, T);
+        more[at] = loss[at] - loss[b0 + b];
+      }
     }
-    acts_free(&a);
-    free(ids);
-    free(loss);
-    if (!e->status && !got) none_held(T, e);
-    return e->status;
+  }
+  model_fault(m, e);                                       /* of the last batch */
+  if (m->published) m->published->end(m, e);
+  out->n = got;
+  for (int k = 0; k < ABLATED && got; k++) {
+    mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
+    mean_and_spread(more + (idx)k * n, got, &out->more[k], &out->more_spread[k]);
+  }
+  acts_free(&a);
+  free(ids);
+  free(loss);
+  if (!e->status && !got) none_held(T, e);
+  return e->status;
 }
 
 /* The table of an ablation, for a terminal and for the page. */
 static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
-    const char *const names[ABLATED] = {"untouched", a->column, "control"};
-    bytes_print(out, e, "Ablation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-                a->column, a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
-                : a->what == ABLATE_VALUE1_MEAN
-                ? "its value counts as the mean value to every other row"
-                : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
-    for (int k = 0; k < ABLATED; k++) {
-        bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
-        if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
-        bytes_print(out, e, "\n");
-    }
-    bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
-                "(seed %d). All three\nlosses are over the positions after that token, in nats a "
-                "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
-                "sequence by sequence.\n", a->last, s->train.seed, a->n);
-    bytes_add(out, "", 1, e);
+  const char *const names[ABLATED] = {"untouched", a->column, "control"};
+  bytes_print(out, e, "Ablation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
+              a->column, a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
+              : a->what == ABLATE_VALUE1_MEAN
+              ? "its value counts as the mean value to every other row"
+              : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
+  for (int k = 0; k < ABLATED; k++) {
+    bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
+    if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
+    bytes_print(out, e, "\n");
+  }
+  bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
+              "(seed %d). All three\nlosses are over the positions after that token, in nats a "
+              "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
+              "sequence by sequence.\n", a->last, s->train.seed, a->n);
+  bytes_add(out, "", 1, e);
 }
 
 static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
-    static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
-    Ablated x;
-    if (ablate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
-    for (int more = 0; more < 2; more++)
-        for (int k = more; k < ABLATED; k++) {
-            const char *what = of_loss[k], *than = more ? "_more" : "";
-            put(besides, e, more ? x.more[k] : x.loss[k], "ablate_%s%s", what, than);
-            put(besides, e, more ? x.more_spread[k] : x.spread[k], "ablate_%s%s_spread", what,
-                than);
-        }
-    ablated_text(&x, s, said, e);
-    return e->status;
+  static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
+  Ablated x;
+  if (ablate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
+  for (int more = 0; more < 2; more++)
+      for (int k = more; k < ABLATED; k++) {
+      const char *what = of_loss[k], *than = more ? "_more" : "";
+      put(besides, e, more ? x.more[k] : x.loss[k], "ablate_%s%s", what, than);
+      put(besides, e, more ? x.more_spread[k] : x.spread[k], "ablate_%s%s_spread", what,
+          than);
+    }
+  ablated_text(&x, s, said, e);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -921,41 +921,41 @@ static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer 
 
 /* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
 static double closed_similarity(int sim, double z) {
-    return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
-         : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : sim == SIM_IDENTITY ? z : NAN;
+  return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
+       : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : sim == SIM_IDENTITY ? z : NAN;
 }
 static double closed_normalizer(const Config *c, double sum, double e, double power) {
-    int row = c->normalizer;
-    return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
-         : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
+  int row = c->normalizer;
+  return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
+       : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
 }
 
 /* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN
  * where it does not see. */
 static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
-    double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
-    for (int j = 0; j < n; j++) {
-        a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
-        sum += a[j];
-        size += fabs(a[j]);
-        power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
-    }
-    double Z = closed_normalizer(c, sum, e, power);
-    for (int j = 0; j < n; j++) {
-        m[j] = fabs(a[j]) / (size + e);
-        a[j] *= c->scale / Z;
-    }
+  double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+  for (int j = 0; j < n; j++) {
+    a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+    sum += a[j];
+    size += fabs(a[j]);
+    power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
+  }
+  double Z = closed_normalizer(c, sum, e, power);
+  for (int j = 0; j < n; j++) {
+    m[j] = fabs(a[j]) / (size + e);
+    a[j] *= c->scale / Z;
+  }
 }
 
 /* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
 static double rotated(const Config *c, const double *q, const double *k, int n) {
-    int half = c->head_dim / 2;
-    double dot = 0;
-    for (int a = 0, b = half; a < half; a++, b++) {
-        double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
-        dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
-    }
-    return dot;
+  int half = c->head_dim / 2;
+  double dot = 0;
+  for (int a = 0, b = half; a < half; a++, b++) {
+    double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+    dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
+  }
+  return dot;
 }
 
 static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
@@ -963,50 +963,50 @@ static double off(real is, double must) { return fabs((double)is - must) / (1 + 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
  * `from`'s, z[T-from] token T's, NaN one that is not visible. */
 static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
-    const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
-    const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
-    double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
-    int n = y->T + 1 - from;
-    closed_row(&y->m.c, n, z, a, m);
-    for (int j = 0; j < n; j++)
-        worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
-    return worst;
+  const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
+  const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
+  double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
+  int n = y->T + 1 - from;
+  closed_row(&y->m.c, n, z, a, m);
+  for (int j = 0; j < n; j++)
+      worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
+  return worst;
 }
 
 static double row_closed(const Toy *y, int l, int h, int t) {
-    const Config *c = &y->m.c;
-    const Layer *w = &y->m.w.layer[l];
-    const real *row = toy_row(y, MAP_Z, l, h, t);
-    int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-    double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
-    for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
-        n1[ch] = (double)y->a.layer[l].n1[ch];
-    times(q, n1, NULL, w->wq, c->dim, Q);
-    times(k, n1, NULL, w->wk, c->dim, Q);
-    for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
-    for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
-        int n = i ? t - i : t - 1;
-        bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
-        double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
-        if (i) s += closed_bias(y, h, n > 0 ? n : 0);
-        else if (w->logit) s = (double)w->logit[h];
-        z[i - from] = seen ? s : NAN;
-        worst = larger(worst, off(row[i - 1], seen ? s : 0));
-    }
-    return larger(worst, closed_off(y, l, h, t, from, z));
+  const Config *c = &y->m.c;
+  const Layer *w = &y->m.w.layer[l];
+  const real *row = toy_row(y, MAP_Z, l, h, t);
+  int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
+  double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
+  for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
+      n1[ch] = (double)y->a.layer[l].n1[ch];
+  times(q, n1, NULL, w->wq, c->dim, Q);
+  times(k, n1, NULL, w->wk, c->dim, Q);
+  for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
+  for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
+    int n = i ? t - i : t - 1;
+    bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
+    double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
+    if (i) s += closed_bias(y, h, n > 0 ? n : 0);
+    else if (w->logit) s = (double)w->logit[h];
+    z[i - from] = seen ? s : NAN;
+    worst = larger(worst, off(row[i - 1], seen ? s : 0));
+  }
+  return larger(worst, closed_off(y, l, h, t, from, z));
 }
 
 /* The first x blocks. */
 static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
 
 static void check_closed(Page *p) {
-    for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-        char flags[100];
-        if (!r->closed) continue;
-        snprintf(flags, sizeof flags, "* %s", r->flags);
-        Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-        page_measure(p, &l);
-    }
+  for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+    char flags[100];
+    if (!r->closed) continue;
+    snprintf(flags, sizeof flags, "* %s", r->flags);
+    Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
+    page_measure(p, &l);
+  }
 }
 
 /* With Z = 1 states agree where r_t does, as far as equal states reach. A window of w: in block 1
@@ -1015,62 +1015,62 @@ static void check_closed(Page *p) {
  * rows t <= p all see the same keys, in every block. x = 0: the spread of those tokens; 1: how far
  * the one beside them ends from them. */
 static double part_rule(Toy *y) {
-    double worst = 0, end = 0;
-    int w = y->m.c.window, p = y->m.c.prefix;
-    for (int l = 0; l <= y->m.c.layers; l++) {
-        int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
-        worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
-        if (l) end = toy_off(y, l, beside, beside, toy_state(y, l, first));
-    }
-    return y->x == 0 ? worst : end;
+  double worst = 0, end = 0;
+  int w = y->m.c.window, p = y->m.c.prefix;
+  for (int l = 0; l <= y->m.c.layers; l++) {
+    int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
+    worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
+    if (l) end = toy_off(y, l, beside, beside, toy_state(y, l, first));
+  }
+  return y->x == 0 ? worst : end;
 }
 
 /* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
  * accident. This says whether row t misses that, by the sign of row 1: 0 or 1. */
 static double clamp_miss(const Toy *y, int l, int h, int t) {
-    double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
-    return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
+  double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
+  return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
 }
 
 /* 60 models, half of them with W_K = 8 W_Q, and so large sums. The condition, read off the recorded
  * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
  * of the others. */
 static double clamp_rule(Toy *y) {
-    const Toy line = *y;
-    double worst = NAN;
-    for (int n = 0, found = 0; n < 60; n++) {
-        y = toy(line.page, (uint64_t)n, LINEAR_CLAMP "%s", SCHEMES[n % INSIDE]);
-        if (!y) return NAN;
-        keys_from_queries(&y->m, n & 1 ? 8 : 0);
-        toy_feed(y, 0);
-        if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
-        worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
-    }
-    return worst;
+  const Toy line = *y;
+  double worst = NAN;
+  for (int n = 0, found = 0; n < 60; n++) {
+    y = toy(line.page, (uint64_t)n, LINEAR_CLAMP "%s", SCHEMES[n % INSIDE]);
+    if (!y) return NAN;
+    keys_from_queries(&y->m, n & 1 ? 8 : 0);
+    toy_feed(y, 0);
+    if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
+    worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
+  }
+  return worst;
 }
 
 /* KV biases: o_t = v + A_t* (v* - v), so the one way out is v* = v (x = 1). While the states are
  * equal v is one vector, and v* can be set to it, block by block. */
 static double kv_rule(Toy *y) {
-    for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
-        copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
-        toy_forward(y);
-    }
-    return toy_spread(y, 1, y, 1);
+  for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
+    copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
+    toy_forward(y);
+  }
+  return toy_spread(y, 1, y, 1);
 }
 
 #define WINDOWED SIGMOID_1 "--window 4 --context 14"
 #define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
 static const Line BEHIND[] = {
-    {"behind", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
-    {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, part_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the token before them", "* " WINDOWED, part_rule, 1, FAILS_BY, APART},
-    {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, part_rule, 0, AT_MOST, STATES},
-    {"eq. 17", "  and the tokens after them", PREFIXED, part_rule, 1, FAILS_BY, APART},
-    {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
-    {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
-    {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
-    {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES}};
+  {"behind", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
+  {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, part_rule, 0, AT_MOST, STATES},
+  {"eq. 17", "  and the token before them", "* " WINDOWED, part_rule, 1, FAILS_BY, APART},
+  {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, part_rule, 0, AT_MOST, STATES},
+  {"eq. 17", "  and the tokens after them", PREFIXED, part_rule, 1, FAILS_BY, APART},
+  {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
+  {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
+  {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
+  {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES}};
 
 /* [T4] A key bias is a gate, and without a normaliser it is nothing.
  *
@@ -1086,116 +1086,116 @@ static const Line BEHIND[] = {
 /* Block 1's head outputs with the column against the gate on those without; where the line is a
  * control, against those without. Learned logits are x. */
 static double row_gate(const Toy *y, int l, int h, int t) {
-    const Toy *z = y->other;
-    idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
-    const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
-    double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
-    real gated[WIDEST];
-    for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
-    double g = 1 / (1 + exp(b - log(sum)));
-    for (idx d = 0; d < D; d++)
-        gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
-    return apart(D, y->a.layer[l].o + at, gated);
+  const Toy *z = y->other;
+  idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
+  const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
+  double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
+  real gated[WIDEST];
+  for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
+  double g = 1 / (1 + exp(b - log(sum)));
+  for (idx d = 0; d < D; d++)
+      gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
+  return apart(D, y->a.layer[l].o + at, gated);
 }
 static double gate(Toy *y) {
-    const Layer *w = &y->m.w.layer[0];
-    int H = y->m.c.heads;
-    for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
-    toy_forward(y);
-    if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
-    return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
+  const Layer *w = &y->m.w.layer[0];
+  int H = y->m.c.heads;
+  for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
+  toy_forward(y);
+  if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
+  return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
 }
 
 /* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
  * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
 static double moved(Toy *y) {
-    real logits[LOGITS], plain[LOGITS];
-    Toy *z = y->other;
-    int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
-    if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
-    for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
-        y->m.w.layer[n / H].logit[n % H] = -INFINITY;
-    toy_forward(y);
-    toy_gradients(y);
-    toy_gradients(z);
-    toy_logits(y, logits);
-    toy_logits(z, plain);
-    int count = differing(y->T * TOY_VOCAB, logits, plain);
-    for (int i = 0; i < z->m.n_tensors; i++) {
-        const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
-        if (same && same->count == t->count)
-            count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
-    }
-    for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
-        count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
-    return count;
+  real logits[LOGITS], plain[LOGITS];
+  Toy *z = y->other;
+  int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
+  if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
+  for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
+      y->m.w.layer[n / H].logit[n % H] = -INFINITY;
+  toy_forward(y);
+  toy_gradients(y);
+  toy_gradients(z);
+  toy_logits(y, logits);
+  toy_logits(z, plain);
+  int count = differing(y->T * TOY_VOCAB, logits, plain);
+  for (int i = 0; i < z->m.n_tensors; i++) {
+    const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
+    if (same && same->count == t->count)
+        count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
+  }
+  for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
+      count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
+  return count;
 }
 
 #define WITH_K(operation) operation "--extra k |" operation
 static const Line GATE[] = {
-    {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
-    {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
-    {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
-    {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
-    {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", gate, 0, AT_MOST, SCORES},
-    {"beyond", "learned logit of 0.01", "--extra logit |", gate, 0.01, AT_MOST, SCORES},
-    {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
-    {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
-    {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
-    {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
-    {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
-    {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1}};
+  {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
+  {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
+  {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
+  {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
+  {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", gate, 0, AT_MOST, SCORES},
+  {"beyond", "learned logit of 0.01", "--extra logit |", gate, 0.01, AT_MOST, SCORES},
+  {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
+  {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
+  {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
+  {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
+  {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
+  {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
+  {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
+  {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1}};
 
 /* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
 static const Line NEUTRAL[] = {
-    {"neutral", "Neutral elements", "", NULL, 1, 0, 0},
-    {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-    {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-    {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
-    {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
-    {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
-    {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
-    {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
-    {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-    {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
+  {"neutral", "Neutral elements", "", NULL, 1, 0, 0},
+  {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
+  {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
+  {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+  {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+  {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
+  {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
+  {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
+  {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
+  {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
+  {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
+  {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
 
 /* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
  * and must. Changes tokens 1 .. T in turn and counts what x says. */
 enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 static double causality(Toy *y) {
-    const Toy line = *y;
-    int count[3] = {0};
-    for (const Variant *v = VARIANTS; v->name; v++) {
-        real was[LOGITS], now[LOGITS];
-        if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
-        toy_feed(y, 1);
-        for (int t = 1; t <= y->T; t++) {
-            idx own = (t - 1) * TOY_VOCAB;
-            toy_logits(y, was);
-            y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
-            toy_forward(y);
-            toy_logits(y, now);
-            int early = differing(own, was, now);
-            if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
-            else count[MOVES_BACK] += early > 0;
-            count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-        }
+  const Toy line = *y;
+  int count[3] = {0};
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    real was[LOGITS], now[LOGITS];
+    if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
+    toy_feed(y, 1);
+    for (int t = 1; t <= y->T; t++) {
+      idx own = (t - 1) * TOY_VOCAB;
+      toy_logits(y, was);
+      y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
+      toy_forward(y);
+      toy_logits(y, now);
+      int early = differing(own, was, now);
+      if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
+      else count[MOVES_BACK] += early > 0;
+      count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
     }
-    return count[(int)line.x];
+  }
+  return count[(int)line.x];
 }
 
 static const Line CAUSAL[] = {
-    {"causal", "Equation 1: causality", "", NULL, 1, 0, 0},
-    {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
-    {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-    {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
+  {"causal", "Equation 1: causality", "", NULL, 1, 0, 0},
+  {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
+  {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
+  {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
 
 static const Line CLOSED[] = {
-    {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
+  {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
 static const Check MORE_CHECKS[] = {
-    {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed}, {LINES(GATE), NULL},
-    {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};
+  {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed}, {LINES(GATE), NULL},
+  {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};

@@ -27,10 +27,10 @@
 
 /* What the flags of this program fill. */
 typedef struct Own {
-    char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
-    char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
-    int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
-    int commands, verify, show;
+  char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
+  char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
+  int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
+  int commands, verify, show;
 } Own;
 static const Own *own_of(const Settings *s) { return s->own; }
 
@@ -70,12 +70,12 @@ enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
 
 /* A row: one configuration, trained once for every seed. */
 typedef struct Row {
-    const char *name;
-    char flags[FLAGS_ROOM];      /* the recipe's, then its own */
-    char also[64];               /* what is measured besides the usual: "domains map swap" */
-    int after;                   /* the row whose trained model this one goes on from, -1: none */
-    uint64_t checksum;           /* of all that its numbers depend on, `after` included */
-    int line;
+  const char *name;
+  char flags[FLAGS_ROOM];      /* the recipe's, then its own */
+  char also[64];               /* what is measured besides the usual: "domains map swap" */
+  int after;                   /* the row whose trained model this one goes on from, -1: none */
+  uint64_t checksum;           /* of all that its numbers depend on, `after` included */
+  int line;
 } Row;
 
 /* One number of the paper: its text, and what it says; NAN where there is none. */
@@ -94,30 +94,30 @@ typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
 /* side[0] RELATION side[1] (RELATION side[2] ..), by or within the margin; judged only where every
  * need holds of the means: after the rule's sides come each need's left and right. */
 typedef struct Claim {
-    const char *name, *reference, *statement;
-    int item, line, sides, needs;
-    ClaimKind kind;
-    bool headline;
-    Relation relation, needed[NEEDS];
-    Side side[SIDES + 2 * NEEDS];
-    double margin;
+  const char *name, *reference, *statement;
+  int item, line, sides, needs;
+  ClaimKind kind;
+  bool headline;
+  Relation relation, needed[NEEDS];
+  Side side[SIDES + 2 * NEEDS];
+  double margin;
 } Claim;
 
 /* A picture that an item wants (chapter 7), and of what. */
 typedef enum PictureKind {
-    PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
-    PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
-    PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
-    PICTURE_KINDS
+  PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
+  PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
+  PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
+  PICTURE_KINDS
 } PictureKind;
 enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
 typedef struct Picture { PictureKind kind; int words; const char *word[PICTURE_WORDS]; } Picture;
 
 /* A table or figure of the paper: its rows are shown[from .. from + count). */
 typedef struct Item {
-    const char *name, *reference, *title, *column[COLUMNS];
-    int columns, from, count, line, pictures;
-    Picture picture[PICTURES_MOST];
+  const char *name, *reference, *title, *column[COLUMNS];
+  int columns, from, count, line, pictures;
+  Picture picture[PICTURES_MOST];
 } Item;
 
 /* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
@@ -131,11 +131,11 @@ typedef struct Published { const char *name, *folder; int item; Printed paper[CO
 typedef struct Evaluation { const char *flags; int item; bool each; } Evaluation;
 
 typedef struct Experiments {
-    char *text;                  /* the file, cut into words in place; all names point into it */
-    Corpus *corpus; Recipe *recipe; Item *item; Row *row; Shown *shown; Claim *claim;
-    Published *model; Evaluation *eval;
-    int corpora, recipes, items, rows, showns, claims, models, evals;
-    int seeds, headline_seeds;   /* judged are seeds 1 .. seeds; 0 is for tuning */
+  char *text;                  /* the file, cut into words in place; all names point into it */
+  Corpus *corpus; Recipe *recipe; Item *item; Row *row; Shown *shown; Claim *claim;
+  Published *model; Evaluation *eval;
+  int corpora, recipes, items, rows, showns, claims, models, evals;
+  int seeds, headline_seeds;   /* judged are seeds 1 .. seeds; 0 is for tuning */
 } Experiments;
 
 /* Counts the ways of measuring: another one voids every result. */
@@ -146,405 +146,405 @@ static const char *const SIGNS[] = {"<", ">", "=", "<=", ">="};    /* by Relatio
 
 /* The kinds of pictures: their names, and how many words they take at least. */
 static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
-    [PICTURE_CURVES] = {"curves", 1}, [PICTURE_DOTS] = {"dots", 1},
-    [PICTURE_DOMAINS] = {"domains", 1}, [PICTURE_OVER] = {"over", 2},
-    [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
-    [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
-    [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0},
-    [PICTURE_TOY] = {"toy", 0}};
+  [PICTURE_CURVES] = {"curves", 1}, [PICTURE_DOTS] = {"dots", 1},
+  [PICTURE_DOMAINS] = {"domains", 1}, [PICTURE_OVER] = {"over", 2},
+  [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
+  [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
+  [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0},
+  [PICTURE_TOY] = {"toy", 0}};
 
 typedef struct Reading {
-    Experiments *x;
-    const char *file, *example, *name;   /* a statement like the one that is read; what it names */
-    char *at;                    /* what is left of it */
-    int line;
-    Item *item; Claim *claim;    /* that it stands below, or NULL */
-    Error *e;
+  Experiments *x;
+  const char *file, *example, *name;   /* a statement like the one that is read; what it names */
+  char *at;                    /* what is left of it */
+  int line;
+  Item *item; Claim *claim;    /* that it stands below, or NULL */
+  Error *e;
 } Reading;
 
 static int wrong(const Reading *r, const char *expected, const char *found) {
-    return fail(r->e, 1, "%s:%d: expected %s, found '%.40s'. Try: %s", r->file, r->line, expected,
-                found, r->example);
+  return fail(r->e, 1, "%s:%d: expected %s, found '%.40s'. Try: %s", r->file, r->line, expected,
+              found, r->example);
 }
 
 /* The next word of the statement, cut out in place; "" at its end. */
 static char *next_word(Reading *r) {
-    char *word = r->at + strspn(r->at, " ");
-    r->at = word + strcspn(word, " ");
-    if (*r->at) *r->at++ = 0;
-    r->at += strspn(r->at, " ");
-    return word;
+  char *word = r->at + strspn(r->at, " ");
+  r->at = word + strcspn(word, " ");
+  if (*r->at) *r->at++ = 0;
+  r->at += strspn(r->at, " ");
+  return word;
 }
 
 static bool is_name(const char *word) {
-    size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-");
-    return n && n < 40 && !word[n] && *word != '-';
+  size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-");
+  return n && n < 40 && !word[n] && *word != '-';
 }
 
 static bool is_number(const char *word, double *x) {
-    char *end;
-    *x = strtod(word, &end);
-    return *word && !*end && isfinite(*x);
+  char *end;
+  *x = strtod(word, &end);
+  return *word && !*end && isfinite(*x);
 }
 
 /* Which of n entries of `size` bytes, each of which begins with its name, it is; -1: none. */
 static int entry_of(const void *table, int n, size_t size, const char *name) {
-    const char *at = table;
-    for (int i = 0; i < n; i++, at += size)
-        if (!strcmp(*(const char *const *)(const void *)at, name)) return i;
-    return -1;
+  const char *at = table;
+  for (int i = 0; i < n; i++, at += size)
+      if (!strcmp(*(const char *const *)(const void *)at, name)) return i;
+  return -1;
 }
 
 static int experiments_row(const Experiments *x, const char *name) {
-    return entry_of(x->row, x->rows, sizeof *x->row, name);
+  return entry_of(x->row, x->rows, sizeof *x->row, name);
 }
 
 static int read_seeds(Reading *r) {
-    double few, many;
-    const char *first = next_word(r), *second = next_word(r);
-    if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
-        return wrong(r, "two counts of seeds, 2 to 99", first);
-    r->x->seeds = (int)few;
-    r->x->headline_seeds = (int)many;
-    return 0;
+  double few, many;
+  const char *first = next_word(r), *second = next_word(r);
+  if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
+      return wrong(r, "two counts of seeds, 2 to 99", first);
+  r->x->seeds = (int)few;
+  r->x->headline_seeds = (int)many;
+  return 0;
 }
 
 static int read_corpus(Reading *r) {
-    Corpus *c = &r->x->corpus[r->x->corpora++];
-    const char *file = next_word(r), *hash = next_word(r), *dot = strrchr(file, '.');
-    char *end;
-    *c = (Corpus){r->name, file, strtoull(hash, &end, 16), dot > file && !strcmp(dot, ".grammar"),
-                  *r->example == 'd'};
-    return *file && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
+  Corpus *c = &r->x->corpus[r->x->corpora++];
+  const char *file = next_word(r), *hash = next_word(r), *dot = strrchr(file, '.');
+  char *end;
+  *c = (Corpus){r->name, file, strtoull(hash, &end, 16), dot > file && !strcmp(dot, ".grammar"),
+                *r->example == 'd'};
+  return *file && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
 }
 
 /* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into *after. */
 static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
-    const Experiments *x = r->x;
-    for (const char *word = next_word(r); *word; word = next_word(r)) {
-        bool also = row && *word == '+';
-        char *to = also ? row->also : flags;
-        size_t room = also ? sizeof row->also : FLAGS_ROOM, n = strlen(to);
-        if (row && !strncmp(word, "after=", 6)) {
-            row->after = experiments_row(x, word + 6);
-            if (row->after < 0) return wrong(r, "a row above", word + 6);
-            continue;
-        }
-        if (!also && !*flags && strncmp(word, "--", 2)) {
-            int i = entry_of(x->recipe, x->recipes, sizeof *x->recipe, word);
-            if (i < 0) return wrong(r, "flags, or a recipe above", word);
-            word = x->recipe[i].flags;
-        }
-        if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word + also) >= (int)(room - n))
-            return wrong(r, "fewer flags", word + also);
+  const Experiments *x = r->x;
+  for (const char *word = next_word(r); *word; word = next_word(r)) {
+    bool also = row && *word == '+';
+    char *to = also ? row->also : flags;
+    size_t room = also ? sizeof row->also : FLAGS_ROOM, n = strlen(to);
+    if (row && !strncmp(word, "after=", 6)) {
+      row->after = experiments_row(x, word + 6);
+      if (row->after < 0) return wrong(r, "a row above", word + 6);
+      continue;
     }
-    return 0;
+    if (!also && !*flags && strncmp(word, "--", 2)) {
+      int i = entry_of(x->recipe, x->recipes, sizeof *x->recipe, word);
+      if (i < 0) return wrong(r, "flags, or a recipe above", word);
+      word = x->recipe[i].flags;
+    }
+    if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word + also) >= (int)(room - n))
+        return wrong(r, "fewer flags", word + also);
+  }
+  return 0;
 }
 
 static int read_recipe(Reading *r) {
-    Recipe *made = &r->x->recipe[r->x->recipes];
-    made->name = r->name;
-    if (read_flags(r, made->flags, NULL)) return 1;
-    r->x->recipes++;                             /* known from here on */
-    return 0;
+  Recipe *made = &r->x->recipe[r->x->recipes];
+  made->name = r->name;
+  if (read_flags(r, made->flags, NULL)) return 1;
+  r->x->recipes++;                             /* known from here on */
+  return 0;
 }
 
 /* REFERENCE: TITLE, the reference up to its colon, to the statement's end. */
 static int read_title(Reading *r, const char **reference, const char **title) {
-    char *colon = strstr(r->at, ": ");
-    if (!colon) return wrong(r, "REFERENCE: TITLE", r->at);
-    *colon = 0;
-    *reference = r->at;
-    *title = colon + 2 + strspn(colon + 2, " ");
-    return 0;
+  char *colon = strstr(r->at, ": ");
+  if (!colon) return wrong(r, "REFERENCE: TITLE", r->at);
+  *colon = 0;
+  *reference = r->at;
+  *title = colon + 2 + strspn(colon + 2, " ");
+  return 0;
 }
 
 static int read_item(Reading *r) {
-    Item *i = &r->x->item[r->x->items++];
-    *i = (Item){.name = r->name, .from = r->x->showns, .line = r->line};
-    return read_title(r, &i->reference, &i->title);
+  Item *i = &r->x->item[r->x->items++];
+  *i = (Item){.name = r->name, .from = r->x->showns, .line = r->line};
+  return read_title(r, &i->reference, &i->title);
 }
 
 static int read_columns(Reading *r) {
-    Item *item = r->item;
-    if (item->count) return wrong(r, "columns below an item, above its rows", r->at);
-    while (*r->at) {
-        if (item->columns == COLUMNS) return wrong(r, "at most 8 columns", r->at);
-        item->column[item->columns++] = next_word(r);
-    }
-    return 0;
+  Item *item = r->item;
+  if (item->count) return wrong(r, "columns below an item, above its rows", r->at);
+  while (*r->at) {
+    if (item->columns == COLUMNS) return wrong(r, "at most 8 columns", r->at);
+    item->column[item->columns++] = next_word(r);
+  }
+  return 0;
 }
 
 static int read_picture(Reading *r) {
-    if (r->item->pictures == PICTURES_MOST) return wrong(r, "at most 6 pictures", r->at);
-    Picture *p = &r->item->picture[r->item->pictures++];
-    const char *kind = next_word(r);
-    int k = entry_of(PICTURES, PICTURE_KINDS, sizeof *PICTURES, kind);
-    if (k < 0) return wrong(r, "a kind of picture", kind);
-    for (p->kind = (PictureKind)k; *r->at; p->word[p->words++] = next_word(r))
-        if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", r->at);
-    return p->words < PICTURES[k].least ? wrong(r, "of what it is a picture", kind) : 0;
+  if (r->item->pictures == PICTURES_MOST) return wrong(r, "at most 6 pictures", r->at);
+  Picture *p = &r->item->picture[r->item->pictures++];
+  const char *kind = next_word(r);
+  int k = entry_of(PICTURES, PICTURE_KINDS, sizeof *PICTURES, kind);
+  if (k < 0) return wrong(r, "a kind of picture", kind);
+  for (p->kind = (PictureKind)k; *r->at; p->word[p->words++] = next_word(r))
+      if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", r->at);
+  return p->words < PICTURES[k].least ? wrong(r, "of what it is a picture", kind) : 0;
 }
 
 /* The paper's numbers behind the bar, one for each of the item's columns; none without one. */
 static int read_printed(Reading *r, char *bar, Printed *p) {
-    for (int i = 0; i < COLUMNS; i++) p[i] = (Printed){".", NAN, false};
-    if (!bar) return 0;
-    r->at = bar + 1;
-    for (int i = 0; i < r->item->columns; i++) {
-        char *word = next_word(r), *number = word + (*word == '~'), *end;
-        double value = strtod(number, &end);
-        bool none = !strcmp(word, "-") || !strcmp(word, ".");
-        if (!none && (end == number || end[*end == '*'] || !isfinite(value)))
-            return wrong(r, "a number for each column, - or .", word);
-        p[i] = (Printed){word, none ? NAN : value, *word == '~'};
-    }
-    return *r->at ? wrong(r, "as many numbers as columns", r->at) : 0;
+  for (int i = 0; i < COLUMNS; i++) p[i] = (Printed){".", NAN, false};
+  if (!bar) return 0;
+  r->at = bar + 1;
+  for (int i = 0; i < r->item->columns; i++) {
+    char *word = next_word(r), *number = word + (*word == '~'), *end;
+    double value = strtod(number, &end);
+    bool none = !strcmp(word, "-") || !strcmp(word, ".");
+    if (!none && (end == number || end[*end == '*'] || !isfinite(value)))
+        return wrong(r, "a number for each column, - or .", word);
+    p[i] = (Printed){word, none ? NAN : value, *word == '~'};
+  }
+  return *r->at ? wrong(r, "as many numbers as columns", r->at) : 0;
 }
 
 /* A row that is named before it is known is -2 less its name's place in the text: see link_row. */
 static int read_row(Reading *r) {
-    Experiments *x = r->x;
-    const char *name = r->name;
-    char *bar = strchr(r->at, '|');
-    int known = experiments_row(x, name);
-    if (bar) *bar = 0;
-    if (r->at[strspn(r->at, " ")]) {
-        Row *row = &x->row[x->rows];
-        *row = (Row){.name = name, .after = -1, .line = r->line};
-        if (known >= 0) return wrong(r, "a row's flags once", name);
-        if (read_flags(r, row->flags, row)) return 1;
-        uint64_t base = row->after < 0 ? MEASUREMENTS : x->row[row->after].checksum;
-        row->checksum = hash64(hash64(base, row->also, strlen(row->also)), row->flags,
-                               strlen(row->flags));
-        known = x->rows++;
-    }
-    Shown *shown = &x->shown[x->showns++];
-    shown->row = known >= 0 ? known : -2 - (int)(name - x->text);
-    r->item->count++;
-    return read_printed(r, bar, shown->paper);
+  Experiments *x = r->x;
+  const char *name = r->name;
+  char *bar = strchr(r->at, '|');
+  int known = experiments_row(x, name);
+  if (bar) *bar = 0;
+  if (r->at[strspn(r->at, " ")]) {
+    Row *row = &x->row[x->rows];
+    *row = (Row){.name = name, .after = -1, .line = r->line};
+    if (known >= 0) return wrong(r, "a row's flags once", name);
+    if (read_flags(r, row->flags, row)) return 1;
+    uint64_t base = row->after < 0 ? MEASUREMENTS : x->row[row->after].checksum;
+    row->checksum = hash64(hash64(base, row->also, strlen(row->also)), row->flags,
+                           strlen(row->flags));
+    known = x->rows++;
+  }
+  Shown *shown = &x->shown[x->showns++];
+  shown->row = known >= 0 ? known : -2 - (int)(name - x->text);
+  r->item->count++;
+  return read_printed(r, bar, shown->paper);
 }
 
 /* model NAME FOLDER | NUMBERS; without FOLDER what it was where NAME stood first. */
 static int read_model(Reading *r) {
-    Experiments *x = r->x;
-    Published *m = &x->model[x->models];
-    char *bar = strchr(r->at, '|');
-    *m = (Published){.name = r->name, .item = x->items - 1};
-    if (bar) *bar = 0;
-    for (int i = 0; i < x->models; i++)
-        if (!strcmp(x->model[i].name, m->name)) m->folder = x->model[i].folder;
-    if (r->at[strspn(r->at, " ")]) m->folder = next_word(r);
-    if (!m->folder) return wrong(r, "a model's folder where it stands first", m->name);
-    x->models++;
-    return read_printed(r, bar, m->paper);
+  Experiments *x = r->x;
+  Published *m = &x->model[x->models];
+  char *bar = strchr(r->at, '|');
+  *m = (Published){.name = r->name, .item = x->items - 1};
+  if (bar) *bar = 0;
+  for (int i = 0; i < x->models; i++)
+      if (!strcmp(x->model[i].name, m->name)) m->folder = x->model[i].folder;
+  if (r->at[strspn(r->at, " ")]) m->folder = next_word(r);
+  if (!m->folder) return wrong(r, "a model's folder where it stands first", m->name);
+  x->models++;
+  return read_printed(r, bar, m->paper);
 }
 
 /* eval FLAGS: once for all models of the item; each FLAGS: once for each. */
 static int read_eval(Reading *r) {
-    r->x->eval[r->x->evals++] = (Evaluation){.flags = r->at, .item = r->x->items - 1,
-                                             .each = !strncmp(r->example, "each", 4)};
-    return 0;
+  r->x->eval[r->x->evals++] = (Evaluation){.flags = r->at, .item = r->x->items - 1,
+                                           .each = !strncmp(r->example, "each", 4)};
+  return 0;
 }
 
 static int read_claim(Reading *r) {
-    Experiments *x = r->x;
-    Claim *c = &x->claim[x->claims++];
-    const char *word = next_word(r);
-    int kind = entry_of(CLAIM_KINDS, 4, sizeof *CLAIM_KINDS, word);
-    if (kind < 0) return wrong(r, "differs, equal, ordered or exact", word);
-    *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line, .kind = (ClaimKind)kind,
-                 .headline = !strncmp(r->at, "headline ", 9)};
-    if (c->headline) next_word(r);
-    return read_title(r, &c->reference, &c->statement);
+  Experiments *x = r->x;
+  Claim *c = &x->claim[x->claims++];
+  const char *word = next_word(r);
+  int kind = entry_of(CLAIM_KINDS, 4, sizeof *CLAIM_KINDS, word);
+  if (kind < 0) return wrong(r, "differs, equal, ordered or exact", word);
+  *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line, .kind = (ClaimKind)kind,
+               .headline = !strncmp(r->at, "headline ", 9)};
+  if (c->headline) next_word(r);
+  return read_title(r, &c->reference, &c->statement);
 }
 
 /* ROW.MEASURE or a number. Rows are looked up when all are known. */
 static int read_side(Reading *r, Side *side) {
-    char *word = next_word(r), *dot = strchr(word, '.');
-    *side = (Side){.row = -1};
-    if (is_number(word, &side->number)) return 0;
-    if (!dot || dot == word || !dot[1]) return wrong(r, "ROW.MEASURE or a number", word);
-    *dot = 0;
-    *side = (Side){-2 - (int)(word - r->x->text), dot + 1, NAN};
-    return 0;
+  char *word = next_word(r), *dot = strchr(word, '.');
+  *side = (Side){.row = -1};
+  if (is_number(word, &side->number)) return 0;
+  if (!dot || dot == word || !dot[1]) return wrong(r, "ROW.MEASURE or a number", word);
+  *dot = 0;
+  *side = (Side){-2 - (int)(word - r->x->text), dot + 1, NAN};
+  return 0;
 }
 
 static int read_relation(Reading *r, Relation *relation) {
-    const char *word = next_word(r);
-    int i = entry_of(SIGNS, 5, sizeof *SIGNS, word);
-    *relation = (Relation)i;
-    return i < 0 ? wrong(r, "< > = <= or >=", word) : 0;
+  const char *word = next_word(r);
+  int i = entry_of(SIGNS, 5, sizeof *SIGNS, word);
+  *relation = (Relation)i;
+  return i < 0 ? wrong(r, "< > = <= or >=", word) : 0;
 }
 
 static int read_rule(Reading *r) {
-    static const char *const fitting[] = {"<>", "=", "<>", "<>="};     /* by ClaimKind */
-    Claim *c = r->claim;
-    Relation relation = LESS;
-    if (c->sides) return wrong(r, "one rule below a claim", r->at);
-    if (read_side(r, &c->side[c->sides++])) return 1;
-    while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)) {
-        if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at);
-        if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
-        if (c->sides > 2 && relation != c->relation)
-            return wrong(r, "one relation all along", SIGNS[relation]);
-        c->relation = relation;
-    }
-    bool ordered = c->kind == CLAIM_ORDERED;
-    if (c->sides < 2 + ordered || (!ordered && c->sides > 2))
-        return wrong(r, "two sides, three or more of what is ordered", c->name);
-    if (!strchr(fitting[c->kind], *SIGNS[c->relation]) ||
-        (c->kind != CLAIM_EXACT && c->relation > SAME))
-        return wrong(r, "a relation of the claim's kind", c->name);
-    if (*next_word(r)) {
-        const char *margin = next_word(r);
-        if (!is_number(margin, &c->margin) || c->margin < 0)
-            return wrong(r, "a margin of 0 or more", margin);
-    }
-    if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
-        return wrong(r, "within what they are equal", "nothing");
-    return *r->at ? wrong(r, "the end of the rule", r->at) : 0;
+  static const char *const fitting[] = {"<>", "=", "<>", "<>="};     /* by ClaimKind */
+  Claim *c = r->claim;
+  Relation relation = LESS;
+  if (c->sides) return wrong(r, "one rule below a claim", r->at);
+  if (read_side(r, &c->side[c->sides++])) return 1;
+  while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)) {
+    if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at);
+    if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
+    if (c->sides > 2 && relation != c->relation)
+        return wrong(r, "one relation all along", SIGNS[relation]);
+    c->relation = relation;
+  }
+  bool ordered = c->kind == CLAIM_ORDERED;
+  if (c->sides < 2 + ordered || (!ordered && c->sides > 2))
+      return wrong(r, "two sides, three or more of what is ordered", c->name);
+  if (!strchr(fitting[c->kind], *SIGNS[c->relation]) ||
+      (c->kind != CLAIM_EXACT && c->relation > SAME))
+      return wrong(r, "a relation of the claim's kind", c->name);
+  if (*next_word(r)) {
+    const char *margin = next_word(r);
+    if (!is_number(margin, &c->margin) || c->margin < 0)
+        return wrong(r, "a margin of 0 or more", margin);
+  }
+  if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
+      return wrong(r, "within what they are equal", "nothing");
+  return *r->at ? wrong(r, "the end of the rule", r->at) : 0;
 }
 
 static int read_needs(Reading *r) {
-    Claim *c = r->claim;
-    if (!c->sides || c->needs == NEEDS)
-        return wrong(r, "at most 4 needs below a claim and its rule", r->at);
-    Side *side = &c->side[c->sides + 2 * c->needs];
-    if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
-        read_side(r, &side[1])) return 1;
-    return *r->at ? wrong(r, "the end of the line", r->at) : 0;
+  Claim *c = r->claim;
+  if (!c->sides || c->needs == NEEDS)
+      return wrong(r, "at most 4 needs below a claim and its rule", r->at);
+  Side *side = &c->side[c->sides + 2 * c->needs];
+  if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
+      read_side(r, &side[1])) return 1;
+  return *r->at ? wrong(r, "the end of the line", r->at) : 0;
 }
 
 /* What a statement begins with, whether a NAME follows, whether an item or a claim must stand
  * above, and one that is well formed. */
 enum { STATEMENT_KINDS = 14 };
 static const struct { const char *word; int (*read)(Reading *); bool named; char below;
-                      const char *example; } STATEMENTS[STATEMENT_KINDS] = {
-    {"row",     read_row,     true,  'i', "row k bos --extra k | 73.34 0.00, below an item"},
-    {"claim",   read_claim,   true,  'i', "claim NAME differs section 7.3: STATEMENT"},
-    {"rule",    read_rule,    false, 'c', "rule k-bias.alpha_1 < default.alpha_1 by 0.01"},
-    {"needs",   read_needs,   false, 'c', "needs default.times_1 > 2"},
-    {"item",    read_item,    true,  0,   "item table4 section 7.3, Table 4: Biases"},
-    {"columns", read_columns, false, 'i', "columns alpha_1 loss"},
-    {"picture", read_picture, false, 'i', "picture curves loss alpha_1"},
-    {"model",   read_model,   true,  'i', "model gpt2-xl openai-community/gpt2-xl | 77.00"},
-    {"eval",    read_eval,    false, 'i', "eval --text TEXTS/books.txt --inputs"},
-    {"each",    read_eval,    false, 'i', "each --text TEXTS/books.txt --report out/NAME.html"},
-    {"recipe",  read_recipe,  true,  0,   "recipe bos small --fix-token 1"},
-    {"corpus",  read_corpus,  true,  0,   "corpus books books.txt 0123456789abcdef"},
-    {"domain",  read_corpus,  true,  0,   "domain code code.grammar"},
-    {"seeds",   read_seeds,   false, 0,   "seeds 3 5"}};
+           const char *example; } STATEMENTS[STATEMENT_KINDS] = {
+  {"row",     read_row,     true,  'i', "row k bos --extra k | 73.34 0.00, below an item"},
+  {"claim",   read_claim,   true,  'i', "claim NAME differs section 7.3: STATEMENT"},
+  {"rule",    read_rule,    false, 'c', "rule k-bias.alpha_1 < default.alpha_1 by 0.01"},
+  {"needs",   read_needs,   false, 'c', "needs default.times_1 > 2"},
+  {"item",    read_item,    true,  0,   "item table4 section 7.3, Table 4: Biases"},
+  {"columns", read_columns, false, 'i', "columns alpha_1 loss"},
+  {"picture", read_picture, false, 'i', "picture curves loss alpha_1"},
+  {"model",   read_model,   true,  'i', "model gpt2-xl openai-community/gpt2-xl | 77.00"},
+  {"eval",    read_eval,    false, 'i', "eval --text TEXTS/books.txt --inputs"},
+  {"each",    read_eval,    false, 'i', "each --text TEXTS/books.txt --report out/NAME.html"},
+  {"recipe",  read_recipe,  true,  0,   "recipe bos small --fix-token 1"},
+  {"corpus",  read_corpus,  true,  0,   "corpus books books.txt 0123456789abcdef"},
+  {"domain",  read_corpus,  true,  0,   "domain code code.grammar"},
+  {"seeds",   read_seeds,   false, 0,   "seeds 3 5"}};
 
 static int read_statement(Reading *r) {
-    Experiments *x = r->x;
-    const char *word = next_word(r);
-    int i = entry_of(STATEMENTS, STATEMENT_KINDS, sizeof *STATEMENTS, word);
-    r->example = i < 0 ? "a # before a comment" : STATEMENTS[i].example;
-    if (i < 0)
-        return wrong(r, "row, claim, rule, needs, item, columns, picture, model, eval, each, "
-                     "recipe, corpus, domain or seeds", word);
-    r->item = x->items ? &x->item[x->items - 1] : NULL;
-    r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
-    if (STATEMENTS[i].below && !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
-        return wrong(r, "an item or a claim above", word);
-    if (STATEMENTS[i].named && !is_name(r->name = next_word(r)))
-        return wrong(r, "a name", r->name);
-    return STATEMENTS[i].read(r);
+  Experiments *x = r->x;
+  const char *word = next_word(r);
+  int i = entry_of(STATEMENTS, STATEMENT_KINDS, sizeof *STATEMENTS, word);
+  r->example = i < 0 ? "a # before a comment" : STATEMENTS[i].example;
+  if (i < 0)
+      return wrong(r, "row, claim, rule, needs, item, columns, picture, model, eval, each, "
+                   "recipe, corpus, domain or seeds", word);
+  r->item = x->items ? &x->item[x->items - 1] : NULL;
+  r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
+  if (STATEMENTS[i].below && !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
+      return wrong(r, "an item or a claim above", word);
+  if (STATEMENTS[i].named && !is_name(r->name = next_word(r)))
+      return wrong(r, "a name", r->name);
+  return STATEMENTS[i].read(r);
 }
 
 static int link_row(Reading *r, int *row, int line) {
-    if (*row > -2) return 0;
-    const char *name = r->x->text - 2 - *row;
-    r->line = line;
-    *row = experiments_row(r->x, name);
-    return *row < 0 ? wrong(r, "a row that stands somewhere", name) : 0;
+  if (*row > -2) return 0;
+  const char *name = r->x->text - 2 - *row;
+  r->line = line;
+  *row = experiments_row(r->x, name);
+  return *row < 0 ? wrong(r, "a row that stands somewhere", name) : 0;
 }
 
 /* The rule's sides, and after them each need's left and right. */
 static int side_count(const Claim *c) { return c->sides + 2 * c->needs; }
 
 static int link_rows(Reading *r) {
-    Experiments *x = r->x;
-    r->example = "its name, or row NAME FLAGS";
-    for (int i = 0; i < x->items; i++)
-        for (int k = 0; k < x->item[i].count; k++)
-            if (link_row(r, &x->shown[x->item[i].from + k].row, x->item[i].line)) return 1;
-    for (int i = 0; i < x->claims; i++) {
-        Claim *c = &x->claim[i];
-        r->line = c->line;
-        if (!c->sides) return wrong(r, "a rule below the claim", c->name);
-        for (int k = 0; k < side_count(c); k++)
-            if (link_row(r, &c->side[k].row, c->line)) return 1;
-    }
-    return 0;
+  Experiments *x = r->x;
+  r->example = "its name, or row NAME FLAGS";
+  for (int i = 0; i < x->items; i++)
+      for (int k = 0; k < x->item[i].count; k++)
+          if (link_row(r, &x->shown[x->item[i].from + k].row, x->item[i].line)) return 1;
+  for (int i = 0; i < x->claims; i++) {
+    Claim *c = &x->claim[i];
+    r->line = c->line;
+    if (!c->sides) return wrong(r, "a rule below the claim", c->name);
+    for (int k = 0; k < side_count(c); k++)
+        if (link_row(r, &c->side[k].row, c->line)) return 1;
+  }
+  return 0;
 }
 
 static void experiments_free(Experiments *x) {
-    free(x->text); free(x->corpus); free(x->recipe); free(x->item);
-    free(x->row); free(x->model); free(x->eval); free(x->shown); free(x->claim);
-    *x = (Experiments){0};
+  free(x->text); free(x->corpus); free(x->recipe); free(x->item);
+  free(x->row); free(x->model); free(x->eval); free(x->shown); free(x->claim);
+  *x = (Experiments){0};
 }
 
 static int experiments_read(Experiments *x, const unsigned char *text, size_t n, const char *name,
                             Error *e) {
-    *x = (Experiments){.seeds = 3, .headline_seeds = 5};
-    Reading r = {.x = x, .file = name, .line = 1, .e = e};
-    idx lines = 1;                               /* of each kind there are no more than these */
-    if (n > EXPERIMENTS_MOST)
-        return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
-                    "sink", name, EXPERIMENTS_MOST, n);
-    if (!(x->text = grab((idx)n + 2, 1, e))) return e->status;
-    memcpy(x->text, text, n);
-    for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
-    x->corpus = grab(lines, sizeof *x->corpus, e); x->recipe = grab(lines, sizeof *x->recipe, e);
-    x->item = grab(lines, sizeof *x->item, e);     x->row = grab(lines, sizeof *x->row, e);
-    x->shown = grab(lines, sizeof *x->shown, e);   x->claim = grab(lines, sizeof *x->claim, e);
-    x->model = grab(lines, sizeof *x->model, e);   x->eval = grab(lines, sizeof *x->eval, e);
-    for (char *at = x->text, *end, *stop = at + n; !e->status && at < stop; at = end + 1) {
-        int more = 1;
-        for (end = at; end < stop && (*end != '\n' || end[1] == ' '); end++) {
-            more += *end == '\n';
-            if (strchr("\t\r\n", *end)) *end = ' ';          /* a 0 among them */
-        }
-        *end = 0;
-        for (char *last = end; last > at && last[-1] == ' ';) *--last = 0;
-        r.at = at;
-        if (*at != '#' && at[strspn(at, " ")]) read_statement(&r);
-        r.line += more;
+  *x = (Experiments){.seeds = 3, .headline_seeds = 5};
+  Reading r = {.x = x, .file = name, .line = 1, .e = e};
+  idx lines = 1;                               /* of each kind there are no more than these */
+  if (n > EXPERIMENTS_MOST)
+      return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
+                  "sink", name, EXPERIMENTS_MOST, n);
+  if (!(x->text = grab((idx)n + 2, 1, e))) return e->status;
+  memcpy(x->text, text, n);
+  for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
+  x->corpus = grab(lines, sizeof *x->corpus, e); x->recipe = grab(lines, sizeof *x->recipe, e);
+  x->item = grab(lines, sizeof *x->item, e);     x->row = grab(lines, sizeof *x->row, e);
+  x->shown = grab(lines, sizeof *x->shown, e);   x->claim = grab(lines, sizeof *x->claim, e);
+  x->model = grab(lines, sizeof *x->model, e);   x->eval = grab(lines, sizeof *x->eval, e);
+  for (char *at = x->text, *end, *stop = at + n; !e->status && at < stop; at = end + 1) {
+    int more = 1;
+    for (end = at; end < stop && (*end != '\n' || end[1] == ' '); end++) {
+      more += *end == '\n';
+      if (strchr("\t\r\n", *end)) *end = ' ';          /* a 0 among them */
     }
-    if (!e->status) link_rows(&r);
-    if (e->status) experiments_free(x);
-    return e->status;
+    *end = 0;
+    for (char *last = end; last > at && last[-1] == ' ';) *--last = 0;
+    r.at = at;
+    if (*at != '#' && at[strspn(at, " ")]) read_statement(&r);
+    r.line += more;
+  }
+  if (!e->status) link_rows(&r);
+  if (e->status) experiments_free(x);
+  return e->status;
 }
 
 /* Is the row shown in the item? */
 static bool item_shows(const Experiments *x, const Item *item, int row) {
-    for (int k = 0; k < item->count; k++)
-        if (x->shown[item->from + k].row == row) return true;
-    return false;
+  for (int k = 0; k < item->count; k++)
+      if (x->shown[item->from + k].row == row) return true;
+  return false;
 }
 
 static bool claim_uses(const Claim *c, int row) {
-    for (int k = 0; k < side_count(c); k++) if (c->side[k].row == row) return true;
-    return false;
+  for (int k = 0; k < side_count(c); k++) if (c->side[k].row == row) return true;
+  return false;
 }
 
 /* Is the row shown in the item, or judged there? item -1: all of them. */
 static bool item_has(const Experiments *x, int item, int row) {
-    if (item < 0 || item_shows(x, &x->item[item], row)) return true;
-    for (int i = 0; i < x->claims; i++)
-        if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
-    return false;
+  if (item < 0 || item_shows(x, &x->item[item], row)) return true;
+  for (int i = 0; i < x->claims; i++)
+      if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
+  return false;
 }
 
 /* How many seeds a row is judged by: more when a headline claim rests on it. 0: none at all, when
  * only headline rows are wanted and it is not one. */
 static int row_seeds(const Experiments *x, int row, bool headline_only) {
-    for (int i = 0; i < x->claims; i++)
-        if (x->claim[i].headline && claim_uses(&x->claim[i], row))
-            return headline_only ? x->seeds : x->headline_seeds;
-    return headline_only ? 0 : x->seeds;
+  for (int i = 0; i < x->claims; i++)
+      if (x->claim[i].headline && claim_uses(&x->claim[i], row))
+          return headline_only ? x->seeds : x->headline_seeds;
+  return headline_only ? 0 : x->seeds;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -557,110 +557,110 @@ static const char RESULT_HEAD[] = "# sink result 1\n";
 
 /* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN: there is none. */
 static double result_number(const Result *r, const char *name) {
-    int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
-    const double *x = result_find(r, name, &n);
-    char each[64];
-    if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
-    long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
-    snprintf(each, sizeof each, "%.*s", stem, name);
-    if (name[stem] == '[') {
-        x = result_find(r, each, &n);
-        return x && to >= 0 && to < n ? x[to] : NAN;
-    }
-    char *digits = strrchr(each, '_');
-    if (strncmp(name + stem, "..", 2) || !digits) return NAN;
-    double sum = 0;
-    long from = strtol(digits + 1, NULL, 10);
-    for (long i = from; i <= to && i - from < 100; i++) {
-        snprintf(digits, 22, "_%ld", i);
-        x = result_find(r, each, &n);
-        sum += x && n ? x[0] : NAN;
-    }
-    return sum;
+  int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
+  const double *x = result_find(r, name, &n);
+  char each[64];
+  if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
+  long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
+  snprintf(each, sizeof each, "%.*s", stem, name);
+  if (name[stem] == '[') {
+    x = result_find(r, each, &n);
+    return x && to >= 0 && to < n ? x[to] : NAN;
+  }
+  char *digits = strrchr(each, '_');
+  if (strncmp(name + stem, "..", 2) || !digits) return NAN;
+  double sum = 0;
+  long from = strtol(digits + 1, NULL, 10);
+  for (long i = from; i <= to && i - from < 100; i++) {
+    snprintf(digits, 22, "_%ld", i);
+    x = result_find(r, each, &n);
+    sum += x && n ? x[0] : NAN;
+  }
+  return sum;
 }
 
 /* The lines at the head: where each is kept, and how much goes there. */
 typedef struct HeadLine { const char *key; size_t at, room; } HeadLine;
 #define HEAD_LINE(key) {#key, offsetof(Result, key), sizeof ((Result *)0)->key}
 static const HeadLine HEAD_LINES[] = {
-    HEAD_LINE(row), HEAD_LINE(corpus), HEAD_LINE(command), HEAD_LINE(flags), HEAD_LINE(data),
-    HEAD_LINE(build), HEAD_LINE(ended)};
+  HEAD_LINE(row), HEAD_LINE(corpus), HEAD_LINE(command), HEAD_LINE(flags), HEAD_LINE(data),
+  HEAD_LINE(build), HEAD_LINE(ended)};
 enum { HEAD_COUNT = sizeof HEAD_LINES / sizeof *HEAD_LINES };
 
 static int result_text(const Result *r, Bytes *out, Error *e) {
-    bytes_print(out, e, "%s", RESULT_HEAD);
-    for (int i = 0; i < HEAD_COUNT; i++) {
-        const char *text = (const char *)r + HEAD_LINES[i].at;
-        bytes_print(out, e, "#%s ", HEAD_LINES[i].key);
-        bytes_add(out, text, strlen(text), e);
-        bytes_add(out, "\n", 1, e);
-    }
-    bytes_print(out, e, "#seed %d\n#checksum %016llx\n", r->seed, (unsigned long long)r->checksum);
-    for (int i = 0; i < r->lists && !e->status; i++) {
-        bytes_print(out, e, "%s", r->list[i].name);
-        for (int k = 0; k < r->list[i].n; k++)
-            bytes_print(out, e, ",%.6g", r->value[r->list[i].at + k]);
-        bytes_print(out, e, "\n");
-    }
-    return e->status;
+  bytes_print(out, e, "%s", RESULT_HEAD);
+  for (int i = 0; i < HEAD_COUNT; i++) {
+    const char *text = (const char *)r + HEAD_LINES[i].at;
+    bytes_print(out, e, "#%s ", HEAD_LINES[i].key);
+    bytes_add(out, text, strlen(text), e);
+    bytes_add(out, "\n", 1, e);
+  }
+  bytes_print(out, e, "#seed %d\n#checksum %016llx\n", r->seed, (unsigned long long)r->checksum);
+  for (int i = 0; i < r->lists && !e->status; i++) {
+    bytes_print(out, e, "%s", r->list[i].name);
+    for (int k = 0; k < r->list[i].n; k++)
+        bytes_print(out, e, ",%.6g", r->value[r->list[i].at + k]);
+    bytes_print(out, e, "\n");
+  }
+  return e->status;
 }
 
 /* A line of the head: #KEY TEXT. */
 static bool read_head(Result *r, const char *line) {
-    size_t n = strcspn(line, " ");
-    const char *text = line + n + 1;
-    if (!line[n]) return false;
-    if (!strncmp(line, "#seed ", 6)) return r->seed = atoi(text), true;
-    if (!strncmp(line, "#checksum ", 10)) return r->checksum = strtoull(text, NULL, 16), true;
-    for (int i = 0; i < HEAD_COUNT; i++)
-        if (strlen(HEAD_LINES[i].key) == n - 1 && !strncmp(line + 1, HEAD_LINES[i].key, n - 1))
-            return snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", text) >= 0;
-    return false;
+  size_t n = strcspn(line, " ");
+  const char *text = line + n + 1;
+  if (!line[n]) return false;
+  if (!strncmp(line, "#seed ", 6)) return r->seed = atoi(text), true;
+  if (!strncmp(line, "#checksum ", 10)) return r->checksum = strtoull(text, NULL, 16), true;
+  for (int i = 0; i < HEAD_COUNT; i++)
+      if (strlen(HEAD_LINES[i].key) == n - 1 && !strncmp(line + 1, HEAD_LINES[i].key, n - 1))
+          return snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", text) >= 0;
+  return false;
 }
 
 /* A line of numbers, into room for as many as the file has bytes. */
 static bool read_numbers(Result *r, char *line, double *room, Error *e) {
-    int n = 0;
-    char *at = strchr(line, ',');
-    if (!at) return false;
-    for (*at++ = 0; *at; n++) {
-        char *end;
-        room[n] = strtod(at, &end);
-        if (end == at || (*end && *end != ',')) return false;
-        at = end + (*end == ',');
-    }
-    return !result_add(r, line, room, n, e);
+  int n = 0;
+  char *at = strchr(line, ',');
+  if (!at) return false;
+  for (*at++ = 0; *at; n++) {
+    char *end;
+    room[n] = strtod(at, &end);
+    if (end == at || (*end && *end != ',')) return false;
+    at = end + (*end == ',');
+  }
+  return !result_add(r, line, room, n, e);
 }
 
 static int result_read(Result *r, const unsigned char *text, size_t n, const char *name, Error *e) {
-    size_t head = sizeof RESULT_HEAD - 1;
-    *r = (Result){0};
-    if (n < head || memcmp(text, RESULT_HEAD, head) || text[n - 1] != '\n' || memchr(text, 0, n))
-        return fail(e, 1, "%s: expected a result of ./paper, found something else or less. "
-                    "Try: delete it, and run it again", name);
-    char *copy = grab((idx)n + 1, 1, e);
-    double *room = grab((idx)n / 2 + 1, sizeof *room, e);
-    int line = 1;
-    if (!e->status) memcpy(copy, text, n);
-    for (char *at = copy + head, *end; !e->status && at < copy + n; at = end + 1) {
-        end = strchr(at, '\n');
-        *end = 0;
-        line++;
-        if (*at == '#' ? !read_head(r, at) : !read_numbers(r, at, room, e))
-            fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
-                 "the file, and run it again", name, line, at);
-    }
-    free(copy);
-    free(room);
-    if (e->status) result_free(r);
-    return e->status;
+  size_t head = sizeof RESULT_HEAD - 1;
+  *r = (Result){0};
+  if (n < head || memcmp(text, RESULT_HEAD, head) || text[n - 1] != '\n' || memchr(text, 0, n))
+      return fail(e, 1, "%s: expected a result of ./paper, found something else or less. "
+                  "Try: delete it, and run it again", name);
+  char *copy = grab((idx)n + 1, 1, e);
+  double *room = grab((idx)n / 2 + 1, sizeof *room, e);
+  int line = 1;
+  if (!e->status) memcpy(copy, text, n);
+  for (char *at = copy + head, *end; !e->status && at < copy + n; at = end + 1) {
+    end = strchr(at, '\n');
+    *end = 0;
+    line++;
+    if (*at == '#' ? !read_head(r, at) : !read_numbers(r, at, room, e))
+        fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
+             "the file, and run it again", name, line, at);
+  }
+  free(copy);
+  free(room);
+  if (e->status) result_free(r);
+  return e->status;
 }
 
 static int result_path(char path[PATH_ROOM], const char *folder, const char *corpus,
                        const char *row, int seed, Error *e) {
-    if (snprintf(path, PATH_ROOM, "%s/%s/%s-%d.csv", folder, corpus, row, seed) >= PATH_ROOM)
-        return fail(e, 2, "--results %.40s..: this path is too long. Try: a shorter one", folder);
-    return 0;
+  if (snprintf(path, PATH_ROOM, "%s/%s/%s-%d.csv", folder, corpus, row, seed) >= PATH_ROOM)
+      return fail(e, 2, "--results %.40s..: this path is too long. Try: a shorter one", folder);
+  return 0;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -701,113 +701,113 @@ static int result_path(char path[PATH_ROOM], const char *folder, const char *cor
  */
 
 static double tokens_a_step(const Trainer *t) {
-    return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
+  return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
 }
 
 
 /* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
  * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
 enum {
-    TOY_ALPHA_1,                 /* weight m on the first token */
-    TOY_ALPHA_1_TRIGGER,
-    TOY_ALPHA_PREVIOUS_TRIGGER,  /* on the token before */
-    TOY_ALPHA_STAR,              /* on the column * */
-    TOY_ALPHA_STAR_TRIGGER,
-    TOY_WEIGHT_1,                /* s/Z on the first token: m where rows sum to 1 */
-    TOY_WEIGHT_1_TRIGGER,
-    TOY_GATE,                    /* what a row's weights s/Z over keys sum to */
-    TOY_GATE_TRIGGER,
-    TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
-    TOY_LOGIT_GAP_TRIGGER,
-    TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where a row is uniform */
-    TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
-    TOY_SINK_1,                  /* share of sequences whose alpha_1 is above eps */
-    TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
-    TOY_LOSS,                    /* of held sequences: nats a token; or squared error a number */
-    TOY_LOSS_TRIGGER,
-    TOY_LOSS_BIGRAM,             /* backcopy: where the next character is drawn, */
-    TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
-    TOY_ERROR,                   /* trigger: |error| of a number */
-    TOY_NUMBERS
+  TOY_ALPHA_1,                 /* weight m on the first token */
+  TOY_ALPHA_1_TRIGGER,
+  TOY_ALPHA_PREVIOUS_TRIGGER,  /* on the token before */
+  TOY_ALPHA_STAR,              /* on the column * */
+  TOY_ALPHA_STAR_TRIGGER,
+  TOY_WEIGHT_1,                /* s/Z on the first token: m where rows sum to 1 */
+  TOY_WEIGHT_1_TRIGGER,
+  TOY_GATE,                    /* what a row's weights s/Z over keys sum to */
+  TOY_GATE_TRIGGER,
+  TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
+  TOY_LOGIT_GAP_TRIGGER,
+  TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where a row is uniform */
+  TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
+  TOY_SINK_1,                  /* share of sequences whose alpha_1 is above eps */
+  TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
+  TOY_LOSS,                    /* of held sequences: nats a token; or squared error a number */
+  TOY_LOSS_TRIGGER,
+  TOY_LOSS_BIGRAM,             /* backcopy: where the next character is drawn, */
+  TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
+  TOY_ERROR,                   /* trigger: |error| of a number */
+  TOY_NUMBERS
 };
 typedef struct ToySums {
-    double sum[TOY_NUMBERS], count[TOY_NUMBERS];
-    double worst;                /* trigger: the largest |error| */
+  double sum[TOY_NUMBERS], count[TOY_NUMBERS];
+  double worst;                /* trigger: the largest |error| */
 } ToySums;
 static void toy_add(ToySums *x, int which, double value) {
-    x->sum[which] += value;
-    x->count[which]++;
+  x->sum[which] += value;
+  x->count[which]++;
 }
 
 static double toy_mean(const ToySums *x, int which) {
-    return x->count[which] > 0 ? x->sum[which] / x->count[which] : NAN;
+  return x->count[which] > 0 ? x->sum[which] / x->count[which] : NAN;
 }
 
 /* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T], and its maps z,
  * weight and metric [T,S]. */
 static void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger,
                         const real *z, const real *weight, const real *metric) {
-    int star = c->extra ? 1 : 0, S = T + star, quiet = 0;
-    double alpha = 0;
-    for (int i = 1; i < T; i++) {
-        const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
-        double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
-        for (int j = 0; j <= i; j++) mass += (double)w_i[j];
-        for (int j = 1; j <= i; j++) others += (double)z_i[j] / i;
-        for (int j = 0; j <= i; j++) {
-            double p = (double)w_i[j] / mass;
-            entropy -= p > 0 ? p * log(p) : 0;
-        }
-        bool at = trigger[i];                    /* TOY_X_TRIGGER is TOY_X + 1 */
-        toy_add(x, TOY_ALPHA_1 + at, (double)m_i[star]);
-        toy_add(x, TOY_WEIGHT_1 + at, (double)w_i[0]);
-        toy_add(x, TOY_GATE + at, mass);
-        toy_add(x, TOY_LOGIT_GAP + at, (double)z_i[0] - others);
-        if (star) toy_add(x, TOY_ALPHA_STAR + at, (double)m_i[0]);
-        if (at) {
-            toy_add(x, TOY_ALPHA_PREVIOUS_TRIGGER, (double)m_i[star + i - 1]);
-            toy_add(x, TOY_EVENNESS_TRIGGER, mass > 0 ? exp(entropy) / (i + 1) : 0);
-        } else {
-            toy_add(x, TOY_EVEN, 1.0 / (i + 1 + star));
-            alpha += (double)m_i[star];
-            quiet++;
-        }
+  int star = c->extra ? 1 : 0, S = T + star, quiet = 0;
+  double alpha = 0;
+  for (int i = 1; i < T; i++) {
+    const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
+    double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
+    for (int j = 0; j <= i; j++) mass += (double)w_i[j];
+    for (int j = 1; j <= i; j++) others += (double)z_i[j] / i;
+    for (int j = 0; j <= i; j++) {
+      double p = (double)w_i[j] / mass;
+      entropy -= p > 0 ? p * log(p) : 0;
     }
-    if (quiet) toy_add(x, TOY_SINK_1, alpha / quiet > eps);
+    bool at = trigger[i];                    /* TOY_X_TRIGGER is TOY_X + 1 */
+    toy_add(x, TOY_ALPHA_1 + at, (double)m_i[star]);
+    toy_add(x, TOY_WEIGHT_1 + at, (double)w_i[0]);
+    toy_add(x, TOY_GATE + at, mass);
+    toy_add(x, TOY_LOGIT_GAP + at, (double)z_i[0] - others);
+    if (star) toy_add(x, TOY_ALPHA_STAR + at, (double)m_i[0]);
+    if (at) {
+      toy_add(x, TOY_ALPHA_PREVIOUS_TRIGGER, (double)m_i[star + i - 1]);
+      toy_add(x, TOY_EVENNESS_TRIGGER, mass > 0 ? exp(entropy) / (i + 1) : 0);
+    } else {
+      toy_add(x, TOY_EVEN, 1.0 / (i + 1 + star));
+      alpha += (double)m_i[star];
+      quiet++;
+    }
+  }
+  if (quiet) toy_add(x, TOY_SINK_1, alpha / quiet > eps);
 }
 
 /* Sequence `number` of a seed: inputs and targets x, y [T,C]. Returns the trigger's row, from 0. */
 static int trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number) {
-    Rng r = {hash64(seed, &number, sizeof number)};
-    int at = 2 + (int)rng_below(&r, (uint64_t)T - 2);
-    zero(y, (idx)T * C);
-    for (int i = 0; i < T; i++) {
-        real *row = x + (idx)i * C;
-        for (int k = 0; k < C; k++) row[k] = 0;
-        for (int k = 2; i && k < C - 1; k++) row[k] = (real)(2 * rng_uniform(&r) - 1);
-        row[i == 0 ? 0 : i == at ? 1 : C - 1] = 1;
-        for (int k = 0; i <= at && k < C; k++) y[(idx)at * C + k] += row[k] / (real)(at + 1);
-    }
-    return at;
+  Rng r = {hash64(seed, &number, sizeof number)};
+  int at = 2 + (int)rng_below(&r, (uint64_t)T - 2);
+  zero(y, (idx)T * C);
+  for (int i = 0; i < T; i++) {
+    real *row = x + (idx)i * C;
+    for (int k = 0; k < C; k++) row[k] = 0;
+    for (int k = 2; i && k < C - 1; k++) row[k] = (real)(2 * rng_uniform(&r) - 1);
+    row[i == 0 ? 0 : i == at ? 1 : C - 1] = 1;
+    for (int k = 0; i <= at && k < C; k++) y[(idx)at * C + k] += row[k] / (real)(at + 1);
+  }
+  return at;
 }
 
 /* Mean squared error of block 0's attention on x, y [B,T,C]; with grads, adds its gradient. */
 static double trigger_loss(Model *m, Acts *a, const real *x, const real *y, int B, int T,
                            bool with_grads) {
-    idx n = (idx)B * T * m->c.dim;
-    real *out = a->layer[0].s1;                              /* [B,T,C] */
-    double sum = 0;
-    mhsa_forward(m, a, 0, out, x, B, T);
-    for (idx i = 0; i < n; i++) {
-        double error = (double)out[i] - (double)y[i];
-        sum += error * error / (double)n;
-        if (with_grads) a->dh[i] = (real)(2 * error / (double)n);
-    }
-    if (with_grads) {
-        zero(a->dn, n);                                      /* the inputs' gradient: not used */
-        mhsa_backward(m, a, 0, a->dn, a->dh, x, B, T);
-    }
-    return sum;
+  idx n = (idx)B * T * m->c.dim;
+  real *out = a->layer[0].s1;                              /* [B,T,C] */
+  double sum = 0;
+  mhsa_forward(m, a, 0, out, x, B, T);
+  for (idx i = 0; i < n; i++) {
+    double error = (double)out[i] - (double)y[i];
+    sum += error * error / (double)n;
+    if (with_grads) a->dh[i] = (real)(2 * error / (double)n);
+  }
+  if (with_grads) {
+    zero(a->dn, n);                                      /* the inputs' gradient: not used */
+    mhsa_backward(m, a, 0, a->dn, a->dh, x, B, T);
+  }
+  return sum;
 }
 
 /* The characters, as ids from 1; 0 is <s>. Letters are taken in lower case, white space as one
@@ -820,413 +820,413 @@ enum { BACKCOPY_VOCAB = sizeof LETTERS, BACKCOPY_TOLD = 200, BACKCOPY_HELD = 200
 /* What sequences are drawn from. Row a of `upto` has what follows character a: how often the first
  * b characters do, all together. */
 typedef struct Chain {
-    uint64_t upto[BACKCOPY_VOCAB * BACKCOPY_VOCAB];
-    int trigger[3];
+  uint64_t upto[BACKCOPY_VOCAB * BACKCOPY_VOCAB];
+  int trigger[3];
 } Chain;
 static const Chain *chain_of(const Data *d) { return d->drawn_from; }
 
 static bool backcopy_trigger(const Data *d, int id) {
-    const int *trigger = chain_of(d)->trigger;
-    return id == trigger[0] || id == trigger[1] || id == trigger[2];
+  const int *trigger = chain_of(d)->trigger;
+  return id == trigger[0] || id == trigger[1] || id == trigger[2];
 }
 
 /* Counts pairs of characters, the last with the first, so that each has a successor. */
 static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e) {
-    enum { V = BACKCOPY_VOCAB };
-    Chain *chain = d->drawn_from;
-    uint64_t often[V] = {0}, *pair = chain->upto;
-    int first = 0, last = 0;
-    for (size_t i = 0, end = 0; i < text->size; i++) {
-        if (i >= end) {                                      /* a document, and its separator */
-            end = i + document_length(text->at + i, text->size - i);
-            if (i == end) { i += strlen(DOCUMENT_END) - 1; continue; }
-        }
-        int byte = isspace(text->at[i]) ? ' ' : tolower(text->at[i]);
-        const char *found = byte ? strchr(LETTERS, byte) : NULL;
-        int id = found ? 1 + (int)(found - LETTERS) : 0;
-        if (!id || (id == 1 && last == 1)) continue;
-        often[id]++;
-        if (last) pair[last * V + id]++;
-        else first = id;
-        last = id;
+  enum { V = BACKCOPY_VOCAB };
+  Chain *chain = d->drawn_from;
+  uint64_t often[V] = {0}, *pair = chain->upto;
+  int first = 0, last = 0;
+  for (size_t i = 0, end = 0; i < text->size; i++) {
+    if (i >= end) {                                      /* a document, and its separator */
+      end = i + document_length(text->at + i, text->size - i);
+      if (i == end) { i += strlen(DOCUMENT_END) - 1; continue; }
     }
-    if (first) pair[last * V + first]++;
-    for (int k = 0; k < 3; k++)
-        for (int id = 1; id < V; id++)
-            if (!backcopy_trigger(d, id) && often[id] > often[chain->trigger[k]])
-                chain->trigger[k] = id;
-    uint64_t left = 0;
-    for (int id = 1; id < V; id++) {
-        pair[id] = backcopy_trigger(d, id) ? 0 : often[id];
-        left += pair[id];
-    }
-    for (int i = 0; i < V * V; i++)                          /* along rows: each sums to its last */
-        if (i % V) pair[i] += pair[i - 1];
-    return left ? 0 : fail(e, 1, "%s: expected a text of more than three characters, found less. "
-                                 "Try: another file", name);
+    int byte = isspace(text->at[i]) ? ' ' : tolower(text->at[i]);
+    const char *found = byte ? strchr(LETTERS, byte) : NULL;
+    int id = found ? 1 + (int)(found - LETTERS) : 0;
+    if (!id || (id == 1 && last == 1)) continue;
+    often[id]++;
+    if (last) pair[last * V + id]++;
+    else first = id;
+    last = id;
+  }
+  if (first) pair[last * V + first]++;
+  for (int k = 0; k < 3; k++)
+      for (int id = 1; id < V; id++)
+          if (!backcopy_trigger(d, id) && often[id] > often[chain->trigger[k]])
+              chain->trigger[k] = id;
+  uint64_t left = 0;
+  for (int id = 1; id < V; id++) {
+    pair[id] = backcopy_trigger(d, id) ? 0 : often[id];
+    left += pair[id];
+  }
+  for (int i = 0; i < V * V; i++)                          /* along rows: each sums to its last */
+      if (i % V) pair[i] += pair[i - 1];
+  return left ? 0 : fail(e, 1, "%s: expected a text of more than three characters, found less. "
+                               "Try: another file", name);
 }
 
 /* block [n] begins with <s>. */
 static void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n) {
-    enum { V = BACKCOPY_VOCAB };
-    Rng r = {hash64(seed, &number, sizeof number)};
-    block[0] = 0;
-    for (int t = 1; t < n; t++) {
-        const uint64_t *row = chain_of(d)->upto + block[t - 1] * V;
-        uint64_t u = rng_below(&r, row[V - 1]);
-        int id = 0;
-        while (row[id] <= u) id++;
-        block[t] = backcopy_trigger(d, block[t - 1]) ? block[t - 2] : id;
-    }
+  enum { V = BACKCOPY_VOCAB };
+  Rng r = {hash64(seed, &number, sizeof number)};
+  block[0] = 0;
+  for (int t = 1; t < n; t++) {
+    const uint64_t *row = chain_of(d)->upto + block[t - 1] * V;
+    uint64_t u = rng_below(&r, row[V - 1]);
+    int id = 0;
+    while (row[id] <= u) id++;
+    block[t] = backcopy_trigger(d, block[t - 1]) ? block[t - 2] : id;
+  }
 }
 
 /* --toy: backcopy is a text for the ordinary trainer. Its characters, their pairs and triggers come
  * from the text that s names; T 0: the context is not known. */
 static int toys_open(Data *d, const Source *s, int T, Error *e) {
-    if (s->toy == TOY_TRIGGER)
-        return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
-                          "./paper toy-trigger, or --toy backcopy");
-    const char *path = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
-    Bytes text = {0}, file = {0};
-    int n = (T ? T : BACKCOPY_LENGTH) + 1;
-    d->vocab = BACKCOPY_VOCAB;
-    d->end = d->bos = d->fix = 0;
-    d->endless = true;
-    if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
-        return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
-                          "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
-    d->draw = backcopy_draw;
-    d->drawn_from = grab(1, sizeof(Chain), e);
-    int32_t *block = grab(n, sizeof *block, e);
-    if (s->text[0]) source_read(d, s, &text, e);
-    else if (!file_read(path, &file, e)
-             && !grammar_read(&d->grammar, file.at, file.size, path, e))
-        for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
-            grammar_document(&d->grammar, HELD_SEED, i, &text, e);
-    if (!e->status) backcopy_count(d, &text, path, e);
-    d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
-    for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
-        int32_t start = (int32_t)d->held.size;
-        backcopy_draw(d, HELD_SEED, i, block, n);
-        ids_add(&d->starts, &start, 1, e);
-        ids_add(&d->held, block, (size_t)n, e);
-    }
-    free(block);
-    bytes_free(&text);
-    bytes_free(&file);
-    if (e->status) data_close(d);
-    return e->status;
+  if (s->toy == TOY_TRIGGER)
+      return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
+                        "./paper toy-trigger, or --toy backcopy");
+  const char *path = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+  Bytes text = {0}, file = {0};
+  int n = (T ? T : BACKCOPY_LENGTH) + 1;
+  d->vocab = BACKCOPY_VOCAB;
+  d->end = d->bos = d->fix = 0;
+  d->endless = true;
+  if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
+      return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
+                        "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
+  d->draw = backcopy_draw;
+  d->drawn_from = grab(1, sizeof(Chain), e);
+  int32_t *block = grab(n, sizeof *block, e);
+  if (s->text[0]) source_read(d, s, &text, e);
+  else if (!file_read(path, &file, e)
+           && !grammar_read(&d->grammar, file.at, file.size, path, e))
+      for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
+          grammar_document(&d->grammar, HELD_SEED, i, &text, e);
+  if (!e->status) backcopy_count(d, &text, path, e);
+  d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
+  for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
+    int32_t start = (int32_t)d->held.size;
+    backcopy_draw(d, HELD_SEED, i, block, n);
+    ids_add(&d->starts, &start, 1, e);
+    ids_add(&d->held, block, (size_t)n, e);
+  }
+  free(block);
+  bytes_free(&text);
+  bytes_free(&file);
+  if (e->status) data_close(d);
+  return e->status;
 }
 
 /* -sum p log p of what follows a character. */
 static double backcopy_entropy(const Data *d, int id) {
-    const uint64_t *row = chain_of(d)->upto + id * BACKCOPY_VOCAB;
-    double entropy = 0, all = (double)row[BACKCOPY_VOCAB - 1];
-    for (int k = 1; k < BACKCOPY_VOCAB; k++) {
-        double p = (double)(row[k] - row[k - 1]) / all;
-        if (p > 0) entropy -= p * log(p);
-    }
-    return entropy;
+  const uint64_t *row = chain_of(d)->upto + id * BACKCOPY_VOCAB;
+  double entropy = 0, all = (double)row[BACKCOPY_VOCAB - 1];
+  for (int k = 1; k < BACKCOPY_VOCAB; k++) {
+    double p = (double)(row[k] - row[k - 1]) / all;
+    if (p > 0) entropy -= p * log(p);
+  }
+  return entropy;
 }
 
 /* The numbers of a result by their place in ToySums, and its curves; a NULL is told otherwise. */
 static const char *const TOY_NAMES[TOY_NUMBERS] = {
-    "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
-    "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
-    "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
-    "entropy@bigram", "error"};
+  "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
+  "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
+  "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
+  "entropy@bigram", "error"};
 enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
 static const struct { const char *name; int of; } TOY_CURVE[TOY_CURVES] = {
-    {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1}, {"curve_alpha_*", TOY_ALPHA_STAR},
-    {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP},
-    {"curve_value_ratio", TOY_VALUE_1}};
+  {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1}, {"curve_alpha_*", TOY_ALPHA_STAR},
+  {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP},
+  {"curve_value_ratio", TOY_VALUE_1}};
 
 /* A toy at work. Of its Trainer the trigger task uses the model, the activations, the moments and
  * the optimiser; it has no data. */
 typedef struct Play {
-    Trainer t;
-    bool trigger;                /* which of the two */
-    real *x, *y;                 /* trigger: [B,T,C] */
-    int *at;                     /* [B,T] ids; of the trigger task 0 first, 1 ordinary, 2 trigger */
-    bool *is;                    /* [B,T] at a trigger? */
-    real *maps;                  /* [3,B,T,S] z, weight, m */
-    Probe probe;
-    ToySums seen;
-    int looks;
-    double tokens[TOY_LOOKS], curve[TOY_CURVES][TOY_LOOKS];
+  Trainer t;
+  bool trigger;                /* which of the two */
+  real *x, *y;                 /* trigger: [B,T,C] */
+  int *at;                     /* [B,T] ids; of the trigger task 0 first, 1 ordinary, 2 trigger */
+  bool *is;                    /* [B,T] at a trigger? */
+  real *maps;                  /* [3,B,T,S] z, weight, m */
+  Probe probe;
+  ToySums seen;
+  int looks;
+  double tokens[TOY_LOOKS], curve[TOY_CURVES][TOY_LOOKS];
 } Play;
 
 static int play_refuses(const Settings *s, Error *e) {
-    const Config *c = &s->model;
-    bool trigger = s->data.toy == TOY_TRIGGER;
-    const char *want = c->layers != 1 || c->heads != 1        ? "--layers 1 --heads 1"
-                     : c->sink_token                          ? "no --sink-token"
-                     : c->prefix || c->window                 ? "no --prefix or --window"
-                     : c->context < 3                         ? "--context 3 or more"
-                     : trigger && c->pos != POS_NONE          ? "--pos none"
-                     : trigger && c->dim < 4                  ? "--dim 4 or more"
-                     : trigger && s->train.accumulate > 1     ? "no --accumulate" : NULL;
-    if (!want) return 0;
-    return fail(e, 2, "--toy %s: expected %s. Try: ./paper toy-%s --commands",
-                trigger ? "trigger" : "backcopy", want, trigger ? "trigger" : "backcopy");
+  const Config *c = &s->model;
+  bool trigger = s->data.toy == TOY_TRIGGER;
+  const char *want = c->layers != 1 || c->heads != 1        ? "--layers 1 --heads 1"
+                   : c->sink_token                          ? "no --sink-token"
+                   : c->prefix || c->window                 ? "no --prefix or --window"
+                   : c->context < 3                         ? "--context 3 or more"
+                   : trigger && c->pos != POS_NONE          ? "--pos none"
+                   : trigger && c->dim < 4                  ? "--dim 4 or more"
+                   : trigger && s->train.accumulate > 1     ? "no --accumulate" : NULL;
+  if (!want) return 0;
+  return fail(e, 2, "--toy %s: expected %s. Try: ./paper toy-%s --commands",
+              trigger ? "trigger" : "backcopy", want, trigger ? "trigger" : "backcopy");
 }
 
 /* Room for the trigger task: a model of one block, whose attention alone is used. */
 static void trigger_create(Play *y, const Settings *s, Error *e) {
-    Trainer *t = &y->t;
-    idx n = (idx)s->train.batch * s->model.context * s->model.dim;
-    t->s = *s;
-    t->s.model.vocab = t->s.model.ffn = 1;                   /* idle */
-    if (config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)) return;
-    y->x = grab(n, sizeof(real), e);
-    y->y = grab(n, sizeof(real), e);
-    t->m1 = grab(t->m.count, sizeof(real), e);
-    t->m2 = grab(t->m.count, sizeof(real), e);
-    if (!e->status) acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
-    if (!e->status) model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
+  Trainer *t = &y->t;
+  idx n = (idx)s->train.batch * s->model.context * s->model.dim;
+  t->s = *s;
+  t->s.model.vocab = t->s.model.ffn = 1;                   /* idle */
+  if (config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)) return;
+  y->x = grab(n, sizeof(real), e);
+  y->y = grab(n, sizeof(real), e);
+  t->m1 = grab(t->m.count, sizeof(real), e);
+  t->m2 = grab(t->m.count, sizeof(real), e);
+  if (!e->status) acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
+  if (!e->status) model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
 }
 
 static int play_create(Play *y, const Settings *s, Error *e) {
-    idx B = s->train.batch, T = s->model.context, map = B * T * config_columns(&s->model, (int)T);
-    y->trigger = s->data.toy == TOY_TRIGGER;
-    if (y->trigger) trigger_create(y, s, e);
-    else trainer_create(&y->t, s, e);
-    if (e->status) return e->status;
-    y->at = grab(2 * B * T, sizeof *y->at, e);
-    y->is = grab(B * T, sizeof *y->is, e);
-    y->maps = grab(3 * map, sizeof *y->maps, e);
-    y->probe = (Probe){y->maps, y->maps + map, y->maps + 2 * map};
-    return e->status;
+  idx B = s->train.batch, T = s->model.context, map = B * T * config_columns(&s->model, (int)T);
+  y->trigger = s->data.toy == TOY_TRIGGER;
+  if (y->trigger) trigger_create(y, s, e);
+  else trainer_create(&y->t, s, e);
+  if (e->status) return e->status;
+  y->at = grab(2 * B * T, sizeof *y->at, e);
+  y->is = grab(B * T, sizeof *y->is, e);
+  y->maps = grab(3 * map, sizeof *y->maps, e);
+  y->probe = (Probe){y->maps, y->maps + map, y->maps + 2 * map};
+  return e->status;
 }
 
 /* B sequences of a seed, from `number` on, into x and y. */
 static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
-    int T = y->t.s.model.context, C = y->t.s.model.dim;
-    for (int b = 0; b < B; b++) {
-        idx row = (idx)b * T;
-        int at = trigger_draw(y->x + row * C, y->y + row * C, C, T, seed, number + (uint64_t)b);
-        for (int i = 0; i < T; i++) {
-            y->is[row + i] = i == at;
-            y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
-        }
+  int T = y->t.s.model.context, C = y->t.s.model.dim;
+  for (int b = 0; b < B; b++) {
+    idx row = (idx)b * T;
+    int at = trigger_draw(y->x + row * C, y->y + row * C, C, T, seed, number + (uint64_t)b);
+    for (int i = 0; i < T; i++) {
+      y->is[row + i] = i == at;
+      y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
     }
+  }
 }
 
 /* Held sequences `from` .. from + B - 1 forward, with their maps and losses. */
 static void trigger_look(Play *y, int from, int B) {
-    Trainer *t = &y->t;
-    int T = t->s.model.context, C = t->s.model.dim;
-    trigger_batch(y, HELD_SEED, (uint64_t)from, B);
-    trigger_loss(&t->m, &t->a, y->x, y->y, B, T, false);
-    for (idx i = 0; i < (idx)B * T * C; i++) {
-        double error = fabs((double)t->a.layer[0].s1[i] - (double)y->y[i]);
-        toy_add(&y->seen, TOY_ERROR, error);
-        toy_add(&y->seen, TOY_LOSS, error * error);
-        if (y->is[i / C]) toy_add(&y->seen, TOY_LOSS_TRIGGER, error * error);
-        if (!(error <= y->seen.worst)) y->seen.worst = error;
-    }
+  Trainer *t = &y->t;
+  int T = t->s.model.context, C = t->s.model.dim;
+  trigger_batch(y, HELD_SEED, (uint64_t)from, B);
+  trigger_loss(&t->m, &t->a, y->x, y->y, B, T, false);
+  for (idx i = 0; i < (idx)B * T * C; i++) {
+    double error = fabs((double)t->a.layer[0].s1[i] - (double)y->y[i]);
+    toy_add(&y->seen, TOY_ERROR, error);
+    toy_add(&y->seen, TOY_LOSS, error * error);
+    if (y->is[i / C]) toy_add(&y->seen, TOY_LOSS_TRIGGER, error * error);
+    if (!(error <= y->seen.worst)) y->seen.worst = error;
+  }
 }
 
 static void backcopy_look(Play *y, int from, int B) {
-    Trainer *t = &y->t;
-    int T = t->s.model.context, *targets = y->at + (idx)B * T;
-    for (idx i = 0; i < (idx)B * T; i++) {
-        const int32_t *held = t->data.held.at + t->data.starts.at[from + i / T] + i % T;
-        y->at[i] = held[0];
-        y->is[i] = backcopy_trigger(&t->data, held[0]);
-        targets[i] = held[1];
+  Trainer *t = &y->t;
+  int T = t->s.model.context, *targets = y->at + (idx)B * T;
+  for (idx i = 0; i < (idx)B * T; i++) {
+    const int32_t *held = t->data.held.at + t->data.starts.at[from + i / T] + i % T;
+    y->at[i] = held[0];
+    y->is[i] = backcopy_trigger(&t->data, held[0]);
+    targets[i] = held[1];
+  }
+  model_forward(&t->m, &t->a, y->at, B, T);
+  model_loss(&t->m, &t->a, targets, B, T, false, 1);
+  for (idx i = 0; i < (idx)B * T; i++) {
+    double loss = t->a.loss_row[i];
+    toy_add(&y->seen, TOY_LOSS, loss);
+    if (y->is[i]) toy_add(&y->seen, TOY_LOSS_TRIGGER, loss);
+    else if (i % T) {
+      toy_add(&y->seen, TOY_LOSS_BIGRAM, loss);
+      toy_add(&y->seen, TOY_ENTROPY_BIGRAM, backcopy_entropy(&t->data, y->at[i]));
     }
-    model_forward(&t->m, &t->a, y->at, B, T);
-    model_loss(&t->m, &t->a, targets, B, T, false, 1);
-    for (idx i = 0; i < (idx)B * T; i++) {
-        double loss = t->a.loss_row[i];
-        toy_add(&y->seen, TOY_LOSS, loss);
-        if (y->is[i]) toy_add(&y->seen, TOY_LOSS_TRIGGER, loss);
-        else if (i % T) {
-            toy_add(&y->seen, TOY_LOSS_BIGRAM, loss);
-            toy_add(&y->seen, TOY_ENTROPY_BIGRAM, backcopy_entropy(&t->data, y->at[i]));
-        }
-    }
+  }
 }
 
 /* The same of either toy, with the maps. */
 static void play_forward(Play *y, int from, int B) {
-    y->t.a.probe = &y->probe;
-    (y->trigger ? trigger_look : backcopy_look)(y, from, B);
-    y->t.a.probe = NULL;
+  y->t.a.probe = &y->probe;
+  (y->trigger ? trigger_look : backcopy_look)(y, from, B);
+  y->t.a.probe = NULL;
 }
 
 /* The numbers of eval_n held sequences, into y->seen. */
 static void play_look(Play *y) {
-    const Trainer *t = &y->t;
-    const Config *c = &t->m.c;
-    int T = c->context, batch = t->s.train.batch, n = t->s.eval_n;
-    idx map = (idx)T * config_columns(c, T), D = c->head_dim;
-    if (!y->trigger && n > BACKCOPY_HELD) n = BACKCOPY_HELD;
-    y->seen = (ToySums){0};
-    for (int from = 0; from < n; from += batch) {
-        int B = n - from < batch ? n - from : batch;
-        play_forward(y, from, B);
-        for (int b = 0; b < B; b++) {
-            const real *v = t->a.layer[0].v + (idx)b * T * D;
-            for (int i = 0; i < T; i++)
-                toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, length(D, v + i * D));
-            toy_measure(&y->seen, c, t->s.eps, T, y->is + (idx)b * T, y->probe.z + b * map,
-                        y->probe.weight + b * map, y->probe.metric + b * map);
-        }
+  const Trainer *t = &y->t;
+  const Config *c = &t->m.c;
+  int T = c->context, batch = t->s.train.batch, n = t->s.eval_n;
+  idx map = (idx)T * config_columns(c, T), D = c->head_dim;
+  if (!y->trigger && n > BACKCOPY_HELD) n = BACKCOPY_HELD;
+  y->seen = (ToySums){0};
+  for (int from = 0; from < n; from += batch) {
+    int B = n - from < batch ? n - from : batch;
+    play_forward(y, from, B);
+    for (int b = 0; b < B; b++) {
+      const real *v = t->a.layer[0].v + (idx)b * T * D;
+      for (int i = 0; i < T; i++)
+          toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, length(D, v + i * D));
+      toy_measure(&y->seen, c, t->s.eps, T, y->is + (idx)b * T, y->probe.z + b * map,
+                  y->probe.weight + b * map, y->probe.metric + b * map);
     }
+  }
 }
 
 static double toy_value_ratio(const ToySums *x) {
-    return toy_mean(x, TOY_VALUE_1) / toy_mean(x, TOY_VALUE_REST);
+  return toy_mean(x, TOY_VALUE_1) / toy_mean(x, TOY_VALUE_REST);
 }
 
 /* The first held sequence's weights s/Z, its first TOY_SHOWN rows and the columns that they see:
  * *, if there is one, then the tokens. Where rows sum to 1 this is m. */
 static int play_map(Play *y, Result *r, const char *name, Error *e) {
-    int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T);
-    int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + S - T;
-    double map[TOY_SHOWN * (TOY_SHOWN + 1)], tokens[TOY_SHOWN], trigger[TOY_SHOWN];
-    play_forward(y, 0, 1);
-    for (int i = 0; i < rows; i++) {
-        for (int j = 0; j < columns; j++)
-            map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
-        tokens[i] = y->at[i];
-        trigger[i] = y->is[i];
-    }
-    if (!y->looks) {
-        result_add(r, "toy_shape", (double[]){y->t.s.data.toy, rows, columns}, 3, e);
-        result_add(r, "toy_tokens", tokens, rows, e);
-        result_add(r, "toy_trigger", trigger, rows, e);
-    }
-    return result_add(r, name, map, rows * columns, e);
+  int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T);
+  int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + S - T;
+  double map[TOY_SHOWN * (TOY_SHOWN + 1)], tokens[TOY_SHOWN], trigger[TOY_SHOWN];
+  play_forward(y, 0, 1);
+  for (int i = 0; i < rows; i++) {
+    for (int j = 0; j < columns; j++)
+        map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
+    tokens[i] = y->at[i];
+    trigger[i] = y->is[i];
+  }
+  if (!y->looks) {
+    result_add(r, "toy_shape", (double[]){y->t.s.data.toy, rows, columns}, 3, e);
+    result_add(r, "toy_tokens", tokens, rows, e);
+    result_add(r, "toy_trigger", trigger, rows, e);
+  }
+  return result_add(r, name, map, rows * columns, e);
 }
 
 /* A look of a training under way: the curves, and the line that the terminal shows. */
 static void play_watch(Play *y, Progress *p) {
-    Trainer *t = &y->t;
-    play_look(y);
-    y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
-    for (int k = 0; k < TOY_CURVES; k++) {
-        int of = TOY_CURVE[k].of;
-        y->curve[k][y->looks] = of == TOY_VALUE_1 ? toy_value_ratio(&y->seen)
-                              : of != TOY_LOSS ? toy_mean(&y->seen, of)
-                              : t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN;
-    }
-    y->looks++;
-    t->loss_sum = 0;
-    t->loss_steps = 0;
-    p->has_star = t->m.c.extra != EXTRA_NONE;
-    p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
-    p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1);
-    p->ratio = 1;
+  Trainer *t = &y->t;
+  play_look(y);
+  y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
+  for (int k = 0; k < TOY_CURVES; k++) {
+    int of = TOY_CURVE[k].of;
+    y->curve[k][y->looks] = of == TOY_VALUE_1 ? toy_value_ratio(&y->seen)
+                          : of != TOY_LOSS ? toy_mean(&y->seen, of)
+                          : t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN;
+  }
+  y->looks++;
+  t->loss_sum = 0;
+  t->loss_steps = 0;
+  p->has_star = t->m.c.extra != EXTRA_NONE;
+  p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
+  p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1);
+  p->ratio = 1;
 }
 
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
-    const ToySums *x = &y->seen;
-    const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
-    double train_loss = y->curve[0][y->looks - 1];
-    put(r, e, (double)y->t.step, "steps");
-    put(r, e, y->tokens[y->looks - 1], "tokens");
-    put(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
-    put(r, e, r->ended[0] != 0, "diverged");
-    for (int k = 0; k < TOY_NUMBERS; k++)
-        if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
-    put(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
-    put(r, e, toy_value_ratio(x), "value_ratio");
-    if (y->trigger) put(r, e, x->worst, "error_most");
-    put(r, e, loss_start, "loss_start");
-    put(r, e, train_loss, "train_loss");
-    put(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
-    result_add(r, "curve_tokens", y->tokens, y->looks, e);
-    for (int k = 0; k < TOY_CURVES; k++)
-        if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)
-            result_add(r, TOY_CURVE[k].name, y->curve[k], y->looks, e);
-    return e->status;
+  const ToySums *x = &y->seen;
+  const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
+  double train_loss = y->curve[0][y->looks - 1];
+  put(r, e, (double)y->t.step, "steps");
+  put(r, e, y->tokens[y->looks - 1], "tokens");
+  put(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
+  put(r, e, r->ended[0] != 0, "diverged");
+  for (int k = 0; k < TOY_NUMBERS; k++)
+      if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
+  put(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
+  put(r, e, toy_value_ratio(x), "value_ratio");
+  if (y->trigger) put(r, e, x->worst, "error_most");
+  put(r, e, loss_start, "loss_start");
+  put(r, e, train_loss, "train_loss");
+  put(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
+  result_add(r, "curve_tokens", y->tokens, y->looks, e);
+  for (int k = 0; k < TOY_CURVES; k++)
+      if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)
+          result_add(r, TOY_CURVE[k].name, y->curve[k], y->looks, e);
+  return e->status;
 }
 
 /* A step of either task. */
 static void play_step(Play *y, Error *e) {
-    Trainer *t = &y->t;
-    int B = t->s.train.batch;
-    if (!y->trigger) { trainer_step(t, e); return; }
-    trigger_batch(y, (uint64_t)t->s.train.seed + 1, (uint64_t)t->step * (uint64_t)B, B);
-    model_zero_grads(&t->m);
-    t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
-    if (isfinite(t->loss)) trainer_finish(t, e);
-    else fail(e, 1, "step %ld: the loss is not finite: this variant diverges here. Try: a "
-                    "smaller --lr", t->step);
+  Trainer *t = &y->t;
+  int B = t->s.train.batch;
+  if (!y->trigger) { trainer_step(t, e); return; }
+  trigger_batch(y, (uint64_t)t->s.train.seed + 1, (uint64_t)t->step * (uint64_t)B, B);
+  model_zero_grads(&t->m);
+  t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
+  if (isfinite(t->loss)) trainer_finish(t, e);
+  else fail(e, 1, "step %ld: the loss is not finite: this variant diverges here. Try: a "
+                  "smaller --lr", t->step);
 }
 
 /* From the first look to the last; a training that diverges ends here with the reason in r. */
 static int play_train(Play *y, Progress *p, Result *r, Error *e) {
-    Trainer *t = &y->t;
-    int steps = t->s.train.steps, last = TOY_LOOKS - 1;
-    p->start = seconds();
-    for (int k = 1; k <= last && !e->status; k++) {
-        long until = (long)((double)steps * k * k / (last * last));
-        while (t->step < until && !e->status && !interrupted) {
-            play_step(y, e);
-            if (!e->status) progress_show(t, p);
-        }
-        if (interrupted)
-            fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
-                 t->step, steps);
-        if (!e->status && t->loss_steps) play_watch(y, p);
+  Trainer *t = &y->t;
+  int steps = t->s.train.steps, last = TOY_LOOKS - 1;
+  p->start = seconds();
+  for (int k = 1; k <= last && !e->status; k++) {
+    long until = (long)((double)steps * k * k / (last * last));
+    while (t->step < until && !e->status && !interrupted) {
+      play_step(y, e);
+      if (!e->status) progress_show(t, p);
     }
-    progress_end(p);
-    if (has_ended(r->ended, t, e))
-        y->seen = (ToySums){0};                              /* of the last look: not the end's */
-    return e->status;
+    if (interrupted)
+        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
+             t->step, steps);
+    if (!e->status && t->loss_steps) play_watch(y, p);
+  }
+  progress_end(p);
+  if (has_ended(r->ended, t, e))
+      y->seen = (ToySums){0};                              /* of the last look: not the end's */
+  return e->status;
 }
 
 /* Trains the toy that s->data.toy names and adds its numbers to r. One that diverges is a result:
  * r->ended says where. 2 for a model that the toy is not made for. */
 static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
-    if (play_refuses(s, e)) return e->status;
-    Play *y = grab(1, sizeof *y, e);
-    if (!y) return e->status;
-    if (!play_create(y, s, e) && !play_map(y, r, "before", e)) {
-        play_watch(y, p);
-        double loss_start = toy_mean(&y->seen, TOY_LOSS);
-        if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
-            play_map(y, r, "after", e);
-    }
-    trainer_free(&y->t);
-    free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
-    free(y);
-    return e->status;
+  if (play_refuses(s, e)) return e->status;
+  Play *y = grab(1, sizeof *y, e);
+  if (!y) return e->status;
+  if (!play_create(y, s, e) && !play_map(y, r, "before", e)) {
+    play_watch(y, p);
+    double loss_start = toy_mean(&y->seen, TOY_LOSS);
+    if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
+        play_map(y, r, "after", e);
+  }
+  trainer_free(&y->t);
+  free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
+  free(y);
+  return e->status;
 }
 
 /* A toy's maps before and after: rows are queries, marked > at a trigger. */
 static void toy_print(const Result *r, FILE *out) {
-    int n, m;
-    const double *shape = result_find(r, "toy_shape", &n);
-    const double *tokens = result_find(r, "toy_tokens", &n);
-    const double *trigger = result_find(r, "toy_trigger", &n);
-    bool colour = wants_colour(out);
-    for (int k = 0; k < 2 && shape && tokens && trigger; k++) {
-        int rows = (int)shape[1], columns = (int)shape[2], before = columns - rows;
-        const double *map = result_find(r, k ? "after" : "before", &m);
-        if (n != rows || before < 0 || !map || m != rows * columns) return;
-        fprintf(out, "%6s%s\n%6s", "", k ? "after" : "before", "");
-        for (int j = -before; j < rows; j++)
-            fprintf(out, " %c", j < 0 ? '*' : trigger[j] > 0 ? 'v' : j == 0 ? '1' : ' ');
-        fputc('\n', out);
-        for (int i = 0; i < rows; i++) {
-            int id = (int)tokens[i];
-            bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
-            fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
-                    letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
-                    letter ? '\'' : ' ');
-            for (int j = 0; j < columns; j++) {          /* tenths: . below 0.05, # from 0.95 on */
-                double x = map[i * columns + j];
-                char tenth = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
-                heat_cell(colour ? "  " : (char[]){' ', tenth, 0}, x, colour, out);
-            }
-            fputc('\n', out);
-        }
+  int n, m;
+  const double *shape = result_find(r, "toy_shape", &n);
+  const double *tokens = result_find(r, "toy_tokens", &n);
+  const double *trigger = result_find(r, "toy_trigger", &n);
+  bool colour = wants_colour(out);
+  for (int k = 0; k < 2 && shape && tokens && trigger; k++) {
+    int rows = (int)shape[1], columns = (int)shape[2], before = columns - rows;
+    const double *map = result_find(r, k ? "after" : "before", &m);
+    if (n != rows || before < 0 || !map || m != rows * columns) return;
+    fprintf(out, "%6s%s\n%6s", "", k ? "after" : "before", "");
+    for (int j = -before; j < rows; j++)
+        fprintf(out, " %c", j < 0 ? '*' : trigger[j] > 0 ? 'v' : j == 0 ? '1' : ' ');
+    fputc('\n', out);
+    for (int i = 0; i < rows; i++) {
+      int id = (int)tokens[i];
+      bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
+      fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
+              letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
+              letter ? '\'' : ' ');
+      for (int j = 0; j < columns; j++) {          /* tenths: . below 0.05, # from 0.95 on */
+        double x = map[i * columns + j];
+        char tenth = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+        heat_cell(colour ? "  " : (char[]){' ', tenth, 0}, x, colour, out);
+      }
+      fputc('\n', out);
     }
+  }
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1234,227 +1234,227 @@ static void toy_print(const Result *r, FILE *out) {
 
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
-    if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
-        return 0;
-    return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+  if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
+      return 0;
+  return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
 }
 
 static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
-    if (!c->hash || c->hash == d->source) return e->status;
-    return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
-                "that data/results/README.md describes, or --corpus of a grammar", texts, c->file,
-                (unsigned long long)c->hash, (unsigned long long)d->source);
+  if (!c->hash || c->hash == d->source) return e->status;
+  return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
+              "that data/results/README.md describes, or --corpus of a grammar", texts, c->file,
+              (unsigned long long)c->hash, (unsigned long long)d->source);
 }
 
 static bool asks(const Row *row, const char *what) {
-    const char *at = strstr(row->also, what);
-    return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
+  const char *at = strstr(row->also, what);
+  return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
 }
 
 /* The settings of a row for a seed: its flags, and where the text is. */
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
-    settings_default(out);
-    out->data.open = toys_open;
-    if (settings_flags(out, row->flags, "mtd", e)) return e->status;
-    out->train.seed = seed;
-    int looks = asks(row, "dense") ? 120 : 30;
-    out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
-    out->quiet = s->quiet;
-    memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
-    if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
-    if (!corpus->grammar && !own_of(s)->texts[0])
-        return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
-                    "--corpus story, which is here", corpus->name, corpus->file);
-    return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus,
-                       own_of(s)->texts, e);
+  settings_default(out);
+  out->data.open = toys_open;
+  if (settings_flags(out, row->flags, "mtd", e)) return e->status;
+  out->train.seed = seed;
+  int looks = asks(row, "dense") ? 120 : 30;
+  out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
+  out->quiet = s->quiet;
+  memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+  if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
+  if (!corpus->grammar && !own_of(s)->texts[0])
+      return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
+                  "--corpus story, which is here", corpus->name, corpus->file);
+  return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus,
+                     own_of(s)->texts, e);
 }
 
 /* The numbers of the looks, from step 0 on. */
 static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
                           const char *prefix, Error *e) {
-    const struct { const char *name; bool asked; size_t at; } CURVES[] = {
-        {"loss",    true,        offsetof(Look, loss)},
-        {"norm",    true,        offsetof(Look, norm)},
-        {"alpha_1", true,        offsetof(Look, alpha1)},
-        {"sink_1",  true,        offsetof(Look, sink1)},
-        {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
-        {"sink_*",  p->has_star, offsetof(Look, sink_star)},
-        {"norm_ratio", true,     offsetof(Look, ratio)},
-        {"valid",   p->holds,    offsetof(Look, held)}};
-    double x[LOOKS + 1] = {0};
-    for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
-    put_list(r, e, x, p->looks + 1, "%stokens", prefix);
-    for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
-        if (!CURVES[k].asked) continue;
-        for (int i = 0; i <= p->looks; i++)
-            memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
-        put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
-    }
-    return e->status;
+  const struct { const char *name; bool asked; size_t at; } CURVES[] = {
+    {"loss",    true,        offsetof(Look, loss)},
+    {"norm",    true,        offsetof(Look, norm)},
+    {"alpha_1", true,        offsetof(Look, alpha1)},
+    {"sink_1",  true,        offsetof(Look, sink1)},
+    {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
+    {"sink_*",  p->has_star, offsetof(Look, sink_star)},
+    {"norm_ratio", true,     offsetof(Look, ratio)},
+    {"valid",   p->holds,    offsetof(Look, held)}};
+  double x[LOOKS + 1] = {0};
+  for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
+  put_list(r, e, x, p->looks + 1, "%stokens", prefix);
+  for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
+    if (!CURVES[k].asked) continue;
+    for (int i = 0; i <= p->looks; i++)
+        memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
+    put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
+  }
+  return e->status;
 }
 
 /* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
  * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
 static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
-    double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
-    double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
-    for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
-    for (int i = p->looks - 1; i >= 0; i--) {
-        const Look *at = &p->look[i];
-        if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
-        if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
-    }
-    put(r, e, onset, "onset");
-    put(r, e, emerged, "emerged");
-    return put(r, e, to, "times_1_at_80");
+  double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
+  double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
+  for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
+  for (int i = p->looks - 1; i >= 0; i--) {
+    const Look *at = &p->look[i];
+    if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
+    if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
+  }
+  put(r, e, onset, "onset");
+  put(r, e, emerged, "emerged");
+  return put(r, e, to, "times_1_at_80");
 }
 
 /* First row and mean of the others, layer by layer, of norms [layers,N]. */
 static void measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
                           Error *e) {
-    double *x = grab(layers, sizeof *x, e);
-    for (int rest = 0; x && rest < 2; rest++) {
-        for (int l = 0; l < layers; l++) {
-            const double *of = norms + (idx)l * N;
-            x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
-        }
-        put_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
+  double *x = grab(layers, sizeof *x, e);
+  for (int rest = 0; x && rest < 2; rest++) {
+    for (int l = 0; l < layers; l++) {
+      const double *of = norms + (idx)l * N;
+      x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
     }
-    free(x);
+    put_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
+  }
+  free(x);
 }
 
 /* alpha and Sink of the columns of an evaluation. */
 static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
-    int first = config_column_first(c), star = config_column_star(c);
-    double even = sink_uniform(c, q->T);
-    for (int k = 1; k <= 10 && k <= q->T; k++) {
-        put(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
-        put(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
-    }
-    put(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
-    put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
-    put(r, e, even, "even");
-    put(r, e, sinks_alpha(q, first) / even, "times_1");
-    if (star < 0) return;
-    put(r, e, sinks_alpha(q, star), "alpha_*");
-    put(r, e, sinks_sink(q, star, 0), "sink_*");
-    put(r, e, sinks_alpha(q, star) / even, "times_*");
+  int first = config_column_first(c), star = config_column_star(c);
+  double even = sink_uniform(c, q->T);
+  for (int k = 1; k <= 10 && k <= q->T; k++) {
+    put(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
+    put(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
+  }
+  put(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
+  put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
+  put(r, e, even, "even");
+  put(r, e, sinks_alpha(q, first) / even, "times_1");
+  if (star < 0) return;
+  put(r, e, sinks_alpha(q, star), "alpha_*");
+  put(r, e, sinks_sink(q, star, 0), "sink_*");
+  put(r, e, sinks_alpha(q, star) / even, "times_*");
 }
 
 /* By layer and head, and by layer. */
 static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
-    enum { BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST, PRODUCT_1,
-           PRODUCT_REST, NUMBERS };
-    static const char *const names[NUMBERS] = {
-        "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio", "value_ratio",
-        "cos_1", "cos_rest", "product_1", "product_rest"};
-    int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
-    int star = config_column_star(c);
-    double x[NUMBERS] = {[RATIO] = sinks_ratio(q), [MASSIVE] = q->massive, [MEDIAN] = q->median};
-    double *map = grab(2 * (idx)LH, sizeof *map, e), before = 0;
-    if (e->status) return e->status;
-    for (int i = 0; i < LH; i++) {
-        map[i] = q->alpha[(idx)i * q->S + first];
-        if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
-        x[BEST] = fmax(x[BEST], map[i]);
-        x[ENTROPY] += q->entropy[i] / LH;
-        x[MASS] += q->mass[i] / LH;
-        for (int rest = 0; rest < 2; rest++) {
-            x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;
-            x[PRODUCT_1 + rest] += q->product[2 * i + rest] / LH;
-        }
+  enum { BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST, PRODUCT_1,
+         PRODUCT_REST, NUMBERS };
+  static const char *const names[NUMBERS] = {
+    "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio", "value_ratio",
+    "cos_1", "cos_rest", "product_1", "product_rest"};
+  int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
+  int star = config_column_star(c);
+  double x[NUMBERS] = {[RATIO] = sinks_ratio(q), [MASSIVE] = q->massive, [MEDIAN] = q->median};
+  double *map = grab(2 * (idx)LH, sizeof *map, e), before = 0;
+  if (e->status) return e->status;
+  for (int i = 0; i < LH; i++) {
+    map[i] = q->alpha[(idx)i * q->S + first];
+    if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
+    x[BEST] = fmax(x[BEST], map[i]);
+    x[ENTROPY] += q->entropy[i] / LH;
+    x[MASS] += q->mass[i] / LH;
+    for (int rest = 0; rest < 2; rest++) {
+      x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;
+      x[PRODUCT_1 + rest] += q->product[2 * i + rest] / LH;
     }
-    for (int l = 0; l < L; l++) {
-        x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
-        x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
-        if (c->place == PLACE_POST)
-            before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
-    }
-    for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
-    result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
-    result_add(r, "map_alpha_1", map, LH, e);
-    if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
-    free(map);
-    measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
-    measure_norms(r, "knorm", q->knorm, L, q->N, e);
-    measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
-    if (c->place == PLACE_POST) {
-        put(r, e, before, "norm_ratio_before");
-        measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
-    }
-    result_add(r, "cosine", q->cosine, 2 * LH, e);
-    return result_add(r, "product", q->product, 2 * LH, e);
+  }
+  for (int l = 0; l < L; l++) {
+    x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
+    x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
+    if (c->place == PLACE_POST)
+        before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
+  }
+  for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
+  result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
+  result_add(r, "map_alpha_1", map, LH, e);
+  if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
+  free(map);
+  measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
+  measure_norms(r, "knorm", q->knorm, L, q->N, e);
+  measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
+  if (c->place == PLACE_POST) {
+    put(r, e, before, "norm_ratio_before");
+    measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
+  }
+  result_add(r, "cosine", q->cosine, 2 * LH, e);
+  return result_add(r, "product", q->product, 2 * LH, e);
 }
 
 /* The same few numbers on random and on repeated tokens (Table 1). */
 static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
-    for (int input = INPUT_RANDOM; input <= INPUT_REPEAT && !e->status; input++) {
-        Settings other = *s;
-        Sinks q;
-        int starts, first = config_column_first(&t->m.c);
-        other.input = input;
-        if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
-        double alpha = sinks_alpha(&q, first);
-        put(r, e, alpha, "alpha_1@%s", INPUTS[input]);
-        put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
-        put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", INPUTS[input]);
-        sinks_free(&q);
-    }
-    return e->status;
+  for (int input = INPUT_RANDOM; input <= INPUT_REPEAT && !e->status; input++) {
+    Settings other = *s;
+    Sinks q;
+    int starts, first = config_column_first(&t->m.c);
+    other.input = input;
+    if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
+    double alpha = sinks_alpha(&q, first);
+    put(r, e, alpha, "alpha_1@%s", INPUTS[input]);
+    put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
+    put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", INPUTS[input]);
+    sinks_free(&q);
+  }
+  return e->status;
 }
 
 /* m of the head with the most sink, to four digits after the point, and which head that is. */
 static int measure_map(Result *r, const HeadMap *map, Error *e) {
-    double m[HEAD_MAP * (HEAD_MAP + 2)];
-    for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
-    result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
-    return result_add(r, "map", m, map->T * map->S, e);
+  double m[HEAD_MAP * (HEAD_MAP + 2)];
+  for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
+  result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
+  return result_add(r, "map", m, map->T * map->S, e);
 }
 
 /* +grid, [FIG3]: Sink_1 of natural sequences by their length and the threshold. */
 static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
-    enum { LENGTHS = 4, STEPS = 9 };
-    static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-    double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
-    Settings natural = *s;
-    int n = 0, starts, first = config_column_first(&m->c);
-    natural.input = INPUT_NATURAL;
-    for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
-        Sinks seen;
-        if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e))
-            return e->status;
-        length[n] = T;
-        alpha[n] = sinks_alpha(&seen, first);
-        for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
-        sinks_free(&seen);
-    }
-    result_add(r, "grid_T", length, n, e);
-    result_add(r, "grid_eps", eps, STEPS, e);
-    result_add(r, "grid_alpha_1", alpha, n, e);
-    return result_add(r, "grid_sink_1", sink, n * STEPS, e);
+  enum { LENGTHS = 4, STEPS = 9 };
+  static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+  double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
+  Settings natural = *s;
+  int n = 0, starts, first = config_column_first(&m->c);
+  natural.input = INPUT_NATURAL;
+  for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
+    Sinks seen;
+    if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e))
+        return e->status;
+    length[n] = T;
+    alpha[n] = sinks_alpha(&seen, first);
+    for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
+    sinks_free(&seen);
+  }
+  result_add(r, "grid_T", length, n, e);
+  result_add(r, "grid_eps", eps, STEPS, e);
+  result_add(r, "grid_alpha_1", alpha, n, e);
+  return result_add(r, "grid_sink_1", sink, n * STEPS, e);
 }
 
 /* +swap, Table 7: sequences of one repeated token, p_1 replaced by p_t or swapped with it, for the
  * paper's t as far as the sequences go. 2 for a model without positions to edit. */
 static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
-    Settings edited = *s;
-    edited.input = INPUT_REPEAT;
-    for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
-        for (int swap = 0; swap < 2; swap++) {
-            Sinks seen;
-            const char *how = swap ? "swap" : "replace";
-            int starts, first = config_column_first(&m->c), there = first + t - 1;
-            edited.replace_position = swap ? 0 : t;
-            edited.swap_position = swap ? t : 0;
-            if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
-            put(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
-            put(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
-            put(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
-            put(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
-            sinks_free(&seen);
-        }
-    return e->status;
+  Settings edited = *s;
+  edited.input = INPUT_REPEAT;
+  for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
+      for (int swap = 0; swap < 2; swap++) {
+      Sinks seen;
+      const char *how = swap ? "swap" : "replace";
+      int starts, first = config_column_first(&m->c), there = first + t - 1;
+      edited.replace_position = swap ? 0 : t;
+      edited.swap_position = swap ? t : 0;
+      if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
+      put(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
+      put(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
+      put(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
+      put(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
+      sinks_free(&seen);
+    }
+  return e->status;
 }
 
 /* +domains, [FIG9]: the held documents of every corpus and domain that is at hand, a grammar or
@@ -1462,58 +1462,58 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
  * trained on one of them, the documents that are measured are none that it has seen. */
 static int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts,
                            Error *e) {
-    int first = config_column_first(&t->m.c), starts;
-    for (int i = 0; i < x->corpora && !e->status; i++) {
-        const Corpus *c = &x->corpus[i];
-        Settings s = t->s;
-        Data data = {0};
-        Sinks q;
-        char *path = c->grammar ? s.data.grammar : s.data.text;
-        s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
-        s.input = INPUT_NATURAL;
-        if (corpus_path(path, c, texts, e)) break;
-        if (!c->grammar && (!*texts || file_missing(path))) continue;
-        if (data_open(&data, &s.data, 0, 0, e)) break;
-        if (!corpus_check(c, texts, &data, e) &&
-            !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
-            put(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
-            put(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
-            put(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
-            put(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
-            put(r, e, q.loss, "loss/%s", c->name);
-            sinks_free(&q);
-        }
-        data_close(&data);
+  int first = config_column_first(&t->m.c), starts;
+  for (int i = 0; i < x->corpora && !e->status; i++) {
+    const Corpus *c = &x->corpus[i];
+    Settings s = t->s;
+    Data data = {0};
+    Sinks q;
+    char *path = c->grammar ? s.data.grammar : s.data.text;
+    s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
+    s.input = INPUT_NATURAL;
+    if (corpus_path(path, c, texts, e)) break;
+    if (!c->grammar && (!*texts || file_missing(path))) continue;
+    if (data_open(&data, &s.data, 0, 0, e)) break;
+    if (!corpus_check(c, texts, &data, e) &&
+        !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
+      put(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
+      put(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
+      put(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
+      put(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
+      put(r, e, q.loss, "loss/%s", c->name);
+      sinks_free(&q);
     }
-    return e->status;
+    data_close(&data);
+  }
+  return e->status;
 }
 
 /* All that is asked of a trained model. */
 static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
                    const Row *row, const char *texts, Error *e) {
-    Outcome *o = grab(1, sizeof *o, e);
-    int starts, last = p->looks / 10 + 1;                    /* a tenth of the looks */
-    double trained = p->looks ? 0 : NAN;
-    if (!o) return e->status;
-    if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-    for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
-        trained += p->look[i].loss / last;
-    if (!outcome_measure(o, t, &t->s, &starts, e)) {
-        put(r, e, loss, "loss");
-        put(r, e, trained, "train_loss");
-        put(r, e, loss - trained, "gap");
-        measure_columns(r, &o->s, &o->c, e);
-        measure_onset(r, t, p, o->even, e);
-        measure_layers(r, &o->s, &o->c, e);
-        measure_inputs(r, t, &t->s, e);
-        if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
-        if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
-        if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
-        if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
-    }
-    sinks_free(&o->s);
-    free(o);
-    return e->status;
+  Outcome *o = grab(1, sizeof *o, e);
+  int starts, last = p->looks / 10 + 1;                    /* a tenth of the looks */
+  double trained = p->looks ? 0 : NAN;
+  if (!o) return e->status;
+  if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
+  for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
+      trained += p->look[i].loss / last;
+  if (!outcome_measure(o, t, &t->s, &starts, e)) {
+    put(r, e, loss, "loss");
+    put(r, e, trained, "train_loss");
+    put(r, e, loss - trained, "gap");
+    measure_columns(r, &o->s, &o->c, e);
+    measure_onset(r, t, p, o->even, e);
+    measure_layers(r, &o->s, &o->c, e);
+    measure_inputs(r, t, &t->s, e);
+    if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
+    if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
+    if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
+    if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
+  }
+  sinks_free(&o->s);
+  free(o);
+  return e->status;
 }
 
 #if defined(__clang__)
@@ -1527,94 +1527,94 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
 /* The lines that say how the run came about; a toy has no data. */
 static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
                             const Data *d) {
-    static const char *const sets[] = {"baseline", "avx2", "avx512"};
-    int i = 0;
-    while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
-    snprintf(r->command, sizeof r->command, "./paper %s --row %s --seed %d --corpus %s",
-             i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
-    snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
-             row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
-             row->flags, r->seed);
-    snprintf(r->data, sizeof r->data, "made by the toy");
-    if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
-                    (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
-    snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", sets[isa_best()],
-             sizeof(real));
+  static const char *const sets[] = {"baseline", "avx2", "avx512"};
+  int i = 0;
+  while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
+  snprintf(r->command, sizeof r->command, "./paper %s --row %s --seed %d --corpus %s",
+           i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
+  snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
+           row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
+           row->flags, r->seed);
+  snprintf(r->data, sizeof r->data, "made by the toy");
+  if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
+                  (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
+  snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", sets[isa_best()],
+           sizeof(real));
 }
 
 /* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
 static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
-    char name[96];
-    snprintf(name, sizeof name, "%s %d", row->name, seed);
-    progress_start(p, name, t->s.quiet);
-    p->holds = asks(row, "valid");
-    if (look_at_sink(t, p, e)) return e->status;
-    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
-                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
-                    .held = NAN};
-    if (!train_run(t, p, e) && interrupted)
-        fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
-             name);
-    p->name = row->name;                                     /* `name` is this call's */
-    return e->status;
+  char name[96];
+  snprintf(name, sizeof name, "%s %d", row->name, seed);
+  progress_start(p, name, t->s.quiet);
+  p->holds = asks(row, "valid");
+  if (look_at_sink(t, p, e)) return e->status;
+  *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
+                  .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
+                  .held = NAN};
+  if (!train_run(t, p, e) && interrupted)
+      fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
+           name);
+  p->name = row->name;                                     /* `name` is this call's */
+  return e->status;
 }
 
 /* A trainer at the row's first step: new, or with the parameters that the row it goes on from has
  * been trained to. */
 static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
-    const Row *base = row->after < 0 ? row : &x->row[row->after];
-    Settings now;
-    Look start;
-    if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
-        return e->status;
-    result_describe(r, x, row, corpus, &t->data);
-    if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row ||
-        row_train(t, p, &start, base, r->seed, e) ||
-        measure_curves(r, t, p, &start, "curve_", e) ||
-        row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
-    return trainer_restart(t, &now, e);
+  const Row *base = row->after < 0 ? row : &x->row[row->after];
+  Settings now;
+  Look start;
+  if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
+      return e->status;
+  result_describe(r, x, row, corpus, &t->data);
+  if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row ||
+      row_train(t, p, &start, base, r->seed, e) ||
+      measure_curves(r, t, p, &start, "curve_", e) ||
+      row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
+  return trainer_restart(t, &now, e);
 }
 
 /* Trains a model of the language and measures it. A training that diverges is a result. */
 static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Error *e) {
-    Trainer t = {0};
-    Look start = {.loss = NAN, .norm = NAN, .held = NAN};
-    double loss = NAN;
-    if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
-        !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, e);
-    bool ended = has_ended(r->ended, &t, e);
-    if (!e->status) {
-        put(r, e, ended, "diverged");
-        put(r, e, (double)t.step, "steps");
-        put(r, e, (double)t.step * tokens_a_step(&t), "tokens");
-        put(r, e, (double)t.m.count, "parameters");
-        measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
-        if (!ended && !e->status) measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
-    }
-    trainer_free(&t);
-    return e->status;
+  Trainer t = {0};
+  Look start = {.loss = NAN, .norm = NAN, .held = NAN};
+  double loss = NAN;
+  if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
+      !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, e);
+  bool ended = has_ended(r->ended, &t, e);
+  if (!e->status) {
+    put(r, e, ended, "diverged");
+    put(r, e, (double)t.step, "steps");
+    put(r, e, (double)t.step * tokens_a_step(&t), "tokens");
+    put(r, e, (double)t.m.count, "parameters");
+    measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
+    if (!ended && !e->status) measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
+  }
+  trainer_free(&t);
+  return e->status;
 }
 
 /* Trains and measures a row for a seed, on a corpus of the table. A training that diverges is a
  * result too. Nothing is written. */
 static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
                    const Settings *s, Error *e) {
-    const Row *w = &x->row[row];
-    Progress *p = grab(1, sizeof *p, e);
-    Settings now;
-    *r = (Result){.seed = seed, .checksum = w->checksum};
-    snprintf(r->row, sizeof r->row, "%s", w->name);
-    snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
-    if (p && !row_settings(&now, w, corpus, seed, s, e) && now.data.toy) {
-        result_describe(r, x, w, corpus, NULL);
-        progress_start(p, w->name, s->quiet);
-        toy_run(&now, p, r, e);
-    } else if (!e->status) row_model(r, p, x, w, corpus, s, e);
-    free(p);
-    if (e->status) result_free(r);
-    return e->status;
+  const Row *w = &x->row[row];
+  Progress *p = grab(1, sizeof *p, e);
+  Settings now;
+  *r = (Result){.seed = seed, .checksum = w->checksum};
+  snprintf(r->row, sizeof r->row, "%s", w->name);
+  snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
+  if (p && !row_settings(&now, w, corpus, seed, s, e) && now.data.toy) {
+    result_describe(r, x, w, corpus, NULL);
+    progress_start(p, w->name, s->quiet);
+    toy_run(&now, p, r, e);
+  } else if (!e->status) row_model(r, p, x, w, corpus, s, e);
+  free(p);
+  if (e->status) result_free(r);
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1658,13 +1658,13 @@ enum { SEEDS_MOST = 99 };
 typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS } Verdict;
 static const char *verdict_name(Verdict v);
 typedef struct Judged {
-    Verdict verdict;
-    bool tested;                 /* false: it could not be judged, and why says what is amiss */
-    /* difference of means, or mean tau; its 95 % interval (exact: the range over seeds); two-sided
-     * p, and Holm's among the headline claims; NAN where there is none */
-    double estimate, low, high, p, holm;
-    int n[2];                    /* seeds of either side, 0 of a number; ordered, exact: n[0] */
-    char why[300];
+  Verdict verdict;
+  bool tested;                 /* false: it could not be judged, and why says what is amiss */
+  /* difference of means, or mean tau; its 95 % interval (exact: the range over seeds); two-sided
+   * p, and Holm's among the headline claims; NAN where there is none */
+  double estimate, low, high, p, holm;
+  int n[2];                    /* seeds of either side, 0 of a number; ordered, exact: n[0] */
+  char why[300];
 } Judged;
 
 /* A difference of means, its standard error, degrees of freedom and 95 % interval. */
@@ -1678,52 +1678,52 @@ static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
  *   d_2m = m (b-m) x / ((a+2m-1) (a+2m))      d_2m+1 = -(a+m) (a+b+m) x / ((a+2m) (a+2m+1))
  * is evaluated from the inside out. It converges fast for x < (a+1) / (a+b+2). */
 static double beta_fraction(double x, double y, double a, double b) {
-    enum { TERMS = 100 };                        /* of either kind; the error is at student() */
-    double f = 1;
-    for (int m = TERMS; m >= 1; m--) {
-        f = 1 - (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) / f;
-        f = 1 + m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)) / f;
-    }
-    f = 1 - (a + b) * x / (a + 1) / f;
-    double log_beta = lgamma(a) + lgamma(b) - lgamma(a + b);
-    return exp(a * log(x) + b * log(y) - log_beta) / (a * f);
+  enum { TERMS = 100 };                        /* of either kind; the error is at student() */
+  double f = 1;
+  for (int m = TERMS; m >= 1; m--) {
+    f = 1 - (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) / f;
+    f = 1 + m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)) / f;
+  }
+  f = 1 - (a + b) * x / (a + 1) / f;
+  double log_beta = lgamma(a) + lgamma(b) - lgamma(a + b);
+  return exp(a * log(x) + b * log(y) - log_beta) / (a * f);
 }
 
 /* The same for every x: beyond that it is 1 - I_y(b,a). */
 static double beta_share(double x, double y, double a, double b) {
-    if (x <= 0 || y <= 0) return y <= 0;
-    return x <= (a + 1) / (a + b + 2) ? beta_fraction(x, y, a, b) : 1 - beta_fraction(y, x, b, a);
+  if (x <= 0 || y <= 0) return y <= 0;
+  return x <= (a + 1) / (a + b + 2) ? beta_fraction(x, y, a, b) : 1 - beta_fraction(y, x, b, a);
 }
 
 /* P(T <= t) of Student's distribution with nu degrees of freedom, from
  * P(|T| > t) = I_x(nu/2, 1/2), x = nu / (nu + t^2)   (DLMF 8.17; Abramowitz and Stegun 26.7.1).
  * Error below 1e-12, of a lower tail below 1e-11 of itself, for nu of 1 to 1000. */
 static double student(double t, double nu) {
-    double sum = nu + t * t, tail = beta_share(nu / sum, t * t / sum, nu / 2, 0.5) / 2;
-    return t < 0 ? tail : 1 - tail;
+  double sum = nu + t * t, tail = beta_share(nu / sum, t * t / sum, nu / 2, 0.5) / 2;
+  return t < 0 ? tail : 1 - tail;
 }
 
 /* By bisection of the lower tail. */
 static double student_quantile(double p, double nu) {
-    double tail = p < 0.5 ? p : 1 - p, from = -1, to = 0;
-    if (!(tail > 0)) return p < 0.5 ? -INFINITY : INFINITY;
-    while (student(from, nu) > tail) from *= 2;
-    for (int i = 0; i < 200; i++) {
-        double middle = (from + to) / 2;
-        *(student(middle, nu) > tail ? &to : &from) = middle;
-    }
-    return p < 0.5 ? from : -from;
+  double tail = p < 0.5 ? p : 1 - p, from = -1, to = 0;
+  if (!(tail > 0)) return p < 0.5 ? -INFINITY : INFINITY;
+  while (student(from, nu) > tail) from *= 2;
+  for (int i = 0; i < 200; i++) {
+    double middle = (from + to) / 2;
+    *(student(middle, nu) > tail ? &to : &from) = middle;
+  }
+  return p < 0.5 ? from : -from;
 }
 
 /* Mean and the square of its standard error; of one number the error is 0. Differences to the
  * first, so that equal numbers have a variance of exactly 0. */
 static double mean_of(const double *x, int n, double *square) {
-    double sum = 0, squares = 0;
-    for (int i = 0; i < n; i++) sum += x[i] - x[0];
-    double mean = x[0] + sum / n;
-    for (int i = 0; i < n; i++) squares += (x[i] - mean) * (x[i] - mean);
-    *square = n > 1 ? squares / (n - 1) / n : 0;
-    return mean;
+  double sum = 0, squares = 0;
+  for (int i = 0; i < n; i++) sum += x[i] - x[0];
+  double mean = x[0] + sum / n;
+  for (int i = 0; i < n; i++) squares += (x[i] - mean) * (x[i] - mean);
+  *square = n > 1 ? squares / (n - 1) / n : 0;
+  return mean;
 }
 
 /* Welch (1947): the squared error e^2 = e_a^2 + e_b^2 is as well known as that of a sample with
@@ -1731,36 +1731,36 @@ static double mean_of(const double *x, int n, double *square) {
  * degrees of freedom (Satterthwaite 1946). With a number for a, e_a = 0 and nu = n_b - 1: Student's
  * test of one sample. */
 static Estimate welch(const double *a, int na, const double *b, int nb) {
-    double ea, eb, mean = mean_of(a, na, &ea), other = mean_of(b, nb, &eb);
-    Estimate d = {.value = other - mean, .error = sqrt(ea + eb)};
-    double parts = (na > 1 ? ea * ea / (na - 1) : 0) + (nb > 1 ? eb * eb / (nb - 1) : 0);
-    d.nu = parts > 0 ? (ea + eb) * (ea + eb) / parts : 1;
-    double half = d.error > 0 ? d.error * student_quantile(1 - LEVEL / 2, d.nu) : 0;
-    d.low = d.value - half;
-    d.high = d.value + half;
-    return d;
+  double ea, eb, mean = mean_of(a, na, &ea), other = mean_of(b, nb, &eb);
+  Estimate d = {.value = other - mean, .error = sqrt(ea + eb)};
+  double parts = (na > 1 ? ea * ea / (na - 1) : 0) + (nb > 1 ? eb * eb / (nb - 1) : 0);
+  d.nu = parts > 0 ? (ea + eb) * (ea + eb) / parts : 1;
+  double half = d.error > 0 ? d.error * student_quantile(1 - LEVEL / 2, d.nu) : 0;
+  d.low = d.value - half;
+  d.high = d.value + half;
+  return d;
 }
 
 /* Two-sided p that the true value is `at`; without spread 1 or 0. */
 static double estimate_p(const Estimate *d, double at) {
-    if (!(d->error > 0)) return d->value == at;
-    return 2 * student(-fabs(d->value - at) / d->error, d->nu);
+  if (!(d->error > 0)) return d->value == at;
+  return 2 * student(-fabs(d->value - at) / d->error, d->nu);
 }
 
 /* Holm (1979): the smallest p times their number m, the next one times m - 1, .., none less than
  * the one before it and none above 1. NAN is no member of the family. */
 static void holm(double *adjusted, const double *p, int n) {
-    int m = 0;
-    for (int i = 0; i < n; i++) m += !isnan(p[i]);
-    for (int i = 0; i < n; i++) {
-        adjusted[i] = isnan(p[i]) ? NAN : 0;
-        for (int j = 0; j < n; j++) {
-            int below = 0;
-            if (!(p[j] <= p[i])) continue;
-            for (int k = 0; k < n; k++) below += p[k] < p[j] || (p[k] == p[j] && k < j);
-            adjusted[i] = fmax(adjusted[i], fmin(1, (m - below) * p[j]));
-        }
+  int m = 0;
+  for (int i = 0; i < n; i++) m += !isnan(p[i]);
+  for (int i = 0; i < n; i++) {
+    adjusted[i] = isnan(p[i]) ? NAN : 0;
+    for (int j = 0; j < n; j++) {
+      int below = 0;
+      if (!(p[j] <= p[i])) continue;
+      for (int k = 0; k < n; k++) below += p[k] < p[j] || (p[k] == p[j] && k < j);
+      adjusted[i] = fmax(adjusted[i], fmin(1, (m - below) * p[j]));
     }
+  }
 }
 
 static const char *const VERDICT_NAMES[VERDICT_KINDS] = {"undecided", "reproduced",
@@ -1768,187 +1768,187 @@ static const char *const VERDICT_NAMES[VERDICT_KINDS] = {"undecided", "reproduce
 static const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
 
 static bool related(double a, Relation relation, double b, double give) {
-    switch (relation) {
-    case LESS:      return a < b + give;
-    case GREATER:   return a > b - give;
-    case SAME:      return fabs(a - b) <= give;
-    case NOT_ABOVE: return a <= b + give;
-    default:        return a >= b - give;
-    }
+  switch (relation) {
+  case LESS:      return a < b + give;
+  case GREATER:   return a > b - give;
+  case SAME:      return fabs(a - b) <= give;
+  case NOT_ABOVE: return a <= b + give;
+  default:        return a >= b - give;
+  }
 }
 
 /* What a claim is judged by: value [side_count][seeds], NAN where a run has no number. */
 typedef struct Case { const Experiments *x; const Claim *c; const double *value; int seeds; } Case;
 
 static double value_at(const Case *q, int k, int seed) {
-    const Side *side = &q->c->side[k];
-    return side->row < 0 ? side->number : q->value[k * q->seeds + seed];
+  const Side *side = &q->c->side[k];
+  return side->row < 0 ? side->number : q->value[k * q->seeds + seed];
 }
 
 /* ROW.MEASURE or the number. */
 static const char *side_text(char to[100], const Experiments *x, const Side *side) {
-    if (side->row < 0) snprintf(to, 100, "%g", side->number);
-    else snprintf(to, 100, "%s.%s", x->row[side->row].name, side->measure);
-    return to;
+  if (side->row < 0) snprintf(to, 100, "%g", side->number);
+  else snprintf(to, 100, "%s.%s", x->row[side->row].name, side->measure);
+  return to;
 }
 
 /* Appended to what the claim has to say, as far as there is room. */
 static void why(Judged *j, const char *format, ...) {
-    size_t n = strlen(j->why);
-    va_list args;
-    if (n) n += (size_t)snprintf(j->why + n, sizeof j->why - n, "; ");
-    if (n >= sizeof j->why) return;
-    va_start(args, format);
-    vsnprintf(j->why + n, sizeof j->why - n, format, args);
-    va_end(args);
+  size_t n = strlen(j->why);
+  va_list args;
+  if (n) n += (size_t)snprintf(j->why + n, sizeof j->why - n, "; ");
+  if (n >= sizeof j->why) return;
+  va_start(args, format);
+  vsnprintf(j->why + n, sizeof j->why - n, format, args);
+  va_end(args);
 }
 
 /* The numbers that side k has, into to [seeds]; how many. A number is one. */
 static int side_values(const Case *q, int k, double *to) {
-    int n = 0, seeds = q->c->side[k].row < 0 ? 1 : q->seeds;
-    for (int s = 0; s < seeds; s++)
-        if (!isnan(to[n] = value_at(q, k, s))) n++;
-    return n;
+  int n = 0, seeds = q->c->side[k].row < 0 ? 1 : q->seeds;
+  for (int s = 0; s < seeds; s++)
+      if (!isnan(to[n] = value_at(q, k, s))) n++;
+  return n;
 }
 
 /* Kendall's tau of one seed with the stated order, -1 .. 1; NAN where a row has no number. */
 static double kendall(const Case *q, int seed) {
-    int sum = 0, sides = q->c->sides;
-    for (int i = 0; i < sides; i++)
-        for (int k = i + 1; k < sides; k++) {
-            double a = value_at(q, i, seed), b = value_at(q, k, seed);
-            if (isnan(a) || isnan(b)) return NAN;
-            sum += (a < b) - (a > b);
-        }
-    return (q->c->relation == GREATER ? -1.0 : 1.0) * sum / (sides * (sides - 1) / 2);
+  int sum = 0, sides = q->c->sides;
+  for (int i = 0; i < sides; i++)
+      for (int k = i + 1; k < sides; k++) {
+      double a = value_at(q, i, seed), b = value_at(q, k, seed);
+      if (isnan(a) || isnan(b)) return NAN;
+      sum += (a < b) - (a > b);
+    }
+  return (q->c->relation == GREATER ? -1.0 : 1.0) * sum / (sides * (sides - 1) / 2);
 }
 
 /* Of a claim that is no exact one: B - A, or the mean tau against 0. */
 static void judge_mean(Judged *j, const Case *q) {
-    const Claim *c = q->c;
-    bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
-    double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
-    int na = 1, nb = 0;
-    for (int s = 0; ordered && s < q->seeds; s++)
-        if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
-    if (!ordered) {
-        na = side_values(q, turned, from);
-        nb = side_values(q, !turned, to);
-        j->n[turned] = c->side[turned].row < 0 ? 0 : na;
-        j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
-    }
-    if (!na || !nb) return;
-    Estimate d = welch(from, na, to, nb);
-    j->estimate = d.value;
-    if (ordered) why(j, "mean tau %.2f of %d rows", d.value, c->sides);
-    j->tested = j->n[0] != 1 && j->n[1] != 1 && j->n[0] + j->n[1] > 0;
-    if (!j->tested) {
-        why(j, "1 seed");
-        return;
-    }
-    j->low = ordered ? fmax(-1, d.low) : d.low;
-    j->high = ordered ? fmin(1, d.high) : d.high;
-    j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? 0 : d.value < 0 ? -c->margin : c->margin);
-    if (!(d.error > 0))
-        why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
+  const Claim *c = q->c;
+  bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
+  double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
+  int na = 1, nb = 0;
+  for (int s = 0; ordered && s < q->seeds; s++)
+      if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
+  if (!ordered) {
+    na = side_values(q, turned, from);
+    nb = side_values(q, !turned, to);
+    j->n[turned] = c->side[turned].row < 0 ? 0 : na;
+    j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
+  }
+  if (!na || !nb) return;
+  Estimate d = welch(from, na, to, nb);
+  j->estimate = d.value;
+  if (ordered) why(j, "mean tau %.2f of %d rows", d.value, c->sides);
+  j->tested = j->n[0] != 1 && j->n[1] != 1 && j->n[0] + j->n[1] > 0;
+  if (!j->tested) {
+    why(j, "1 seed");
+    return;
+  }
+  j->low = ordered ? fmax(-1, d.low) : d.low;
+  j->high = ordered ? fmin(1, d.high) : d.high;
+  j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? 0 : d.value < 0 ? -c->margin : c->margin);
+  if (!(d.error > 0))
+      why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
 }
 
 /* Here the interval is the range over seeds, and there is no p: the verdict is final. */
 static void judge_exact(Judged *j, const Case *q) {
-    const Claim *c = q->c;
-    char side[100];
-    double sum = 0;
-    int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
-    bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
-    for (int s = 0; s < q->seeds; s++) {
-        double a = value_at(q, 0, s), b = value_at(q, 1, s), d = turned ? a - b : b - a;
-        if (isnan(a) || isnan(b)) continue;
-        j->low = fmin(j->low, d);                /* the other one where this is NAN */
-        j->high = fmax(j->high, d);
-        sum += d;
-        n++;
-        if (broken || related(a, c->relation, b, c->margin)) continue;
-        broken = true;
-        why(j, "%s of seed %d: %.6g against %.6g", side_text(side, q->x, &c->side[number]), s + 1,
-            number ? b : a, number ? a : b);
-    }
-    j->n[0] = n;
-    if (!n) return;
-    j->estimate = sum / n;
-    j->tested = broken || n > 1;
-    j->verdict = broken ? NOT_REPRODUCED : n > 1 ? REPRODUCED : UNDECIDED;
-    if (n == 1 && !broken) why(j, "1 seed");
-    else if (!broken) why(j, "holds in %d of %d seeds", n, n);
+  const Claim *c = q->c;
+  char side[100];
+  double sum = 0;
+  int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
+  bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
+  for (int s = 0; s < q->seeds; s++) {
+    double a = value_at(q, 0, s), b = value_at(q, 1, s), d = turned ? a - b : b - a;
+    if (isnan(a) || isnan(b)) continue;
+    j->low = fmin(j->low, d);                /* the other one where this is NAN */
+    j->high = fmax(j->high, d);
+    sum += d;
+    n++;
+    if (broken || related(a, c->relation, b, c->margin)) continue;
+    broken = true;
+    why(j, "%s of seed %d: %.6g against %.6g", side_text(side, q->x, &c->side[number]), s + 1,
+        number ? b : a, number ? a : b);
+  }
+  j->n[0] = n;
+  if (!n) return;
+  j->estimate = sum / n;
+  j->tested = broken || n > 1;
+  j->verdict = broken ? NOT_REPRODUCED : n > 1 ? REPRODUCED : UNDECIDED;
+  if (n == 1 && !broken) why(j, "1 seed");
+  else if (!broken) why(j, "holds in %d of %d seeds", n, n);
 }
 
 /* Is a number missing that the claim needs? One is named. */
 static bool lacks(Judged *j, const Case *q) {
-    char side[100];
-    for (int i = 0; i < side_count(q->c) * q->seeds; i++) {
-        int k = i / q->seeds, s = i % q->seeds;
-        if (!isnan(value_at(q, k, s))) continue;
-        why(j, "%s of seed %d is not there", side_text(side, q->x, &q->c->side[k]), s + 1);
-        return true;
-    }
-    return false;
+  char side[100];
+  for (int i = 0; i < side_count(q->c) * q->seeds; i++) {
+    int k = i / q->seeds, s = i % q->seeds;
+    if (!isnan(value_at(q, k, s))) continue;
+    why(j, "%s of seed %d is not there", side_text(side, q->x, &q->c->side[k]), s + 1);
+    return true;
+  }
+  return false;
 }
 
 /* Does a need fail? Means over the seeds that there are. */
 static bool unmet(Judged *j, const Case *q) {
-    for (int i = 0; i < q->c->needs; i++) {
-        const Side *side = &q->c->side[q->c->sides + 2 * i];
-        double value[SEEDS_MOST], mean[2], square;
-        char a[100], b[100], also[40] = "";
-        int n = 1;
-        for (int of = 0; of < 2 && n; of++)
-            if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
-                mean[of] = mean_of(value, n, &square);
-        Relation relation = q->c->needed[i];
-        if (!n || related(mean[0], relation, mean[1], 0)) continue;  /* !n: lacks() says so */
-        if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", mean[1]);
-        bool sink = side->measure && !strncmp(side->measure, "times_", 6);
-        why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
-            side_text(b, q->x, side + 1), mean[0], also, sink ? " (no sink to judge)" : "");
-        return true;
-    }
-    return false;
+  for (int i = 0; i < q->c->needs; i++) {
+    const Side *side = &q->c->side[q->c->sides + 2 * i];
+    double value[SEEDS_MOST], mean[2], square;
+    char a[100], b[100], also[40] = "";
+    int n = 1;
+    for (int of = 0; of < 2 && n; of++)
+        if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
+            mean[of] = mean_of(value, n, &square);
+    Relation relation = q->c->needed[i];
+    if (!n || related(mean[0], relation, mean[1], 0)) continue;  /* !n: lacks() says so */
+    if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", mean[1]);
+    bool sink = side->measure && !strncmp(side->measure, "times_", 6);
+    why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
+        side_text(b, q->x, side + 1), mean[0], also, sink ? " (no sink to judge)" : "");
+    return true;
+  }
+  return false;
 }
 
 /* Estimate, interval and p; a verdict where there is no more to it. */
 static void claim_estimate(Judged *j, const Case *q) {
-    *j = (Judged){.estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .holm = NAN};
-    (q->c->kind == CLAIM_EXACT ? judge_exact : judge_mean)(j, q);
-    Judged alone = {0};                          /* what stands instead if it is not judged */
-    if (!unmet(&alone, q) && (j->verdict == NOT_REPRODUCED || !lacks(&alone, q))) return;
-    j->tested = false;
-    j->verdict = UNDECIDED;
-    j->p = NAN;                                  /* what there is of estimate and interval stays */
-    memcpy(j->why, alone.why, sizeof j->why);
+  *j = (Judged){.estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .holm = NAN};
+  (q->c->kind == CLAIM_EXACT ? judge_exact : judge_mean)(j, q);
+  Judged alone = {0};                          /* what stands instead if it is not judged */
+  if (!unmet(&alone, q) && (j->verdict == NOT_REPRODUCED || !lacks(&alone, q))) return;
+  j->tested = false;
+  j->verdict = UNDECIDED;
+  j->p = NAN;                                  /* what there is of estimate and interval stays */
+  memcpy(j->why, alone.why, sizeof j->why);
 }
 
 /* The rules at the head of this section. p is Holm's for a headline claim. */
 static void claim_decide(Judged *j, const Claim *c) {
-    double M = c->margin, d = j->estimate, p = c->headline ? j->holm : j->p;
-    bool sure = p <= LEVEL, same = j->low == j->high && d == 0;
-    if (!j->tested || c->kind == CLAIM_EXACT) return;
-    if (c->kind == CLAIM_EQUAL) {
-        bool inside = j->low > -M && j->high < M;
-        j->verdict = inside && sure ? REPRODUCED
-                     : j->low >= M || j->high <= -M ? NOT_REPRODUCED : UNDECIDED;
-        if (j->verdict == UNDECIDED && !inside) why(j, "the interval reaches over the margin");
-    } else {
-        bool tau = c->kind == CLAIM_ORDERED;
-        double counts = tau ? TAU_COUNTS : M;
-        j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED
-                     : j->high < 0 && sure && (tau || d <= -M) ? OPPOSITE
-                     : counts > 0 ? (j->high < counts ? NOT_REPRODUCED : UNDECIDED)
-                     : same ? NOT_REPRODUCED : UNDECIDED;
-        if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0) why(j, "the interval holds 0");
-        else if (j->verdict == UNDECIDED && sure)
-            why(j, "below %g, but the interval does not say so", counts);
-    }
-    if (j->verdict == UNDECIDED && c->headline && j->p <= LEVEL && !sure)
-        why(j, "Holm's p is above %g", LEVEL);
+  double M = c->margin, d = j->estimate, p = c->headline ? j->holm : j->p;
+  bool sure = p <= LEVEL, same = j->low == j->high && d == 0;
+  if (!j->tested || c->kind == CLAIM_EXACT) return;
+  if (c->kind == CLAIM_EQUAL) {
+    bool inside = j->low > -M && j->high < M;
+    j->verdict = inside && sure ? REPRODUCED
+                 : j->low >= M || j->high <= -M ? NOT_REPRODUCED : UNDECIDED;
+    if (j->verdict == UNDECIDED && !inside) why(j, "the interval reaches over the margin");
+  } else {
+    bool tau = c->kind == CLAIM_ORDERED;
+    double counts = tau ? TAU_COUNTS : M;
+    j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED
+                 : j->high < 0 && sure && (tau || d <= -M) ? OPPOSITE
+                 : counts > 0 ? (j->high < counts ? NOT_REPRODUCED : UNDECIDED)
+                 : same ? NOT_REPRODUCED : UNDECIDED;
+    if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0) why(j, "the interval holds 0");
+    else if (j->verdict == UNDECIDED && sure)
+        why(j, "below %g, but the interval does not say so", counts);
+  }
+  if (j->verdict == UNDECIDED && c->headline && j->p <= LEVEL && !sure)
+      why(j, "Holm's p is above %g", LEVEL);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1957,52 +1957,52 @@ static void claim_decide(Judged *j, const Claim *c) {
 /* The results of one corpus, all rows for seeds 1 .. headline_seeds. x must outlive it. A file that
  * is damaged, or void since its row has changed, counts as missing and has a line in notes. */
 typedef enum RunState { RUN_MISSING, RUN_HELD, RUN_DIVERGED, RUN_VOID, RUN_DAMAGED, RUN_STATES }
-    RunState;
+  RunState;
 typedef struct Run { RunState state; Result result; } Run;
 typedef struct Results {
-    const Experiments *x;
-    char corpus[32];
-    bool headline_only;          /* not the table's first corpus: there by seeds 1 .. seeds alone */
-    int seeds;
-    Run *run;                    /* [rows][seeds] */
-    Judged *judged;              /* [claims] */
-    Bytes notes;                 /* lines, without a 0 */
+  const Experiments *x;
+  char corpus[32];
+  bool headline_only;          /* not the table's first corpus: there by seeds 1 .. seeds alone */
+  int seeds;
+  Run *run;                    /* [rows][seeds] */
+  Judged *judged;              /* [claims] */
+  Bytes notes;                 /* lines, without a 0 */
 } Results;
 /* The result of a row for a seed, if there is one, and what is amiss with it as a line of notes. */
 static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
                          const char *corpus, int seed, Bytes *notes) {
-    const Row *is = &x->row[row];
-    char path[PATH_ROOM];
-    Bytes text = {0};
-    Error e = {0}, second = {0};
-    *r = (Result){0};
-    if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
-        return RUN_MISSING;
-    if (!e.status && !file_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
-        (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
-        fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
-             "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
-    bytes_free(&text);
-    if (e.status) bytes_print(notes, &second, "%s\n", e.text);
-    else if (r->checksum != is->checksum)
-        bytes_print(notes, &second, "%s is void: the row changed\n", path);
-    return e.status ? RUN_DAMAGED : r->checksum != is->checksum ? RUN_VOID
-           : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
+  const Row *is = &x->row[row];
+  char path[PATH_ROOM];
+  Bytes text = {0};
+  Error e = {0}, second = {0};
+  *r = (Result){0};
+  if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
+      return RUN_MISSING;
+  if (!e.status && !file_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
+      (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
+      fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
+           "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
+  bytes_free(&text);
+  if (e.status) bytes_print(notes, &second, "%s\n", e.text);
+  else if (r->checksum != is->checksum)
+      bytes_print(notes, &second, "%s is void: the row changed\n", path);
+  return e.status ? RUN_DAMAGED : r->checksum != is->checksum ? RUN_VOID
+         : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
 }
 
 /* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
 static int result_there(const Experiments *x, int row, const char *folder, const char *corpus,
                         int seed) {
-    Result r;
-    Bytes notes = {0};
-    RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
-    result_free(&r);
-    bytes_free(&notes);
-    return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
+  Result r;
+  Bytes notes = {0};
+  RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
+  result_free(&r);
+  bytes_free(&notes);
+  return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
 }
 
 static const Run *run_at(const Results *r, int row, int seed) {
-    return &r->run[row * r->seeds + seed - 1];
+  return &r->run[row * r->seeds + seed - 1];
 }
 
 /* The seeds that a row is judged by are 1 .. this. */
@@ -2010,86 +2010,86 @@ static int seeds_of(const Results *r, int row) { return row_seeds(r->x, row, r->
 
 /* Counts the runs of a row for seeds 1 .. seeds by their state. */
 static void count_runs(const Results *r, int row, int seeds, int state[RUN_STATES]) {
-    for (int seed = 1; seed <= seeds; seed++) state[run_at(r, row, seed)->state]++;
+  for (int seed = 1; seed <= seeds; seed++) state[run_at(r, row, seed)->state]++;
 }
 
 /* NAN: there is none. `diverged` is 0 or 1, and a run that diverged has no other measure. */
 static double results_number(const Results *r, int row, int seed, const char *measure) {
-    const Run *run = run_at(r, row, seed);
-    if (run->state != RUN_HELD && run->state != RUN_DIVERGED) return NAN;
-    if (!strcmp(measure, "diverged")) return run->state == RUN_DIVERGED;
-    double x = run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
-    return fabs(x) < 1e30 ? x : NAN;             /* nothing that is measured comes near */
+  const Run *run = run_at(r, row, seed);
+  if (run->state != RUN_HELD && run->state != RUN_DIVERGED) return NAN;
+  if (!strcmp(measure, "diverged")) return run->state == RUN_DIVERGED;
+  double x = run->state == RUN_HELD ? result_number(&run->result, measure) : NAN;
+  return fabs(x) < 1e30 ? x : NAN;             /* nothing that is measured comes near */
 }
 
 /* Why the claim lacks numbers, when it is runs that are not there or that diverged. */
 static void why_runs(Judged *j, const Results *r, const Claim *c, int seeds) {
-    int wanted = 0, state[RUN_STATES] = {0}, row = 0, seed = 1;
-    for (int i = 0; i < r->x->rows; i++) {
-        if (!claim_uses(c, i)) continue;
-        if (!state[RUN_DIVERGED]) row = i;       /* the first one that has diverged */
-        count_runs(r, i, seeds, state);
-        wanted += seeds;
-    }
-    int there = state[RUN_HELD] + state[RUN_DIVERGED];
-    if (there == wanted && !state[RUN_DIVERGED]) return;
-    j->why[0] = 0;
-    if (there < wanted) why(j, "%d of %d runs", there, wanted);
-    if (state[RUN_VOID]) why(j, "%d void: the row changed", state[RUN_VOID]);
-    if (state[RUN_DAMAGED]) why(j, "%d damaged", state[RUN_DAMAGED]);
-    if (!state[RUN_DIVERGED]) return;
-    while (run_at(r, row, seed)->state != RUN_DIVERGED) seed++;
-    why(j, "%s diverged (seed %d)", r->x->row[row].name, seed);
+  int wanted = 0, state[RUN_STATES] = {0}, row = 0, seed = 1;
+  for (int i = 0; i < r->x->rows; i++) {
+    if (!claim_uses(c, i)) continue;
+    if (!state[RUN_DIVERGED]) row = i;       /* the first one that has diverged */
+    count_runs(r, i, seeds, state);
+    wanted += seeds;
+  }
+  int there = state[RUN_HELD] + state[RUN_DIVERGED];
+  if (there == wanted && !state[RUN_DIVERGED]) return;
+  j->why[0] = 0;
+  if (there < wanted) why(j, "%d of %d runs", there, wanted);
+  if (state[RUN_VOID]) why(j, "%d void: the row changed", state[RUN_VOID]);
+  if (state[RUN_DAMAGED]) why(j, "%d damaged", state[RUN_DAMAGED]);
+  if (!state[RUN_DIVERGED]) return;
+  while (run_at(r, row, seed)->state != RUN_DIVERGED) seed++;
+  why(j, "%s diverged (seed %d)", r->x->row[row].name, seed);
 }
 
 /* From its runs all of r->judged. */
 static int claims_judge(Results *r, Error *e) {
-    const Experiments *x = r->x;
-    Judged *j = r->judged;
-    double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
-    double *p = grab(2 * (idx)x->claims, sizeof *p, e), *adjusted = p + x->claims;
-    if (e->status) goto done;
-    for (int i = 0; i < x->claims; i++) {
-        const Claim *c = &x->claim[i];
-        int seeds = c->headline && !r->headline_only ? x->headline_seeds : x->seeds;
-        for (int k = 0; k < side_count(c); k++)
-            for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
-                value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
-        claim_estimate(&j[i], &(Case){x, c, value, seeds});
-        if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
-        p[i] = c->headline && j[i].tested ? j[i].p : NAN;
-    }
-    holm(adjusted, p, x->claims);
-    for (int i = 0; i < x->claims; i++) {
-        j[i].holm = adjusted[i];
-        claim_decide(&j[i], &x->claim[i]);
-    }
+  const Experiments *x = r->x;
+  Judged *j = r->judged;
+  double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
+  double *p = grab(2 * (idx)x->claims, sizeof *p, e), *adjusted = p + x->claims;
+  if (e->status) goto done;
+  for (int i = 0; i < x->claims; i++) {
+    const Claim *c = &x->claim[i];
+    int seeds = c->headline && !r->headline_only ? x->headline_seeds : x->seeds;
+    for (int k = 0; k < side_count(c); k++)
+        for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
+            value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
+    claim_estimate(&j[i], &(Case){x, c, value, seeds});
+    if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
+    p[i] = c->headline && j[i].tested ? j[i].p : NAN;
+  }
+  holm(adjusted, p, x->claims);
+  for (int i = 0; i < x->claims; i++) {
+    j[i].holm = adjusted[i];
+    claim_decide(&j[i], &x->claim[i]);
+  }
 done:
-    free(value);
-    free(p);
-    return e->status;
+  free(value);
+  free(p);
+  return e->status;
 }
 
 static int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
                         Error *e) {
-    *r = (Results){.x = x, .seeds = x->headline_seeds};
-    snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
-    for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
-        if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
-    r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
-    r->judged = grab(x->claims, sizeof *r->judged, e);
-    for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
-        r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder, corpus,
-                                   i % r->seeds + 1, &r->notes);
-    return e->status ? e->status : claims_judge(r, e);
+  *r = (Results){.x = x, .seeds = x->headline_seeds};
+  snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
+  for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
+      if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
+  r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
+  r->judged = grab(x->claims, sizeof *r->judged, e);
+  for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
+      r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder, corpus,
+                                 i % r->seeds + 1, &r->notes);
+  return e->status ? e->status : claims_judge(r, e);
 }
 
 static void results_free(Results *r) {
-    for (int i = 0; r->run && i < r->x->rows * r->seeds; i++) result_free(&r->run[i].result);
-    free(r->run);
-    free(r->judged);
-    bytes_free(&r->notes);
-    *r = (Results){0};
+  for (int i = 0; r->run && i < r->x->rows * r->seeds; i++) result_free(&r->run[i].result);
+  free(r->run);
+  free(r->judged);
+  bytes_free(&r->notes);
+  *r = (Results){0};
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2114,185 +2114,185 @@ typedef struct Spread { int n; double mean, square, low, high, at[SEEDS_MOST]; }
 static const Spread NO_SPREAD = {.mean = NAN, .low = NAN, .high = NAN};
 
 static void spread_add(Spread *s, double x) {
-    if (!(fabs(x) < 1e30) || s->n == SEEDS_MOST) return;     /* a file may hold anything */
-    s->low = fmin(s->low, x);                    /* the other one where this is NAN */
-    s->high = fmax(s->high, x);
-    s->at[s->n++] = x;
-    s->mean = mean_of(s->at, s->n, &s->square);
+  if (!(fabs(x) < 1e30) || s->n == SEEDS_MOST) return;     /* a file may hold anything */
+  s->low = fmin(s->low, x);                    /* the other one where this is NAN */
+  s->high = fmax(s->high, x);
+  s->at[s->n++] = x;
+  s->mean = mean_of(s->at, s->n, &s->square);
 }
 
 static Spread spread_of(const Results *r, int row, const char *measure) {
-    Spread s = NO_SPREAD;
-    for (int seed = 1; seed <= seeds_of(r, row); seed++)
-        spread_add(&s, scale_of(measure) * results_number(r, row, seed, measure));
-    return s;
+  Spread s = NO_SPREAD;
+  for (int seed = 1; seed <= seeds_of(r, row); seed++)
+      spread_add(&s, scale_of(measure) * results_number(r, row, seed, measure));
+  return s;
 }
 
 /* How many digits a number of this measure is worth. */
 static int digits_of(const char *measure, double x) {
-    double size = fabs(x);
-    return in_percent(measure) ? 2 : size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
+  double size = fabs(x);
+  return in_percent(measure) ? 2 : size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
 }
 
 /* `first` in the first `indent` columns, and beside it the words of a line, which is emptied,
  * broken before WIDTH. */
 static void wrapped(Bytes *out, int indent, const char *first, Bytes *line, Error *e) {
-    int at = indent;
-    bytes_print(out, e, "%-*s", indent, first);
-    bytes_add(line, "", 1, e);
-    for (char *text = (char *)line->at; !e->status && *text; text += strspn(text, " ")) {
-        size_t n = strcspn(text, " ");
-        if (at > indent && at + 1 + (int)n > WIDTH) {
-            bytes_print(out, e, "\n%*s", indent, "");
-            at = indent;
-        }
-        if (at > indent) bytes_print(out, e, " ");
-        at += (int)n + (at > indent);
-        bytes_add(out, text, n, e);
-        text += n;
+  int at = indent;
+  bytes_print(out, e, "%-*s", indent, first);
+  bytes_add(line, "", 1, e);
+  for (char *text = (char *)line->at; !e->status && *text; text += strspn(text, " ")) {
+    size_t n = strcspn(text, " ");
+    if (at > indent && at + 1 + (int)n > WIDTH) {
+      bytes_print(out, e, "\n%*s", indent, "");
+      at = indent;
     }
-    bytes_print(out, e, "\n");
-    line->size = 0;
+    if (at > indent) bytes_print(out, e, " ");
+    at += (int)n + (at > indent);
+    bytes_add(out, text, n, e);
+    text += n;
+  }
+  bytes_print(out, e, "\n");
+  line->size = 0;
 }
 
 /* A cell of a Markdown table; a | would end it. */
 static void markdown_cell(Bytes *out, const char *text, Error *e) {
-    bytes_print(out, e, " ");
-    for (; *text; text++) bytes_print(out, e, *text == '|' ? "\\%c" : "%c", *text);
-    bytes_print(out, e, " |");
+  bytes_print(out, e, " ");
+  for (; *text; text++) bytes_print(out, e, *text == '|' ? "\\%c" : "%c", *text);
+  bytes_print(out, e, " |");
 }
 
 /* A cell as a terminal shows it: row 0 has `paper` and `ours` of a pair, row -1 the name above
  * both. */
 static const char *cell_at(const Grid *g, int r, int c) {
-    bool first = g->pair[c], second = c && g->pair[c - 1];
-    if (r < 0) return second ? g->cell[c - 1] : "";
-    if (r == 0 && (first || second)) return first ? "paper" : "ours";
-    return g->cell[r * ACROSS + c];
+  bool first = g->pair[c], second = c && g->pair[c - 1];
+  if (r < 0) return second ? g->cell[c - 1] : "";
+  if (r == 0 && (first || second)) return first ? "paper" : "ours";
+  return g->cell[r * ACROSS + c];
 }
 
 /* As Markdown and HTML do, whose heads are one row. */
 static const char *flat_cell(const Grid *g, int r, int c, Cell head) {
-    snprintf(head, CELL, "%.36s, paper", g->cell[c]);
-    return r == 0 && g->pair[c] ? head : cell_at(g, r, c);
+  snprintf(head, CELL, "%.36s, paper", g->cell[c]);
+  return r == 0 && g->pair[c] ? head : cell_at(g, r, c);
 }
 
 static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
-    Cell head;
-    for (int r = 0; r < g->rows; r++) {
-        bytes_print(out, e, "|");
-        for (int c = 0; c < g->columns; c++) markdown_cell(out, flat_cell(g, r, c, head), e);
-        bytes_print(out, e, r ? "\n" : "\n|---|");
-        for (int c = 1; r == 0 && c < g->columns; c++)
-            bytes_print(out, e, c + 1 < g->columns ? "--:|" : "--:|\n");
-    }
+  Cell head;
+  for (int r = 0; r < g->rows; r++) {
+    bytes_print(out, e, "|");
+    for (int c = 0; c < g->columns; c++) markdown_cell(out, flat_cell(g, r, c, head), e);
+    bytes_print(out, e, r ? "\n" : "\n|---|");
+    for (int c = 1; r == 0 && c < g->columns; c++)
+        bytes_print(out, e, c + 1 < g->columns ? "--:|" : "--:|\n");
+  }
 }
 
 /* In as many blocks below each other as WIDTH asks for; each begins with the first column. */
 static void grid_text(const Grid *g, Bytes *out, Error *e) {
-    int width[ACROSS] = {0};
-    for (int c = 0; c < g->columns; c++)
-        for (int r = 0; r < g->rows; r++)
-            width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, r, c)));
-    for (int c = 1; c < g->columns; c++)         /* a pair's name stands above both */
-        width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, -1, c)) - 2 - width[c - 1]);
-    for (int from = 1, to; from < g->columns; from = to) {
-        int used = width[0];
-        for (to = from; to < g->columns; to += 1 + g->pair[to]) {
-            used += 2 + width[to] + (g->pair[to] ? 2 + width[to + 1] : 0);
-            if (to > from && used > WIDTH) break;
-        }
-        if (from > 1) bytes_print(out, e, "\n");
-        for (int r = -1; r < g->rows; r++) {
-            size_t line = out->size;
-            bytes_print(out, e, "%-*s", width[0], cell_at(g, r, 0));
-            for (int c = from; c < to; c++) {
-                bool above = r < 0 && g->pair[c];            /* both columns at the second's turn */
-                int both = r < 0 && g->pair[c - 1] ? 2 + width[c - 1] : 0;
-                if (!above) bytes_print(out, e, "  %*s", both + width[c], cell_at(g, r, c));
-            }
-            while (out->size > line && out->at[out->size - 1] == ' ') out->size--;
-            if (out->size > line) bytes_print(out, e, "\n");
-        }
+  int width[ACROSS] = {0};
+  for (int c = 0; c < g->columns; c++)
+      for (int r = 0; r < g->rows; r++)
+          width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, r, c)));
+  for (int c = 1; c < g->columns; c++)         /* a pair's name stands above both */
+      width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, -1, c)) - 2 - width[c - 1]);
+  for (int from = 1, to; from < g->columns; from = to) {
+    int used = width[0];
+    for (to = from; to < g->columns; to += 1 + g->pair[to]) {
+      used += 2 + width[to] + (g->pair[to] ? 2 + width[to + 1] : 0);
+      if (to > from && used > WIDTH) break;
     }
+    if (from > 1) bytes_print(out, e, "\n");
+    for (int r = -1; r < g->rows; r++) {
+      size_t line = out->size;
+      bytes_print(out, e, "%-*s", width[0], cell_at(g, r, 0));
+      for (int c = from; c < to; c++) {
+        bool above = r < 0 && g->pair[c];            /* both columns at the second's turn */
+        int both = r < 0 && g->pair[c - 1] ? 2 + width[c - 1] : 0;
+        if (!above) bytes_print(out, e, "  %*s", both + width[c], cell_at(g, r, c));
+      }
+      while (out->size > line && out->at[out->size - 1] == ' ') out->size--;
+      if (out->size > line) bytes_print(out, e, "\n");
+    }
+  }
 }
 
 /* Mean and spread of a measure over the row's seeds, as text. */
 static void ours(Cell to, const Results *r, int row, const char *measure, bool markdown) {
-    int state[RUN_STATES] = {0};
-    Spread s = spread_of(r, row, measure);
-    int digits = digits_of(measure, s.mean), at = snprintf(to, CELL, "%.*f", digits, s.mean);
-    if (s.n > 1)
-        snprintf(to + at, (size_t)(CELL - at), " %s %.*f", markdown ? "\302\261" : "+-", digits,
-                 sqrt(s.square * s.n));
-    if (s.n) return;
-    count_runs(r, row, seeds_of(r, row), state);
-    snprintf(to, CELL, "%s", state[RUN_DIVERGED] ? "diverged" : "");
+  int state[RUN_STATES] = {0};
+  Spread s = spread_of(r, row, measure);
+  int digits = digits_of(measure, s.mean), at = snprintf(to, CELL, "%.*f", digits, s.mean);
+  if (s.n > 1)
+      snprintf(to + at, (size_t)(CELL - at), " %s %.*f", markdown ? "\302\261" : "+-", digits,
+               sqrt(s.square * s.n));
+  if (s.n) return;
+  count_runs(r, row, seeds_of(r, row), state);
+  snprintf(to, CELL, "%s", state[RUN_DIVERGED] ? "diverged" : "");
 }
 
 /* "5", "2 of 5", and what is amiss with the others. */
 static void seeds_cell(Cell to, const Results *r, int row) {
-    static const char *const names[RUN_STATES] = {"", "", "diverged", "void", "damaged"};
-    int state[RUN_STATES] = {0}, seeds = seeds_of(r, row);
-    count_runs(r, row, seeds, state);
-    int n = state[RUN_HELD] + state[RUN_DIVERGED];
-    int at = snprintf(to, CELL, n < seeds ? "%d of %d" : "%d", n, seeds);
-    for (int i = RUN_DIVERGED; i < RUN_STATES; i++)
-        if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
+  static const char *const names[RUN_STATES] = {"", "", "diverged", "void", "damaged"};
+  int state[RUN_STATES] = {0}, seeds = seeds_of(r, row);
+  count_runs(r, row, seeds, state);
+  int n = state[RUN_HELD] + state[RUN_DIVERGED];
+  int at = snprintf(to, CELL, n < seeds ? "%d of %d" : "%d", n, seeds);
+  for (int i = RUN_DIVERGED; i < RUN_STATES; i++)
+      if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
 }
 
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
 static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
-    static const char *const always[] = {"alpha_1", "times_1"};
-    const Shown *shown = &r->x->shown[item->from];
-    int c = 1;
-    *g = (Grid){.rows = item->count + 1};
-    if (!(g->cell = grab((idx)g->rows * ACROSS, sizeof *g->cell, e))) return e->status;
-    for (int i = 0; i < item->columns + 2; i++) {
-        bool more = i >= item->columns;
-        const char *name = more ? always[i - item->columns] : item->column[i];
-        if (more && entry_of(item->column, item->columns, sizeof name, name) >= 0) continue;
-        for (int k = 0; k < item->count && !more; k++)
-            g->pair[c] |= strcmp(shown[k].paper[i].text, ".") != 0;
-        snprintf(g->cell[c], CELL, "%.36s%s", strcmp(name, "times_1") ? name : "x even",
-                 in_percent(name) ? " %" : "");
-        for (int k = 0; k < item->count; k++) {
-            Cell *cell = &g->cell[(k + 1) * ACROSS + c];
-            const char *text = g->pair[c] ? shown[k].paper[i].text : ".";
-            ours(cell[g->pair[c]], r, shown[k].row, name, markdown);
-            if (strcmp(text, ".")) snprintf(cell[0], CELL, "%s", text);
-        }
-        c += 1 + g->pair[c];
-    }
-    snprintf(g->cell[0], CELL, "row");
-    snprintf(g->cell[c], CELL, "seeds");
+  static const char *const always[] = {"alpha_1", "times_1"};
+  const Shown *shown = &r->x->shown[item->from];
+  int c = 1;
+  *g = (Grid){.rows = item->count + 1};
+  if (!(g->cell = grab((idx)g->rows * ACROSS, sizeof *g->cell, e))) return e->status;
+  for (int i = 0; i < item->columns + 2; i++) {
+    bool more = i >= item->columns;
+    const char *name = more ? always[i - item->columns] : item->column[i];
+    if (more && entry_of(item->column, item->columns, sizeof name, name) >= 0) continue;
+    for (int k = 0; k < item->count && !more; k++)
+        g->pair[c] |= strcmp(shown[k].paper[i].text, ".") != 0;
+    snprintf(g->cell[c], CELL, "%.36s%s", strcmp(name, "times_1") ? name : "x even",
+             in_percent(name) ? " %" : "");
     for (int k = 0; k < item->count; k++) {
-        snprintf(g->cell[(k + 1) * ACROSS], CELL, "%s", r->x->row[shown[k].row].name);
-        seeds_cell(g->cell[(k + 1) * ACROSS + c], r, shown[k].row);
+      Cell *cell = &g->cell[(k + 1) * ACROSS + c];
+      const char *text = g->pair[c] ? shown[k].paper[i].text : ".";
+      ours(cell[g->pair[c]], r, shown[k].row, name, markdown);
+      if (strcmp(text, ".")) snprintf(cell[0], CELL, "%s", text);
     }
-    g->columns = c + 1;
-    return 0;
+    c += 1 + g->pair[c];
+  }
+  snprintf(g->cell[0], CELL, "row");
+  snprintf(g->cell[c], CELL, "seeds");
+  for (int k = 0; k < item->count; k++) {
+    snprintf(g->cell[(k + 1) * ACROSS], CELL, "%s", r->x->row[shown[k].row].name);
+    seeds_cell(g->cell[(k + 1) * ACROSS + c], r, shown[k].row);
+  }
+  g->columns = c + 1;
+  return 0;
 }
 
 static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
-    Grid g;
-    if (grid_of(&g, r, item, markdown, e)) return;
-    (markdown ? grid_markdown : grid_text)(&g, out, e);
-    free(g.cell);
+  Grid g;
+  if (grid_of(&g, r, item, markdown, e)) return;
+  (markdown ? grid_markdown : grid_text)(&g, out, e);
+  free(g.cell);
 }
 
 static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
-    char side[100];
-    for (int k = 0; k < side_count(c); k++) {
-        int need = k < c->sides ? -1 : (k - c->sides) / 2;
-        bool left = need >= 0 && k == c->sides + 2 * need;
-        if (left) bytes_print(out, e, need ? ", " : "; needs ");
-        else if (k) bytes_print(out, e, " %s ", SIGNS[need < 0 ? c->relation : c->needed[need]]);
-        bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
-        if (k + 1 == c->sides && c->margin > 0)
-            bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
-    }
+  char side[100];
+  for (int k = 0; k < side_count(c); k++) {
+    int need = k < c->sides ? -1 : (k - c->sides) / 2;
+    bool left = need >= 0 && k == c->sides + 2 * need;
+    if (left) bytes_print(out, e, need ? ", " : "; needs ");
+    else if (k) bytes_print(out, e, " %s ", SIGNS[need < 0 ? c->relation : c->needed[need]]);
+    bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
+    if (k + 1 == c->sides && c->margin > 0)
+        bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
+  }
 }
 
 /* "0.213 [0.19, 0.236]", or as much of it as there is; p, and Holm's. */
@@ -2300,218 +2300,218 @@ typedef struct Evidence { Cell estimate, p, holm; } Evidence;
 
 /* 0: there was no spread, as is said then; no probability. */
 static void p_text(Cell to, double p) {
-    if (!isnan(p) && p != 0) snprintf(to, CELL, p < 1e-4 ? "< 0.0001" : "%.4f", p);
+  if (!isnan(p) && p != 0) snprintf(to, CELL, p < 1e-4 ? "< 0.0001" : "%.4f", p);
 }
 
 static Evidence evidence_of(const Judged *j) {
-    Evidence is = {"", "", ""};
-    int n = isnan(j->estimate) ? 0 : snprintf(is.estimate, CELL, "%.3g", j->estimate);
-    if (!isnan(j->low))
-        snprintf(is.estimate + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
-    p_text(is.p, j->p);
-    p_text(is.holm, j->holm);
-    return is;
+  Evidence is = {"", "", ""};
+  int n = isnan(j->estimate) ? 0 : snprintf(is.estimate, CELL, "%.3g", j->estimate);
+  if (!isnan(j->low))
+      snprintf(is.estimate + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
+  p_text(is.p, j->p);
+  p_text(is.holm, j->holm);
+  return is;
 }
 
 /* The estimate, its interval, p, how many seeds, and why. */
 static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *e) {
-    Evidence is = evidence_of(j);
-    bool any = is.estimate[0];
-    bytes_print(line, e, "%s", is.estimate);
-    if (is.p[0]) bytes_print(line, e, ", p %s", is.p);
-    if (is.holm[0]) bytes_print(line, e, " (Holm %s)", is.holm);
-    if (any && c->kind == CLAIM_EXACT) bytes_print(line, e, ", range of %d", j->n[0]);
-    else if (any && c->kind == CLAIM_ORDERED) bytes_print(line, e, ", n %d", j->n[0]);
-    else if (any) bytes_print(line, e, ", n %d and %d", j->n[0], j->n[1]);
-    if (j->why[0]) bytes_print(line, e, "%s%s", any ? ": " : "", j->why);
+  Evidence is = evidence_of(j);
+  bool any = is.estimate[0];
+  bytes_print(line, e, "%s", is.estimate);
+  if (is.p[0]) bytes_print(line, e, ", p %s", is.p);
+  if (is.holm[0]) bytes_print(line, e, " (Holm %s)", is.holm);
+  if (any && c->kind == CLAIM_EXACT) bytes_print(line, e, ", range of %d", j->n[0]);
+  else if (any && c->kind == CLAIM_ORDERED) bytes_print(line, e, ", n %d", j->n[0]);
+  else if (any) bytes_print(line, e, ", n %d and %d", j->n[0], j->n[1]);
+  if (j->why[0]) bytes_print(line, e, "%s%s", any ? ": " : "", j->why);
 }
 
 /* A claim with all that led to its verdict. */
 static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
-    enum { INDENT = 16 };
-    const Claim *c = &r->x->claim[claim];
-    const Judged *j = &r->judged[claim];
-    Bytes line = {0};
-    bytes_print(out, e, "\n");
-    bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
-    wrapped(out, INDENT, verdict_name(j->verdict), &line, e);
-    bytes_print(&line, e, "rule %s: ", c->name);
-    claim_rule(&line, r->x, c, e);
-    wrapped(out, INDENT, "", &line, e);
-    claim_evidence(&line, c, j, e);
-    wrapped(out, INDENT, "", &line, e);
-    bytes_free(&line);
+  enum { INDENT = 16 };
+  const Claim *c = &r->x->claim[claim];
+  const Judged *j = &r->judged[claim];
+  Bytes line = {0};
+  bytes_print(out, e, "\n");
+  bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
+  wrapped(out, INDENT, verdict_name(j->verdict), &line, e);
+  bytes_print(&line, e, "rule %s: ", c->name);
+  claim_rule(&line, r->x, c, e);
+  wrapped(out, INDENT, "", &line, e);
+  claim_evidence(&line, c, j, e);
+  wrapped(out, INDENT, "", &line, e);
+  bytes_free(&line);
 }
 
 /* An item: its rows, the paper's numbers beside ours, and its claims with all that led there. */
 static int item_text(Bytes *out, const Results *r, int item, Error *e) {
-    const Item *is = &r->x->item[item];
-    Bytes head = {0};
-    bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
-    wrapped(out, 0, "", &head, e);
-    bytes_free(&head);
-    bytes_print(out, e, "\n");
-    if (is->count) rows_grid(out, r, is, false, e);
-    bytes_print(out, e, "%s\n", !is->count ? "Nothing here is trained." :
-                "Ours: mean +- standard deviation over seeds. Paper: - failed to train, ~ second-"
-                "hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of what even "
-                "rows give.");
-    for (int i = 0; i < r->x->claims; i++)
-        if (r->x->claim[i].item == item) claim_text(out, r, i, e);
-    return e->status;
+  const Item *is = &r->x->item[item];
+  Bytes head = {0};
+  bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
+  wrapped(out, 0, "", &head, e);
+  bytes_free(&head);
+  bytes_print(out, e, "\n");
+  if (is->count) rows_grid(out, r, is, false, e);
+  bytes_print(out, e, "%s\n", !is->count ? "Nothing here is trained." :
+        "Ours: mean +- standard deviation over seeds. Paper: - failed to train, ~ second-"
+        "hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of what even "
+        "rows give.");
+  for (int i = 0; i < r->x->claims; i++)
+      if (r->x->claim[i].item == item) claim_text(out, r, i, e);
+  return e->status;
 }
 
 /* An item without rows and claims: what this program cannot do, as its title says. */
 static bool is_elsewhere(const Experiments *x, int item) {
-    for (int i = 0; i < x->claims; i++) if (x->claim[i].item == item) return false;
-    return !x->item[item].count;
+  for (int i = 0; i < x->claims; i++) if (x->claim[i].item == item) return false;
+  return !x->item[item].count;
 }
 
 /* How many runs of an item there are, and of how many; item NULL: of all rows. */
 static int runs_done(const Results *r, const Item *item, int *needed) {
-    int state[RUN_STATES] = {0}, rows = item ? item->count : r->x->rows;
-    *needed = 0;
-    for (int k = 0; k < rows; k++) {
-        int row = item ? r->x->shown[item->from + k].row : k, seeds = seeds_of(r, row);
-        count_runs(r, row, seeds, state);
-        *needed += seeds;
-    }
-    return state[RUN_HELD] + state[RUN_DIVERGED];
+  int state[RUN_STATES] = {0}, rows = item ? item->count : r->x->rows;
+  *needed = 0;
+  for (int k = 0; k < rows; k++) {
+    int row = item ? r->x->shown[item->from + k].row : k, seeds = seeds_of(r, row);
+    count_runs(r, row, seeds, state);
+    *needed += seeds;
+  }
+  return state[RUN_HELD] + state[RUN_DIVERGED];
 }
 
 /* Items, runs done of those needed, claims tested; items without rows and claims apart; notes. */
 static int items_text(Bytes *out, const Results *r, Error *e) {
-    const Experiments *x = r->x;
-    Bytes title = {0};
-    bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
-    for (int elsewhere = 0, told = 0; elsewhere < 2; elsewhere++)
-        for (int i = 0; i < x->items; i++) {
-            const Item *item = &x->item[i];
-            int needed, judged = 0, claims = 0, done = runs_done(r, item, &needed);
-            char first[100];
-            if (is_elsewhere(x, i) != elsewhere) continue;
-            if (elsewhere && !told++)
-                bytes_print(out, e, "\nWhat needs published models; ./paper ITEM says which, "
-                            "and measures those at hand:\n");
-            for (int k = 0; k < x->claims; k++)
-                if (x->claim[k].item == i) claims++, judged += r->judged[k].tested;
-            snprintf(first, sizeof first, elsewhere ? "%-13s " : "%-13s %4d/%-4d %4d/%-3d  ",
-                     item->name, done, needed, judged, claims);
-            bytes_print(&title, e, "%s: %s", item->reference, item->title);
-            wrapped(out, elsewhere ? 14 : 34, first, &title, e);
-        }
-    bytes_free(&title);
-    if (r->notes.size) bytes_print(out, e, "\n");
-    return bytes_add(out, r->notes.at, r->notes.size, e);
+  const Experiments *x = r->x;
+  Bytes title = {0};
+  bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
+  for (int elsewhere = 0, told = 0; elsewhere < 2; elsewhere++)
+      for (int i = 0; i < x->items; i++) {
+      const Item *item = &x->item[i];
+      int needed, judged = 0, claims = 0, done = runs_done(r, item, &needed);
+      char first[100];
+      if (is_elsewhere(x, i) != elsewhere) continue;
+      if (elsewhere && !told++)
+          bytes_print(out, e, "\nWhat needs published models; ./paper ITEM says which, "
+                      "and measures those at hand:\n");
+      for (int k = 0; k < x->claims; k++)
+          if (x->claim[k].item == i) claims++, judged += r->judged[k].tested;
+      snprintf(first, sizeof first, elsewhere ? "%-13s " : "%-13s %4d/%-4d %4d/%-3d  ",
+               item->name, done, needed, judged, claims);
+      bytes_print(&title, e, "%s: %s", item->reference, item->title);
+      wrapped(out, elsewhere ? 14 : 34, first, &title, e);
+    }
+  bytes_free(&title);
+  if (r->notes.size) bytes_print(out, e, "\n");
+  return bytes_add(out, r->notes.at, r->notes.size, e);
 }
 
 /* Markdown's table of an item's claims; item -1: of the headline claims, with Holm's p. */
 static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
-    const char *head = item >= 0 ? "|\n|---|---|---|---|---|\n"
-                                 : "| Holm |\n|---|---|---|---|---|---|\n";
-    for (int i = 0; i < r->x->claims; i++) {
-        const Claim *c = &r->x->claim[i];
-        const Judged *j = &r->judged[i];
-        Evidence is = evidence_of(j);
-        char verdict[sizeof j->why + 40];
-        if (item < 0 ? !c->headline : c->item != item) continue;
-        if (*head)
-            bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
-                        "| p %s", head);
-        head = "";
-        bool because = j->verdict == UNDECIDED && j->why[0];
-        snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_name(j->verdict),
-                 because ? ": " : "", because ? j->why : "");
-        const char *cells[] = {verdict, c->statement, c->reference, is.estimate, is.p, is.holm};
-        bytes_print(out, e, "|");
-        for (int k = 0; k < 5 + (item < 0); k++) markdown_cell(out, cells[k], e);
-        bytes_print(out, e, "\n");
-    }
+  const char *head = item >= 0 ? "|\n|---|---|---|---|---|\n"
+                               : "| Holm |\n|---|---|---|---|---|---|\n";
+  for (int i = 0; i < r->x->claims; i++) {
+    const Claim *c = &r->x->claim[i];
+    const Judged *j = &r->judged[i];
+    Evidence is = evidence_of(j);
+    char verdict[sizeof j->why + 40];
+    if (item < 0 ? !c->headline : c->item != item) continue;
+    if (*head)
+        bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
+                    "| p %s", head);
+    head = "";
+    bool because = j->verdict == UNDECIDED && j->why[0];
+    snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_name(j->verdict),
+             because ? ": " : "", because ? j->why : "");
+    const char *cells[] = {verdict, c->statement, c->reference, is.estimate, is.p, is.holm};
+    bytes_print(out, e, "|");
+    for (int k = 0; k < 5 + (item < 0); k++) markdown_cell(out, cells[k], e);
+    bytes_print(out, e, "\n");
+  }
 }
 
 /* Every claim on a line: verdict, where, name, estimate, p. */
 static void ledger_text(Bytes *out, const Results *r, Error *e) {
-    const Experiments *x = r->x;
-    int item = 5, name = 5;
-    for (int i = 0; i < x->claims; i++) {
-        item = (int)fmax(item, (double)strlen(x->item[x->claim[i].item].name));
-        name = (int)fmax(name, (double)strlen(x->claim[i].name));
-    }
-    bytes_print(out, e, "\n%-14s  %-*s  %-*s  %-30s  p\n", "verdict", item, "item", name, "claim",
-                "estimate, 95 % interval");
-    for (int i = 0; i < x->claims; i++) {
-        const Judged *j = &r->judged[i];
-        Evidence is = evidence_of(j);
-        int left = WIDTH - 14 - item - name - 6; /* columns for what a claim lacks */
-        if (!is.estimate[0]) snprintf(is.estimate, CELL, "%.*s", left < 0 ? 0 : left, j->why);
-        bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j->verdict), item,
-                    x->item[x->claim[i].item].name, name, x->claim[i].name, is.p[0] ? 30 : 0,
-                    is.estimate, is.p[0] ? "  " : "", is.p);
-    }
+  const Experiments *x = r->x;
+  int item = 5, name = 5;
+  for (int i = 0; i < x->claims; i++) {
+    item = (int)fmax(item, (double)strlen(x->item[x->claim[i].item].name));
+    name = (int)fmax(name, (double)strlen(x->claim[i].name));
+  }
+  bytes_print(out, e, "\n%-14s  %-*s  %-*s  %-30s  p\n", "verdict", item, "item", name, "claim",
+              "estimate, 95 % interval");
+  for (int i = 0; i < x->claims; i++) {
+    const Judged *j = &r->judged[i];
+    Evidence is = evidence_of(j);
+    int left = WIDTH - 14 - item - name - 6; /* columns for what a claim lacks */
+    if (!is.estimate[0]) snprintf(is.estimate, CELL, "%.*s", left < 0 ? 0 : left, j->why);
+    bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j->verdict), item,
+                x->item[x->claim[i].item].name, name, x->claim[i].name, is.p[0] ? 30 : 0,
+                is.estimate, is.p[0] ? "  " : "", is.p);
+  }
 }
 
 /* Every item's rows and claims, folded away where Markdown is shown by a browser. */
 static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
-    for (int i = 0; i < r->x->items && !e->status; i++) {
-        const Item *item = &r->x->item[i];
-        if (is_elsewhere(r->x, i)) continue;
-        bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n", item->reference,
-                    item->title);
-        if (item->count) rows_grid(out, r, item, true, e);
-        claims_markdown(out, r, i, e);
-        bytes_print(out, e, "\n</details>\n");
-    }
+  for (int i = 0; i < r->x->items && !e->status; i++) {
+    const Item *item = &r->x->item[i];
+    if (is_elsewhere(r->x, i)) continue;
+    bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n", item->reference,
+                item->title);
+    if (item->count) rows_grid(out, r, item, true, e);
+    claims_markdown(out, r, i, e);
+    bytes_print(out, e, "\n</details>\n");
+  }
 }
 
 /* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
 static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
-    const Experiments *x = r->x;
-    int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0;
-    for (int i = 0; i < x->claims; i++) {
-        n[r->judged[i].verdict]++;
-        headline += x->claim[i].headline;
-        tested += !isnan(r->judged[i].holm);
-    }
-    bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
-                "%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
-                n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
-    if (headline)
-        bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
-                    "tested.\n", headline, r->corpus, tested);
-    if (markdown) claims_markdown(out, r, -1, e);
-    for (int i = 0; i < x->claims && !markdown; i++)
-        if (x->claim[i].headline) claim_text(out, r, i, e);
-    (markdown ? ledger_markdown : ledger_text)(out, r, e);
-    return e->status;
+  const Experiments *x = r->x;
+  int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0;
+  for (int i = 0; i < x->claims; i++) {
+    n[r->judged[i].verdict]++;
+    headline += x->claim[i].headline;
+    tested += !isnan(r->judged[i].holm);
+  }
+  bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
+              "%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
+              n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
+  if (headline)
+      bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
+                  "tested.\n", headline, r->corpus, tested);
+  if (markdown) claims_markdown(out, r, -1, e);
+  for (int i = 0; i < x->claims && !markdown; i++)
+      if (x->claim[i].headline) claim_text(out, r, i, e);
+  (markdown ? ledger_markdown : ledger_text)(out, r, e);
+  return e->status;
 }
 
 /* Where the one line that is `mark` begins; -1 when there is none, or more than one. */
 static ptrdiff_t mark_at(const char *text, size_t n, const char *mark) {
-    size_t length = strlen(mark);
-    ptrdiff_t found = -1;
-    for (size_t i = 0; i + length <= n; i++) {
-        if ((i && text[i - 1] != '\n') || memcmp(text + i, mark, length)) continue;
-        if (i + length < n && text[i + length] != '\n' && text[i + length] != '\r') continue;
-        if (found >= 0) return -1;
-        found = (ptrdiff_t)i;
-    }
-    return found;
+  size_t length = strlen(mark);
+  ptrdiff_t found = -1;
+  for (size_t i = 0; i + length <= n; i++) {
+    if ((i && text[i - 1] != '\n') || memcmp(text + i, mark, length)) continue;
+    if (i + length < n && text[i + length] != '\n' && text[i + length] != '\r') continue;
+    if (found >= 0) return -1;
+    found = (ptrdiff_t)i;
+  }
+  return found;
 }
 
 /* A text [n] with the section [size], which ends with a line's end, in place of what stands between
  * the lines <!-- results --> and <!-- /results -->. */
 static int readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
                        Error *e) {
-    static const char begin[] = "<!-- results -->", end[] = "<!-- /results -->";
-    ptrdiff_t from = mark_at(text, n, begin), to = mark_at(text, n, end);
-    if (from < 0 || to < from)
-        return fail(e, 1, RESULTS_FOLDER "/README.md: expected one line %s and below it one line "
-                    "%s, found %s. Try: put them where the results go", begin, end,
-                    from < 0 || to < 0 ? "none or several" : "them the other way round");
-    bytes_add(out, text, (size_t)from, e);
-    bytes_print(out, e, "%s\n", begin);
-    bytes_add(out, section, size, e);
-    return bytes_add(out, text + to, n - (size_t)to, e);
+  static const char begin[] = "<!-- results -->", end[] = "<!-- /results -->";
+  ptrdiff_t from = mark_at(text, n, begin), to = mark_at(text, n, end);
+  if (from < 0 || to < from)
+      return fail(e, 1, RESULTS_FOLDER "/README.md: expected one line %s and below it one line "
+                  "%s, found %s. Try: put them where the results go", begin, end,
+                  from < 0 || to < 0 ? "none or several" : "them the other way round");
+  bytes_add(out, text, (size_t)from, e);
+  bytes_print(out, e, "%s\n", begin);
+  bytes_add(out, section, size, e);
+  return bytes_add(out, text + to, n - (size_t)to, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2537,11 +2537,11 @@ static int readme_with(Bytes *out, const char *text, size_t n, const char *secti
 /* The i-th point of a line, read of one result. `side` is which of the lines that a row has in a
  * picture of its own, and names it; otherwise -1. */
 typedef struct Point {
-    const Result *r;
-    const char *word, *numbers;
-    int side, i;
-    char name[32];
-    double x, y;
+  const Result *r;
+  const char *word, *numbers;
+  int side, i;
+  char name[32];
+  double x, y;
 } Point;
 
 /* How a kind of picture is drawn, word by word. Lines are read point by point, until there is none;
@@ -2549,76 +2549,76 @@ typedef struct Point {
  * columns are shape[from] and the next. */
 typedef struct Paper Paper;
 typedef struct Kind {
-    void (*draw)(Paper *p, const char *word);
-    const char *caption;
-    bool (*at)(Point *at);
-    const char *x, *y;
-    double least;
-    bool log_x, log_y;
-    const char *list[2], *shape;
-    int from;
+  void (*draw)(Paper *p, const char *word);
+  const char *caption;
+  bool (*at)(Point *at);
+  const char *x, *y;
+  double least;
+  bool log_x, log_y;
+  const char *list[2], *shape;
+  int from;
 } Kind;
 
 struct Paper {
-    Html h;
-    const Experiments *x;
-    Results runs, *others;       /* of the page's corpus; of each other [corpora] */
-    Series *lines;               /* [LINES_MOST] */
-    const Item *item;            /* that is shown, */
-    const Picture *picture;      /* and what of it is drawn */
-    const Kind *kind;
+  Html h;
+  const Experiments *x;
+  Results runs, *others;       /* of the page's corpus; of each other [corpora] */
+  Series *lines;               /* [LINES_MOST] */
+  const Item *item;            /* that is shown, */
+  const Picture *picture;      /* and what of it is drawn */
+  const Kind *kind;
 };
 
 /* A measure's unit, and its name in a title, or NULL. The first that it begins with holds. */
 static const struct { const char *begins, *unit, *title; } MEASURES[] = {
-    {"sink_", "%", NULL}, {"alpha_", "mean weight", NULL}, {"times_", "times even rows", NULL},
-    {"loss", "nats a token", NULL}, {"valid", "nats a token", "held loss"},
-    {"train_loss", "nats a token", NULL}, {"tune_loss", "nats a token", "loss, fine-tuned"},
-    {"tune_norm", "norm of the gradient", "gradient norm, fine-tuned"},
-    {"norm_ratio", "first / others", NULL}, {"norm", "norm of the gradient", "gradient norm"},
-    {"hnorm", "l2 norm", "hidden states"}, {"prenorm", "l2 norm", "features before the post-norm"},
-    {"knorm", "l2 norm", "keys"}, {"vnorm", "l2 norm", "values"},
-    {"cosine", "cosine of query and key", NULL}, {"product", "|q| |k|", NULL}, {"", "value", NULL}};
+  {"sink_", "%", NULL}, {"alpha_", "mean weight", NULL}, {"times_", "times even rows", NULL},
+  {"loss", "nats a token", NULL}, {"valid", "nats a token", "held loss"},
+  {"train_loss", "nats a token", NULL}, {"tune_loss", "nats a token", "loss, fine-tuned"},
+  {"tune_norm", "norm of the gradient", "gradient norm, fine-tuned"},
+  {"norm_ratio", "first / others", NULL}, {"norm", "norm of the gradient", "gradient norm"},
+  {"hnorm", "l2 norm", "hidden states"}, {"prenorm", "l2 norm", "features before the post-norm"},
+  {"knorm", "l2 norm", "keys"}, {"vnorm", "l2 norm", "values"},
+  {"cosine", "cosine of query and key", NULL}, {"product", "|q| |k|", NULL}, {"", "value", NULL}};
 
 static int measure_find(const char *measure) {
-    int i = 0;
-    while (strncmp(measure, MEASURES[i].begins, strlen(MEASURES[i].begins))) i++;
-    return i;
+  int i = 0;
+  while (strncmp(measure, MEASURES[i].begins, strlen(MEASURES[i].begins))) i++;
+  return i;
 }
 
 /* The axis of a measure. A loss has no zero to begin at, and a toy's no unit. */
 static Axis measure_axis(const Item *item, const char *measure) {
-    const char *unit = MEASURES[measure_find(measure)].unit;
-    bool loss = !strcmp(unit, "nats a token"), toy = loss && !strncmp(item->name, "toy", 3);
-    return (Axis){.name = toy ? "loss" : unit, .from_zero = !loss};
+  const char *unit = MEASURES[measure_find(measure)].unit;
+  bool loss = !strcmp(unit, "nats a token"), toy = loss && !strncmp(item->name, "toy", 3);
+  return (Axis){.name = toy ? "loss" : unit, .from_zero = !loss};
 }
 
 /* The k-th part of words joined by commas, into part [64]; false where there is none. */
 static bool part_of(const char *words, int k, char part[64]) {
-    for (; k > 0; k--) {
-        words = strchr(words, ',');
-        if (!words++) return false;
-    }
-    snprintf(part, 64, "%.*s", (int)strcspn(words, ","), words);
-    return *part != 0;
+  for (; k > 0; k--) {
+    words = strchr(words, ',');
+    if (!words++) return false;
+  }
+  snprintf(part, 64, "%.*s", (int)strcspn(words, ","), words);
+  return *part != 0;
 }
 
 /* What the words are called, a blank after a comma. */
 static const char *title_of(const char *words, char text[200]) {
-    char part[64];
-    size_t n = 0;
-    text[0] = 0;
-    for (int k = 0; part_of(words, k, part) && n < 120; k++) {
-        const char *title = MEASURES[measure_find(part)].title;
-        n += (size_t)snprintf(text + n, 70, "%s%s", k ? ", " : "", title ? title : part);
-    }
-    return text;
+  char part[64];
+  size_t n = 0;
+  text[0] = 0;
+  for (int k = 0; part_of(words, k, part) && n < 120; k++) {
+    const char *title = MEASURES[measure_find(part)].title;
+    n += (size_t)snprintf(text + n, 70, "%s%s", k ? ", " : "", title ? title : part);
+  }
+  return text;
 }
 
 /* The result of a seed, or NULL. */
 static const Result *result_of(const Paper *p, int row, int seed) {
-    const Run *run = run_at(&p->runs, row, seed);
-    return run->state == RUN_HELD || run->state == RUN_DIVERGED ? &run->result : NULL;
+  const Run *run = run_at(&p->runs, row, seed);
+  return run->state == RUN_HELD || run->state == RUN_DIVERGED ? &run->result : NULL;
 }
 
 /* The k-th row of the item. */
@@ -2626,414 +2626,414 @@ static int row_of(const Paper *p, int k) { return p->x->shown[p->item->from + k]
 
 /* List `word` over tokens. */
 static bool curve_at(Point *at) {
-    char name[80];
-    bool tune = !strncmp(at->word, "tune_", 5);
-    int n, m;
-    snprintf(name, sizeof name, "%s%s", tune ? "" : "curve_", at->word);
-    const double *x = result_find(at->r, tune ? "tune_tokens" : "curve_tokens", &n);
-    const double *y = result_find(at->r, name, &m);
-    if (at->i >= n || at->i >= m) return false;
-    at->x = x[at->i] / 1e6;
-    at->y = scale_of(at->word) * y[at->i];
-    return true;
+  char name[80];
+  bool tune = !strncmp(at->word, "tune_", 5);
+  int n, m;
+  snprintf(name, sizeof name, "%s%s", tune ? "" : "curve_", at->word);
+  const double *x = result_find(at->r, tune ? "tune_tokens" : "curve_tokens", &n);
+  const double *y = result_find(at->r, name, &m);
+  if (at->i >= n || at->i >= m) return false;
+  at->x = x[at->i] / 1e6;
+  at->y = scale_of(at->word) * y[at->i];
+  return true;
 }
 
 /* By block the first row's norm, the mean of the others, or the one over the other. hnorm has a
  * block 0, the embedding. */
 static bool norm_at(Point *at) {
-    char name[80];
-    int n, m;
-    snprintf(name, sizeof name, "%s_1", at->word);
-    const double *first = result_find(at->r, name, &n);
-    snprintf(name, sizeof name, "%s_rest", at->word);
-    const double *rest = result_find(at->r, name, &m);
-    if (at->i >= n || at->i >= m || at->side > 1) return false;
-    if (at->side >= 0) strcpy(at->name, at->side ? "other tokens" : "first token");
-    at->x = at->i + (strncmp(at->word, "hnorm", 5) != 0);
-    at->y = at->side < 0 ? first[at->i] / rest[at->i] : at->side ? rest[at->i] : first[at->i];
-    return true;
+  char name[80];
+  int n, m;
+  snprintf(name, sizeof name, "%s_1", at->word);
+  const double *first = result_find(at->r, name, &n);
+  snprintf(name, sizeof name, "%s_rest", at->word);
+  const double *rest = result_find(at->r, name, &m);
+  if (at->i >= n || at->i >= m || at->side > 1) return false;
+  if (at->side >= 0) strcpy(at->name, at->side ? "other tokens" : "first token");
+  at->x = at->i + (strncmp(at->word, "hnorm", 5) != 0);
+  at->y = at->side < 0 ? first[at->i] / rest[at->i] : at->side ? rest[at->i] : first[at->i];
+  return true;
 }
 
 /* `word` with the i-th of the numbers in the place of its #. */
 static bool over_at(Point *at) {
-    char number[64], measure[128];
-    const char *mark = at->word + strcspn(at->word, "#");
-    if (!part_of(at->numbers, at->i, number)) return false;
-    snprintf(measure, sizeof measure, "%.*s%s%s", (int)(mark - at->word), at->word,
-             *mark ? number : "", *mark ? mark + 1 : "");
-    at->x = strtod(number, NULL);
-    at->y = scale_of(measure) * result_number(at->r, measure);
-    return true;
+  char number[64], measure[128];
+  const char *mark = at->word + strcspn(at->word, "#");
+  if (!part_of(at->numbers, at->i, number)) return false;
+  snprintf(measure, sizeof measure, "%.*s%s%s", (int)(mark - at->word), at->word,
+           *mark ? number : "", *mark ? mark + 1 : "");
+  at->x = strtod(number, NULL);
+  at->y = scale_of(measure) * result_number(at->r, measure);
+  return true;
 }
 
 /* The i-th number of a list [n] as a count; 0 where it is none. */
 static int count_at(const double *x, int n, int i) {
-    return i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
+  return i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
 }
 
 /* cosine or product of a block, mean over heads, with the first key or the others. */
 static bool angle_at(Point *at) {
-    int n, m;
-    const double *shape = result_find(at->r, "shape", &n), *of = result_find(at->r, at->word, &m);
-    int L = count_at(shape, n, 0), H = count_at(shape, n, 1);
-    if (at->i >= L || !H || m != L * H * 2 || at->side > 1) return false;
-    strcpy(at->name, at->side ? "other keys" : "first key");
-    at->x = at->i + 1;
-    at->y = 0;
-    for (int h = 0; h < H; h++) at->y += of[(at->i * H + h) * 2 + at->side] / H;
-    return true;
+  int n, m;
+  const double *shape = result_find(at->r, "shape", &n), *of = result_find(at->r, at->word, &m);
+  int L = count_at(shape, n, 0), H = count_at(shape, n, 1);
+  if (at->i >= L || !H || m != L * H * 2 || at->side > 1) return false;
+  strcpy(at->name, at->side ? "other keys" : "first key");
+  at->x = at->i + 1;
+  at->y = 0;
+  for (int h = 0; h < H; h++) at->y += of[(at->i * H + h) * 2 + at->side] / H;
+  return true;
 }
 
 /* Sink by length, a side for each threshold. */
 static bool grid_at(Point *at) {
-    int n, m, k;
-    const double *T = result_find(at->r, "grid_T", &n), *eps = result_find(at->r, "grid_eps", &m);
-    const double *sink = result_find(at->r, "grid_sink_1", &k);
-    if (k != n * m || at->i >= n || at->side >= m || !(eps[at->side] > 0 && eps[at->side] <= 1))
-        return false;
-    snprintf(at->name, sizeof at->name, "eps %g", eps[at->side]);
-    at->x = T[at->i];
-    at->y = 100 * sink[at->i * m + at->side];
-    return true;
+  int n, m, k;
+  const double *T = result_find(at->r, "grid_T", &n), *eps = result_find(at->r, "grid_eps", &m);
+  const double *sink = result_find(at->r, "grid_sink_1", &k);
+  if (k != n * m || at->i >= n || at->side >= m || !(eps[at->side] > 0 && eps[at->side] <= 1))
+      return false;
+  snprintf(at->name, sizeof at->name, "eps %g", eps[at->side]);
+  at->x = T[at->i];
+  at->y = 100 * sink[at->i * m + at->side];
+  return true;
 }
 
 /* Reads a line over the seeds, where x is the first one's; false: it has no number. */
 static bool line_read(const Paper *p, Series *line, int row, Point at) {
-    bool any = false;
-    for (bool there = true; there; at.i++) {
-        Spread s = NO_SPREAD;
-        double x = NAN;
-        int n = line->n;
-        there = false;
-        for (int seed = 1; seed <= seeds_of(&p->runs, row); seed++) {
-            if (!(at.r = result_of(p, row, seed)) || !p->kind->at(&at)) continue;
-            if (!there) x = at.x;
-            there = true;
-            spread_add(&s, at.y);
-        }
-        line_add(line, x, s.mean);               /* nothing is added where x is NAN */
-        if (line->n > n) line->low[n] = s.low, line->high[n] = s.high;
-        line->band = line->band || s.n > 1;
-        any = any || s.n;
+  bool any = false;
+  for (bool there = true; there; at.i++) {
+    Spread s = NO_SPREAD;
+    double x = NAN;
+    int n = line->n;
+    there = false;
+    for (int seed = 1; seed <= seeds_of(&p->runs, row); seed++) {
+      if (!(at.r = result_of(p, row, seed)) || !p->kind->at(&at)) continue;
+      if (!there) x = at.x;
+      there = true;
+      spread_add(&s, at.y);
     }
-    if (at.name[0]) strcpy(line->name, at.name);
-    return any;
+    line_add(line, x, s.mean);               /* nothing is added where x is NAN */
+    if (line->n > n) line->low[n] = s.low, line->high[n] = s.high;
+    line->band = line->band || s.n > 1;
+    any = any || s.n;
+  }
+  if (at.name[0]) strcpy(line->name, at.name);
+  return any;
 }
 
 static Chart points_chart(const Paper *p, const char *title, const char *word) {
-    const Kind *k = p->kind;
-    Chart what = {title, k->caption,
-                  {.name = k->x, .least = k->least, .log = k->log_x, .tight = true},
-                  measure_axis(p->item, word)};
-    if (k->y) what.y.name = k->y;
-    what.y.log = k->log_y;
-    what.y.from_zero = what.y.from_zero && !k->log_y;
-    return what;
+  const Kind *k = p->kind;
+  Chart what = {title, k->caption,
+                {.name = k->x, .least = k->least, .log = k->log_x, .tight = true},
+                measure_axis(p->item, word)};
+  if (k->y) what.y.name = k->y;
+  what.y.log = k->log_y;
+  what.y.from_zero = what.y.from_zero && !k->log_y;
+  return what;
 }
 
 /* A picture for each row. */
 static void draw_each_row(Paper *p, const char *word) {
-    char title[300], of[200];
-    for (int i = 0; i < p->item->count; i++) {
-        int count = 0, row = row_of(p, i);
-        for (Point at = {.word = word}; at.side < LINE_EVEN; at.side++)
-            count += line_read(p, line_begin(p->lines, count, "", count), row, at);
-        snprintf(title, sizeof title, "%s%s%.200s", p->x->row[row].name, *word ? ": " : "",
-                 title_of(word, of));
-        Chart what = points_chart(p, title, word);
-        if (count) chart(&p->h, &what, p->lines, count);
-    }
+  char title[300], of[200];
+  for (int i = 0; i < p->item->count; i++) {
+    int count = 0, row = row_of(p, i);
+    for (Point at = {.word = word}; at.side < LINE_EVEN; at.side++)
+        count += line_read(p, line_begin(p->lines, count, "", count), row, at);
+    snprintf(title, sizeof title, "%s%s%.200s", p->x->row[row].name, *word ? ": " : "",
+             title_of(word, of));
+    Chart what = points_chart(p, title, word);
+    if (count) chart(&p->h, &what, p->lines, count);
+  }
 }
 
 /* A line for each row, and each of the words that commas join. Rows beyond what one picture holds
  * go into further ones, to one scale and with the item's first row in all for comparison. */
 enum { ROWS_DRAWN = 8 };
 static void draw_all_rows(Paper *p, const char *words) {
-    char part[64], name[120], plain[200], title[240];
-    int rows = p->item->count;
-    bool joined = part_of(words, 1, part), alone = rows == 1;
-    int more = (joined ? ROWS_DRAWN - 2 : ROWS_DRAWN) - 1;   /* rows beside the first */
-    part_of(words, 0, part);
-    Chart what = points_chart(p, title, part);
-    for (int drawn = 0; drawn < 2; drawn++)      /* first the scale is seen */
-        for (int from = 1, number = 1; from < rows || number == 1; from += more, number++) {
-            int count = 0;
-            for (int i = from - 1; i < from + more && i < rows; i++)
-                for (int k = 0; part_of(words, k, part) && count < LINES_MOST; k++) {
-                    int row = row_of(p, i < from ? 0 : i);
-                    const char *of = joined && alone ? "" : p->x->row[row].name;
-                    snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? " " : "",
-                             joined ? part : "");
-                    Series *line = line_begin(p->lines, count, name, alone ? k % LINE_EVEN
-                                              : i - from + 1 + LINE_STAR * (k % 2));
-                    count += line_read(p, line, row, (Point){.word = part, .side = -1,
-                                                             .numbers = p->picture->word[0]});
-                }
-            snprintf(title, sizeof title, rows > more + 1 ? "%.150s (%d)" : "%.150s",
-                     title_of(words, plain), number);
-            if (drawn) chart(&p->h, &what, p->lines, count);
-            else lines_seen(&what.x, &what.y, p->lines, count);
+  char part[64], name[120], plain[200], title[240];
+  int rows = p->item->count;
+  bool joined = part_of(words, 1, part), alone = rows == 1;
+  int more = (joined ? ROWS_DRAWN - 2 : ROWS_DRAWN) - 1;   /* rows beside the first */
+  part_of(words, 0, part);
+  Chart what = points_chart(p, title, part);
+  for (int drawn = 0; drawn < 2; drawn++)      /* first the scale is seen */
+      for (int from = 1, number = 1; from < rows || number == 1; from += more, number++) {
+      int count = 0;
+      for (int i = from - 1; i < from + more && i < rows; i++)
+          for (int k = 0; part_of(words, k, part) && count < LINES_MOST; k++) {
+          int row = row_of(p, i < from ? 0 : i);
+          const char *of = joined && alone ? "" : p->x->row[row].name;
+          snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? " " : "",
+                   joined ? part : "");
+          Series *line = line_begin(p->lines, count, name, alone ? k % LINE_EVEN
+                                    : i - from + 1 + LINE_STAR * (k % 2));
+          count += line_read(p, line, row, (Point){.word = part, .side = -1,
+                                                   .numbers = p->picture->word[0]});
         }
+      snprintf(title, sizeof title, rows > more + 1 ? "%.150s (%d)" : "%.150s",
+               title_of(words, plain), number);
+      if (drawn) chart(&p->h, &what, p->lines, count);
+      else lines_seen(&what.x, &what.y, p->lines, count);
+    }
 }
 
 /* Lines with names and on them every seed: of each row, with the paper's number; or of each domain
  * and row, with a mark of its own. */
 static void draw_dots(Paper *p, const char *measure) {
-    const Item *item = p->item;
-    bool domains = p->picture->kind == PICTURE_DOMAINS;
-    int rows = domains && item->count > ROWS_DRAWN ? ROWS_DRAWN : item->count, n = 0;
-    int own = domains ? rows : 1;                /* rows that have marks of their own */
-    double level = !strncmp(measure, "times_", 6) ? 1 : NAN;
-    char name[128];
-    Chart what = {measure, p->kind->caption, measure_axis(item, measure),
-                  {.names = true, .seen = true}};
-    for (int i = 0; i < own; i++) {
-        line_begin(p->lines, i, domains ? "" : "a seed", i + LINE_SEED);
-        line_begin(p->lines, own + i, domains ? p->x->row[row_of(p, i)].name : "mean",
-                   domains ? i : LINE_MEAN)->points = true;
+  const Item *item = p->item;
+  bool domains = p->picture->kind == PICTURE_DOMAINS;
+  int rows = domains && item->count > ROWS_DRAWN ? ROWS_DRAWN : item->count, n = 0;
+  int own = domains ? rows : 1;                /* rows that have marks of their own */
+  double level = !strncmp(measure, "times_", 6) ? 1 : NAN;
+  char name[128];
+  Chart what = {measure, p->kind->caption, measure_axis(item, measure),
+                {.names = true, .seen = true}};
+  for (int i = 0; i < own; i++) {
+    line_begin(p->lines, i, domains ? "" : "a seed", i + LINE_SEED);
+    line_begin(p->lines, own + i, domains ? p->x->row[row_of(p, i)].name : "mean",
+               domains ? i : LINE_MEAN)->points = true;
+  }
+  Series *paper = line_begin(p->lines, 2 * own, "the paper", 1);
+  Series *even = line_begin(p->lines, 2 * own + 1, "even rows", LINE_EVEN);
+  paper->points = true;
+  for (int k = 0; k < (domains ? p->x->corpora : 1); k++)
+      for (int i = 0, told = 0; i < rows; i++) {
+      const char *domain = p->x->corpus[k].name;
+      int row = row_of(p, i), line = domains ? i : 0;
+      snprintf(name, sizeof name, domains ? "%.60s/%.60s" : "%.60s", measure, domain);
+      Spread s = spread_of(&p->runs, row, name);
+      double y = n + 0.5;
+      if (domains && !s.n) continue;
+      if (!domains || !told++) axis_tick(&what.y, y, domains ? domain : p->x->row[row].name);
+      for (int at = 0; at < s.n; at++) line_add(&p->lines[line], s.at[at], y);
+      line_add(&p->lines[own + line], s.mean, y);
+      for (int of = 0; of < item->columns; of++)
+          if (!strcmp(item->column[of], name))
+              line_add(paper, p->x->shown[item->from + i].paper[of].value, y);
+      if (!isfinite(level) && !strncmp(name, "alpha_", 6) && !domains)
+          level = spread_of(&p->runs, row, "even").mean;
+      n++;
     }
-    Series *paper = line_begin(p->lines, 2 * own, "the paper", 1);
-    Series *even = line_begin(p->lines, 2 * own + 1, "even rows", LINE_EVEN);
-    paper->points = true;
-    for (int k = 0; k < (domains ? p->x->corpora : 1); k++)
-        for (int i = 0, told = 0; i < rows; i++) {
-            const char *domain = p->x->corpus[k].name;
-            int row = row_of(p, i), line = domains ? i : 0;
-            snprintf(name, sizeof name, domains ? "%.60s/%.60s" : "%.60s", measure, domain);
-            Spread s = spread_of(&p->runs, row, name);
-            double y = n + 0.5;
-            if (domains && !s.n) continue;
-            if (!domains || !told++) axis_tick(&what.y, y, domains ? domain : p->x->row[row].name);
-            for (int at = 0; at < s.n; at++) line_add(&p->lines[line], s.at[at], y);
-            line_add(&p->lines[own + line], s.mean, y);
-            for (int of = 0; of < item->columns; of++)
-                if (!strcmp(item->column[of], name))
-                    line_add(paper, p->x->shown[item->from + i].paper[of].value, y);
-            if (!isfinite(level) && !strncmp(name, "alpha_", 6) && !domains)
-                level = spread_of(&p->runs, row, "even").mean;
-            n++;
-        }
-    for (int k = 0; k < 2; k++) line_add(even, level, k * n);
-    what.y.to = n;
-    chart(&p->h, &what, p->lines, 2 * own + 2);
+  for (int k = 0; k < 2; k++) line_add(even, level, k * n);
+  what.y.to = n;
+  chart(&p->h, &what, p->lines, 2 * own + 2);
 }
 
 /* Maps of a row side by side. */
 static void draw_maps(Paper *p, const char *word) {
-    const Kind *kind = p->kind;
-    PictureKind is = p->picture->kind;
-    bool heads = is == PICTURE_ALPHA;
-    int n, m;
-    char name[80], title[120];
-    snprintf(name, sizeof name, "map_%s", word);
-    const char *const lists[2] = {heads ? name : kind->list[0], kind->list[1]};
-    for (int i = 0; i < p->item->count; i++) {
-        int row = row_of(p, i), seed = 0;
-        const Result *r = NULL;
-        while (++seed <= seeds_of(&p->runs, row) && !r)
-            if ((r = result_of(p, row, seed)) && !result_find(r, lists[0], &n)) r = NULL;
-        const double *shape = r ? result_find(r, kind->shape, &n) : (n = 0, NULL);
-        int rows = count_at(shape, n, kind->from), columns = count_at(shape, n, kind->from + 1);
-        if (!rows || !columns || (!heads && (columns < rows || rows > 128))
-            || !(fabs(shape[0]) + fabs(shape[1]) < 1e6)) continue;
-        snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed - 1);
-        figure_begin(&p->h, title);
-        for (int k = 0; k < 2 && lists[k]; k++) {
-            const double *cell = result_find(r, lists[k], &m);
-            if (!cell || m != rows * columns) continue;
-            if (is == PICTURE_TOY) snprintf(title, sizeof title, "%s training", lists[k]);
-            else if (is == PICTURE_MAP)          /* its indices are from 0 */
-                snprintf(title, sizeof title, "block %g, head %g: the strongest sink", 1 + shape[0],
-                         1 + shape[1]);
-            else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
-            cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
-                                       !heads && columns > rows ? "*, " : "", title, NULL});
-        }
-        figure_end(&p->h, kind->caption);
+  const Kind *kind = p->kind;
+  PictureKind is = p->picture->kind;
+  bool heads = is == PICTURE_ALPHA;
+  int n, m;
+  char name[80], title[120];
+  snprintf(name, sizeof name, "map_%s", word);
+  const char *const lists[2] = {heads ? name : kind->list[0], kind->list[1]};
+  for (int i = 0; i < p->item->count; i++) {
+    int row = row_of(p, i), seed = 0;
+    const Result *r = NULL;
+    while (++seed <= seeds_of(&p->runs, row) && !r)
+        if ((r = result_of(p, row, seed)) && !result_find(r, lists[0], &n)) r = NULL;
+    const double *shape = r ? result_find(r, kind->shape, &n) : (n = 0, NULL);
+    int rows = count_at(shape, n, kind->from), columns = count_at(shape, n, kind->from + 1);
+    if (!rows || !columns || (!heads && (columns < rows || rows > 128))
+        || !(fabs(shape[0]) + fabs(shape[1]) < 1e6)) continue;
+    snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed - 1);
+    figure_begin(&p->h, title);
+    for (int k = 0; k < 2 && lists[k]; k++) {
+      const double *cell = result_find(r, lists[k], &m);
+      if (!cell || m != rows * columns) continue;
+      if (is == PICTURE_TOY) snprintf(title, sizeof title, "%s training", lists[k]);
+      else if (is == PICTURE_MAP)          /* its indices are from 0 */
+          snprintf(title, sizeof title, "block %g, head %g: the strongest sink", 1 + shape[0],
+                   1 + shape[1]);
+      else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
+      cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
+                                 !heads && columns > rows ? "*, " : "", title, NULL});
     }
+    figure_end(&p->h, kind->caption);
+  }
 }
 
 static const Kind KINDS[PICTURE_KINDS] = {
-    [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
-    [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#",
-        .least = 1},
-    [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
-        "above 1 it is a massive activation.", norm_at, "block", "first / others", 1,
-        .log_y = true},
-    [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.", norm_at, "block", .least = 1,
-        .log_y = true},
-    [PICTURE_ANGLES] = {draw_each_row, "By block, mean over heads. The paper's Figure 2, bottom, "
-        "and Figures 15 to 18.", angle_at, "block", .least = 1},
-    [PICTURE_GRID] = {draw_each_row, "Sink of token 1 by length and threshold: look whether it "
-        "falls with both. The paper's Figure 3.", grid_at, "tokens T", "%", .log_x = true},
-    [PICTURE_DOTS] = {draw_dots, .caption = ""},
-    [PICTURE_DOMAINS] = {draw_dots, .caption = "By the text that is measured on: the mean of each "
-        "row's seeds, and around it every seed. The paper's Figure 9."},
-    [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).", .shape = "shape"},
-    [PICTURE_MAP] = {draw_maps, "Weight of each query (down) on each key (across). A sink is a "
-        "dark column.", .list = {"map"}, .shape = "map_shape", .from = 2},
-    [PICTURE_TOY] = {draw_maps, "Weight of each query (down) on each key (across) in one "
-        "sequence.", .list = {"before", "after"}, .shape = "toy_shape", .from = 1}};
+  [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
+  [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#",
+      .least = 1},
+  [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
+      "above 1 it is a massive activation.", norm_at, "block", "first / others", 1,
+      .log_y = true},
+  [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.", norm_at, "block", .least = 1,
+      .log_y = true},
+  [PICTURE_ANGLES] = {draw_each_row, "By block, mean over heads. The paper's Figure 2, bottom, "
+      "and Figures 15 to 18.", angle_at, "block", .least = 1},
+  [PICTURE_GRID] = {draw_each_row, "Sink of token 1 by length and threshold: look whether it "
+      "falls with both. The paper's Figure 3.", grid_at, "tokens T", "%", .log_x = true},
+  [PICTURE_DOTS] = {draw_dots, .caption = ""},
+  [PICTURE_DOMAINS] = {draw_dots, .caption = "By the text that is measured on: the mean of each "
+      "row's seeds, and around it every seed. The paper's Figure 9."},
+  [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).", .shape = "shape"},
+  [PICTURE_MAP] = {draw_maps, "Weight of each query (down) on each key (across). A sink is a "
+      "dark column.", .list = {"map"}, .shape = "map_shape", .from = 2},
+  [PICTURE_TOY] = {draw_maps, "Weight of each query (down) on each key (across) in one "
+      "sequence.", .list = {"before", "after"}, .shape = "toy_shape", .from = 1}};
 
 /* Its pictures, beside each other where there is room; the ramp before them if one has cells. */
 static void item_pictures(Paper *p) {
-    static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
-    const Picture *first = p->item->picture, *end = first + p->item->pictures;
-    bool cells_shown = false;
-    for (const Picture *w = first; w < end; w++)
-        cells_shown = cells_shown || w->kind >= PICTURE_ALPHA;
-    if (cells_shown) ramp_legend(&p->h);
-    say(&p->h, "<div class=\"grid\">\n");
-    for (const Picture *w = first; w < end; w++) {
-        p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
-        p->kind = &KINDS[w->kind];
-        for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
-            p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
-    }
-    say(&p->h, "</div>\n");
+  static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
+  const Picture *first = p->item->picture, *end = first + p->item->pictures;
+  bool cells_shown = false;
+  for (const Picture *w = first; w < end; w++)
+      cells_shown = cells_shown || w->kind >= PICTURE_ALPHA;
+  if (cells_shown) ramp_legend(&p->h);
+  say(&p->h, "<div class=\"grid\">\n");
+  for (const Picture *w = first; w < end; w++) {
+    p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
+    p->kind = &KINDS[w->kind];
+    for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
+        p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
+  }
+  say(&p->h, "</div>\n");
 }
 
 /* The cells that a terminal and the README show (6). */
 static void item_table(Paper *p) {
-    static const char *const tags[] = {"th", "td", "th class=\"paper\"", "td class=\"paper\""};
-    Html *h = &p->h;
-    Grid g;
-    Cell head;
-    if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
-    say(h, "<div class=\"wide\"><table>\n");
-    for (int r = 0; r < g.rows; r++) {
-        say(h, "<tr>");
-        for (int c = 0; c < g.columns; c++)
-            element(h, tags[2 * g.pair[c] + (r > 0)], flat_cell(&g, r, c, head));
-        say(h, "</tr>\n");
-    }
-    say(h, "</table></div>\n");
-    free(g.cell);
+  static const char *const tags[] = {"th", "td", "th class=\"paper\"", "td class=\"paper\""};
+  Html *h = &p->h;
+  Grid g;
+  Cell head;
+  if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
+  say(h, "<div class=\"wide\"><table>\n");
+  for (int r = 0; r < g.rows; r++) {
+    say(h, "<tr>");
+    for (int c = 0; c < g.columns; c++)
+        element(h, tags[2 * g.pair[c] + (r > 0)], flat_cell(&g, r, c, head));
+    say(h, "</tr>\n");
+  }
+  say(h, "</table></div>\n");
+  free(g.cell);
 }
 
 /* Text of bytes without a 0 at their end, which are freed. */
 static void html_bytes(Html *h, Bytes *b) {
-    bytes_add(b, "", 1, h->e);
-    if (!h->e->status) html_text(h, (const char *)b->at);
-    bytes_free(b);
+  bytes_add(b, "", 1, h->e);
+  if (!h->e->status) html_text(h, (const char *)b->at);
+  bytes_free(b);
 }
 
 /* A verdict's sign, and the class of its bar. */
 static const char *const SIGNS_OF[VERDICT_KINDS] = {
-    [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
-    [OPPOSITE] = "&#8644;"}, *const BARS[VERDICT_KINDS] = {
-    [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
+  [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
+  [OPPOSITE] = "&#8644;"}, *const BARS[VERDICT_KINDS] = {
+  [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
 
 static void claim_begin(Paper *p, int k) {
-    const Verdict v = p->runs.judged[k].verdict;
-    say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[v], SIGNS_OF[v], verdict_name(v));
-    html_text(&p->h, p->x->claim[k].statement);
+  const Verdict v = p->runs.judged[k].verdict;
+  say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[v], SIGNS_OF[v], verdict_name(v));
+  html_text(&p->h, p->x->claim[k].statement);
 }
 
 static void page_claim(Paper *p, int k) {
-    const Claim *c = &p->x->claim[k];
-    Html *h = &p->h;
-    Bytes rule = {0}, evidence = {0};
-    claim_rule(&rule, p->x, c, h->e);
-    claim_evidence(&evidence, c, &p->runs.judged[k], h->e);
-    claim_begin(p, k);
-    say(h, " <span class=\"where\">%s%s, claim %s</span></p><p><code>",
-        c->headline ? "headline; " : "", CLAIM_KINDS[c->kind], c->name);
-    html_bytes(h, &rule);
-    say(h, "</code>: ");
-    html_bytes(h, &evidence);
-    say(h, " ");
-    element(h, "span class=\"where\"", c->reference);
-    say(h, "</p></div>\n");
+  const Claim *c = &p->x->claim[k];
+  Html *h = &p->h;
+  Bytes rule = {0}, evidence = {0};
+  claim_rule(&rule, p->x, c, h->e);
+  claim_evidence(&evidence, c, &p->runs.judged[k], h->e);
+  claim_begin(p, k);
+  say(h, " <span class=\"where\">%s%s, claim %s</span></p><p><code>",
+      c->headline ? "headline; " : "", CLAIM_KINDS[c->kind], c->name);
+  html_bytes(h, &rule);
+  say(h, "</code>: ");
+  html_bytes(h, &evidence);
+  say(h, " ");
+  element(h, "span class=\"where\"", c->reference);
+  say(h, "</p></div>\n");
 }
 
 static void page_item(Paper *p, int at) {
-    const Item *item = p->item = &p->x->item[at];
-    Html *h = &p->h;
-    int needed, there = runs_done(&p->runs, item, &needed);
-    say(h, "<section id=\"%s\">", item->name);
-    element(h, "h2", item->title);
-    say(h, "<p class=\"where\">");
-    html_text(h, item->reference);
-    if (item->count)
-        say(h, "; <code>./paper %s</code>; %d of %d runs", item->name, there, needed);
-    say(h, "</p>\n");
-    if (is_elsewhere(p->x, at))
-        say(h, "<p>Needs published models: <code>./paper %s</code>.</p>\n", item->name);
-    else if (item->count && needed && !there)
-        say(h, "<p><b>Not run yet: <code>./paper %s</code></b></p>\n", item->name);
-    if (item->count) item_table(p);
-    if (there && item->pictures) item_pictures(p);
-    for (int k = 0; k < p->x->claims; k++)
-        if (p->x->claim[k].item == at) page_claim(p, k);
-    say(h, "</section>\n");
+  const Item *item = p->item = &p->x->item[at];
+  Html *h = &p->h;
+  int needed, there = runs_done(&p->runs, item, &needed);
+  say(h, "<section id=\"%s\">", item->name);
+  element(h, "h2", item->title);
+  say(h, "<p class=\"where\">");
+  html_text(h, item->reference);
+  if (item->count)
+      say(h, "; <code>./paper %s</code>; %d of %d runs", item->name, there, needed);
+  say(h, "</p>\n");
+  if (is_elsewhere(p->x, at))
+      say(h, "<p>Needs published models: <code>./paper %s</code>.</p>\n", item->name);
+  else if (item->count && needed && !there)
+      say(h, "<p><b>Not run yet: <code>./paper %s</code></b></p>\n", item->name);
+  if (item->count) item_table(p);
+  if (there && item->pictures) item_pictures(p);
+  for (int k = 0; k < p->x->claims; k++)
+      if (p->x->claim[k].item == at) page_claim(p, k);
+  say(h, "</section>\n");
 }
 
 /* How many claims have which verdict, the headline claims, and where everything is. */
 static void page_summary(Paper *p) {
-    const Experiments *x = p->x;
-    Html *h = &p->h;
-    say(h, "<section><p>Claims, and of these headline claims:");
-    for (int i = 1; i <= VERDICT_KINDS; i++) {
-        Verdict v = (Verdict)(i % VERDICT_KINDS);            /* the undecided last */
-        int all = 0, headline = 0;
-        for (int k = 0; k < x->claims; k++)
-            if (p->runs.judged[k].verdict == v) all++, headline += x->claim[k].headline;
-        say(h, "%s <b>%d (%d)</b> %s", i > 1 ? "," : "", all, headline, verdict_name(v));
+  const Experiments *x = p->x;
+  Html *h = &p->h;
+  say(h, "<section><p>Claims, and of these headline claims:");
+  for (int i = 1; i <= VERDICT_KINDS; i++) {
+    Verdict v = (Verdict)(i % VERDICT_KINDS);            /* the undecided last */
+    int all = 0, headline = 0;
+    for (int k = 0; k < x->claims; k++)
+        if (p->runs.judged[k].verdict == v) all++, headline += x->claim[k].headline;
+    say(h, "%s <b>%d (%d)</b> %s", i > 1 ? "," : "", all, headline, verdict_name(v));
+  }
+  say(h, ".</p>\n");
+  for (int k = 0; k < x->claims; k++) {
+    const char *name = x->item[x->claim[k].item].name;
+    if (!x->claim[k].headline) continue;
+    claim_begin(p, k);
+    for (int c = 0; c < x->corpora; c++) {
+      Verdict v = p->others[c].judged ? p->others[c].judged[k].verdict : UNDECIDED;
+      if (v != UNDECIDED)
+          say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
+              SIGNS_OF[v], verdict_name(v));
     }
-    say(h, ".</p>\n");
-    for (int k = 0; k < x->claims; k++) {
-        const char *name = x->item[x->claim[k].item].name;
-        if (!x->claim[k].headline) continue;
-        claim_begin(p, k);
-        for (int c = 0; c < x->corpora; c++) {
-            Verdict v = p->others[c].judged ? p->others[c].judged[k].verdict : UNDECIDED;
-            if (v != UNDECIDED)
-                say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
-                    SIGNS_OF[v], verdict_name(v));
-        }
-        say(h, " <a href=\"#%s\">%s</a></p></div>\n", name, name);
-    }
-    say(h, "<p class=\"index\">");
-    for (int i = 0; i < x->items; i++)
-        say(h, "<a href=\"#%s\">%s</a> ", x->item[i].name, x->item[i].name);
-    say(h, "</p></section>\n");
+    say(h, " <a href=\"#%s\">%s</a></p></div>\n", name, name);
+  }
+  say(h, "<p class=\"index\">");
+  for (int i = 0; i < x->items; i++)
+      say(h, "<a href=\"#%s\">%s</a> ", x->item[i].name, x->item[i].name);
+  say(h, "</p></section>\n");
 }
 
 /* Every item of x beside the results that `folder` holds of it, trained on that corpus. */
 static int paper_write(const char *path, const Experiments *x, const char *folder,
                        const char *corpus, Error *e) {
-    Paper p = {.h = {{0}, e}, .x = x};
-    int needed;
-    p.others = grab(x->corpora, sizeof *p.others, e);
-    p.lines = grab(LINES_MOST, sizeof *p.lines, e);
-    if (!e->status) results_load(&p.runs, x, folder, corpus, e);
-    for (int k = 0; k < x->corpora && !e->status; k++)
-        if (!x->corpus[k].domain && strcmp(x->corpus[k].name, corpus))
-            results_load(&p.others[k], x, folder, x->corpus[k].name, e);
-    if (!e->status) {
-        int done = runs_done(&p.runs, NULL, &needed);
-        page_head(&p.h, "report");
-        say(&p.h, "<h1>When Attention Sink Emerges in Language Models: every table and figure, in "
-                  "small</h1>\n<p>Trained on %s: %d of %d runs are there. Every number is the mean "
-                  "over seeds, &#177; their standard deviation; the paper's stands beside it, at "
-                  "its own scale. Lines are means over the seeds, bands their range. sink: share "
-                  "of heads with alpha above 0.3; alpha: mean weight on a column; times: alpha "
-                  "over that of even rows. Rules were fixed before the judged runs; a claim's "
-                  "interval is at 95 %%.</p>\n", corpus, done, needed);
-        page_summary(&p);
-        for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
-        if (p.runs.notes.size) {
-            say(&p.h, "<section><h2>Results that do not count</h2><p>");
-            html_bytes(&p.h, &p.runs.notes);
-            say(&p.h, "</p></section>\n");
-        }
+  Paper p = {.h = {{0}, e}, .x = x};
+  int needed;
+  p.others = grab(x->corpora, sizeof *p.others, e);
+  p.lines = grab(LINES_MOST, sizeof *p.lines, e);
+  if (!e->status) results_load(&p.runs, x, folder, corpus, e);
+  for (int k = 0; k < x->corpora && !e->status; k++)
+      if (!x->corpus[k].domain && strcmp(x->corpus[k].name, corpus))
+          results_load(&p.others[k], x, folder, x->corpus[k].name, e);
+  if (!e->status) {
+    int done = runs_done(&p.runs, NULL, &needed);
+    page_head(&p.h, "report");
+    say(&p.h, "<h1>When Attention Sink Emerges in Language Models: every table and figure, in "
+              "small</h1>\n<p>Trained on %s: %d of %d runs are there. Every number is the mean "
+              "over seeds, &#177; their standard deviation; the paper's stands beside it, at "
+              "its own scale. Lines are means over the seeds, bands their range. sink: share "
+              "of heads with alpha above 0.3; alpha: mean weight on a column; times: alpha "
+              "over that of even rows. Rules were fixed before the judged runs; a claim's "
+              "interval is at 95 %%.</p>\n", corpus, done, needed);
+    page_summary(&p);
+    for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
+    if (p.runs.notes.size) {
+      say(&p.h, "<section><h2>Results that do not count</h2><p>");
+      html_bytes(&p.h, &p.runs.notes);
+      say(&p.h, "</p></section>\n");
     }
-    results_free(&p.runs);
-    for (int k = 0; p.others && k < x->corpora; k++) results_free(&p.others[k]);
-    free(p.others);
-    free(p.lines);
-    return page_end(&p.h, path);
+  }
+  results_free(&p.runs);
+  for (int k = 0; p.others && k < x->corpora; k++) results_free(&p.others[k]);
+  free(p.others);
+  free(p.lines);
+  return page_end(&p.h, path);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -3041,450 +3041,450 @@ static int paper_write(const char *path, const Experiments *x, const char *folde
 
 /* What a command works on, and the runs it names. */
 typedef struct Command {
-    const Settings *s;
-    const Own *own;
-    Experiments x;
-    const Corpus *corpus;
-    int item, only;              /* an item, a row; -1: all */
+  const Settings *s;
+  const Own *own;
+  Experiments x;
+  const Corpus *corpus;
+  int item, only;              /* an item, a row; -1: all */
 } Command;
 
 /* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
  * as result_there says; false at the end. Start with row 0, seed below 0. */
 static bool run_next(const Command *q, int *row, int *seed, int *there) {
-    bool headline_only = q->corpus != q->x.corpus && q->item < 0;
-    int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one;
-    for (; *row < q->x.rows; ++*row, *seed = -1) {
-        if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
-        if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, headline_only);
-        *seed = *seed < from ? from : *seed + 1;
-        if (*seed > to) continue;
-        *there = result_there(&q->x, *row, q->own->results, q->corpus->name, *seed);
-        return true;
-    }
-    return false;
+  bool headline_only = q->corpus != q->x.corpus && q->item < 0;
+  int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one;
+  for (; *row < q->x.rows; ++*row, *seed = -1) {
+    if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
+    if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, headline_only);
+    *seed = *seed < from ? from : *seed + 1;
+    if (*seed > to) continue;
+    *there = result_there(&q->x, *row, q->own->results, q->corpus->name, *seed);
+    return true;
+  }
+  return false;
 }
 
 /* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
-    char path[PATH_ROOM];
-    Result r = {0}, old = {0};
-    Bytes text = {0}, was = {0};
-    bool made =
-        !result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e) &&
-        !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e)
-                 : file_ready(path, e)) &&
-        !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r, &text, e);
-    if (made && !verify) file_write(path, text.at, text.size, e);
-    else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
-        printf("%s: the same %zu bytes\n", path, was.size);
-    else if (made && strcmp(r.build, old.build))
-        fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
-             "that compiler and processor", path, old.build, r.build);
-    else if (made)
-        fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
-             path);
-    result_free(&r);
-    result_free(&old);
-    bytes_free(&text);
-    bytes_free(&was);
-    return e->status;
+  char path[PATH_ROOM];
+  Result r = {0}, old = {0};
+  Bytes text = {0}, was = {0};
+  bool made =
+      !result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e) &&
+      !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e)
+               : file_ready(path, e)) &&
+      !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r, &text, e);
+  if (made && !verify) file_write(path, text.at, text.size, e);
+  else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
+      printf("%s: the same %zu bytes\n", path, was.size);
+  else if (made && strcmp(r.build, old.build))
+      fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
+           "that compiler and processor", path, old.build, r.build);
+  else if (made)
+      fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
+           path);
+  result_free(&r);
+  result_free(&old);
+  bytes_free(&text);
+  bytes_free(&was);
+  return e->status;
 }
 
 /* Seconds that a step of a row takes on this machine now, from a few steps of it. */
 static double step_seconds(const Command *q, int row, Error *e) {
-    enum { WARM = 3, COUNT = 10 };
-    Settings now;
-    Trainer t;
-    double start = 0;
-    if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
-        return 0;
-    for (int i = 0; i < WARM + COUNT && !e->status; i++) {
-        if (i == WARM) start = seconds();
-        trainer_step(&t, e);
-    }
-    double took = (seconds() - start) / COUNT;
-    trainer_free(&t);
-    return took;
+  enum { WARM = 3, COUNT = 10 };
+  Settings now;
+  Trainer t;
+  double start = 0;
+  if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
+      return 0;
+  for (int i = 0; i < WARM + COUNT && !e->status; i++) {
+    if (i == WARM) start = seconds();
+    trainer_step(&t, e);
+  }
+  double took = (seconds() - start) / COUNT;
+  trainer_free(&t);
+  return took;
 }
 
 /* What a training costs, up to a factor: its tokens, times the weights that meet each and half of
  * the keys it sees. */
 static double train_work(const Settings *s) {
-    const Config *c = &s->model;
-    double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
-    double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
-    double token = c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
-    return token * s->train.batch * s->train.accumulate * c->context * s->train.steps;
+  const Config *c = &s->model;
+  double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
+  double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
+  double token = c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
+  return token * s->train.batch * s->train.accumulate * c->context * s->train.steps;
 }
 
 /* Says on stderr how many runs are missing, and the time they take in all, by the operations of a
  * step and the time of the first one's. */
 static int runs_announce(const Command *q, int *missing, Error *e) {
-    static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
-    double unit = 0, time = 0;
-    *missing = 0;
-    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
-        *missing += there != 1;
-        for (int at = there == 1 ? -1 : row; at >= 0; at = q->x.row[at].after) {
-            Settings now;
-            if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) return e->status;
-            if (now.data.toy) { time += TOY_SECONDS; continue; }
-            if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
-            if (config_resolve(&now.model, e)) return e->status;
-            double work = train_work(&now);
-            if (unit <= 0) unit = step_seconds(q, row, e) * now.train.steps / work;
-            time += unit * work;
-        }
+  static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
+  double unit = 0, time = 0;
+  *missing = 0;
+  for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
+    *missing += there != 1;
+    for (int at = there == 1 ? -1 : row; at >= 0; at = q->x.row[at].after) {
+      Settings now;
+      if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) return e->status;
+      if (now.data.toy) { time += TOY_SECONDS; continue; }
+      if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
+      if (config_resolve(&now.model, e)) return e->status;
+      double work = train_work(&now);
+      if (unit <= 0) unit = step_seconds(q, row, e) * now.train.steps / work;
+      time += unit * work;
     }
-    if (!e->status && *missing)
-        fprintf(stderr, "paper: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
-                "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
-                q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
-    return e->status;
+  }
+  if (!e->status && *missing)
+      fprintf(stderr, "paper: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
+              "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
+              q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
+  return e->status;
 }
 
 /* --commands: what is missing, a run a line. */
 static int runs_print(const Command *q, Error *e) {
-    const Own *own = q->own;
-    int missing;
-    if (runs_announce(q, &missing, e)) return e->status;
-    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
-        if (there == 1) continue;
-        printf("./paper %s --row %s --seed %d --corpus %s",
-               q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
-               q->corpus->name);
-        if (own->texts[0]) printf(" --texts '%s'", own->texts);
-        if (strcmp(own->results, RESULTS_FOLDER)) printf(" --results '%s'", own->results);
-        printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
-    }
-    return 0;
+  const Own *own = q->own;
+  int missing;
+  if (runs_announce(q, &missing, e)) return e->status;
+  for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
+    if (there == 1) continue;
+    printf("./paper %s --row %s --seed %d --corpus %s",
+           q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
+           q->corpus->name);
+    if (own->texts[0]) printf(" --texts '%s'", own->texts);
+    if (strcmp(own->results, RESULTS_FOLDER)) printf(" --results '%s'", own->results);
+    printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
+  }
+  return 0;
 }
 
 /* What is missing is trained, run by run; what is finished stays. */
 static int runs_train(const Command *q, Error *e) {
-    int missing = 1;
-    bool one = q->only >= 0 && q->own->only_seed >= 0;       /* of --commands: nothing to plan */
-    if (!one && (runs_announce(q, &missing, e) || !missing)) return e->status;
-    for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
-        if (there < 0)
-            fprintf(stderr, "paper: %s seed %d: its row has changed, so it is run again\n",
-                    q->x.row[row].name, seed);
-        if (there != 1) run_do(q, row, seed, false, e);
-    }
-    return e->status;
+  int missing = 1;
+  bool one = q->only >= 0 && q->own->only_seed >= 0;       /* of --commands: nothing to plan */
+  if (!one && (runs_announce(q, &missing, e) || !missing)) return e->status;
+  for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
+    if (there < 0)
+        fprintf(stderr, "paper: %s seed %d: its row has changed, so it is run again\n",
+                q->x.row[row].name, seed);
+    if (there != 1) run_do(q, row, seed, false, e);
+  }
+  return e->status;
 }
 
 static int run_verify(const Command *q, Error *e) {
-    for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
-        if (there == 1) return run_do(q, row, seed, true, e);
-    return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
+  for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
+      if (there == 1) return run_do(q, row, seed, true, e);
+  return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
 }
 
 /* What there is of it: an item, with the maps of its toys; or of all the headline claims and every
  * verdict. */
 static int results_show(const Command *q, Error *e) {
-    Results r;
-    Bytes out = {0};
-    const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
-    if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
-        if (item) item_text(&out, &r, q->item, e);
-        else ledger(&out, &r, false, e);
-    }
-    if (!e->status) fwrite(out.at, 1, out.size, stdout);
-    for (int k = 0; item && r.run && k < item->count; k++) {
-        int row = q->x.shown[item->from + k].row, n;
-        const Run *run = run_at(&r, row, 1);
-        if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
-        printf("\n%s, seed 1\n", q->x.row[row].name);
-        toy_print(&run->result, stdout);
-    }
-    results_free(&r);
-    bytes_free(&out);
-    return e->status;
+  Results r;
+  Bytes out = {0};
+  const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
+  if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
+    if (item) item_text(&out, &r, q->item, e);
+    else ledger(&out, &r, false, e);
+  }
+  if (!e->status) fwrite(out.at, 1, out.size, stdout);
+  for (int k = 0; item && r.run && k < item->count; k++) {
+    int row = q->x.shown[item->from + k].row, n;
+    const Run *run = run_at(&r, row, 1);
+    if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
+    printf("\n%s, seed 1\n", q->x.row[row].name);
+    toy_print(&run->result, stdout);
+  }
+  results_free(&r);
+  bytes_free(&out);
+  return e->status;
 }
 
 /* --- Items that need published models: ./hf has them, and measures them ----------------------- */
 
 /* NAME.model in the folder --models, and whether it is there. */
 static bool model_path(char path[PATH_ROOM], const Own *own, const char *name) {
-    snprintf(path, PATH_ROOM, "%.400s/%.100s.model", own->models, name);
-    return !file_missing(path);
+  snprintf(path, PATH_ROOM, "%.400s/%.100s.model", own->models, name);
+  return !file_missing(path);
 }
 
 /* Appends a word to a command, in quotes where a shell would split it. */
 static void argument_add(Bytes *line, const char *word, Error *e) {
-    const char *quote = strpbrk(word, " \"$&;()*?<>|\\") ? "'" : "";
-    bytes_print(line, e, " %s%s%s", quote, word, quote);
+  const char *quote = strpbrk(word, " \"$&;()*?<>|\\") ? "'" : "";
+  bytes_print(line, e, " %s%s%s", quote, word, quote);
 }
 
 /* The flags of an eval or each line; NAME, where there is one, and TEXTS are filled in. */
 static void flags_add(Bytes *line, const char *flags, const char *name, const char *texts,
                       Error *e) {
-    while (*flags) {
-        Bytes word = {0};
-        for (; *flags && *flags != ' '; flags++) {
-            bool named = name && !strncmp(flags, "NAME", 4), text = !strncmp(flags, "TEXTS", 5);
-            if (named || text) bytes_print(&word, e, "%s", named ? name : texts);
-            else bytes_print(&word, e, "%c", *flags);
-            flags += named ? 3 : text ? 4 : 0;
-        }
-        bytes_add(&word, "", 1, e);
-        if (!e->status) argument_add(line, (const char *)word.at, e);
-        bytes_free(&word);
-        flags += strspn(flags, " ");
+  while (*flags) {
+    Bytes word = {0};
+    for (; *flags && *flags != ' '; flags++) {
+      bool named = name && !strncmp(flags, "NAME", 4), text = !strncmp(flags, "TEXTS", 5);
+      if (named || text) bytes_print(&word, e, "%s", named ? name : texts);
+      else bytes_print(&word, e, "%c", *flags);
+      flags += named ? 3 : text ? 4 : 0;
     }
+    bytes_add(&word, "", 1, e);
+    if (!e->status) argument_add(line, (const char *)word.at, e);
+    bytes_free(&word);
+    flags += strspn(flags, " ");
+  }
 }
 
 /* The command of an eval or each line: of one model, or for `only` below 0 of all of the item;
  * with `there` of those at hand alone. Returns how many models are in it. */
 static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int only, bool there,
                         Error *e) {
-    const char *name = only < 0 ? NULL : q->x.model[only].name;
-    char path[PATH_ROOM], csv[PATH_ROOM];
-    int models = 0, lines = 0, number = 0;                   /* of the item's lines the number-th */
-    bytes_print(line, e, "./hf eval");
-    for (int i = 0; i < q->x.models; i++) {
-        if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
-        if (!model_path(path, q->own, q->x.model[i].name) && there) continue;
-        argument_add(line, path, e);
-        models++;
-    }
-    flags_add(line, v->flags, name, q->own->texts[0] ? q->own->texts : "TEXTS", e);
-    for (int i = 0; i < q->x.evals; i++) {
-        lines += q->x.eval[i].item == q->item;
-        if (&q->x.eval[i] == v) number = lines;
-    }
-    int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name, name ? "-" : "",
-                     name ? name : "");
-    if (lines > 1) snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
-    bytes_print(line, e, " --csv %s.csv", csv);
-    bytes_add(line, "", 1, e);
-    return models;
+  const char *name = only < 0 ? NULL : q->x.model[only].name;
+  char path[PATH_ROOM], csv[PATH_ROOM];
+  int models = 0, lines = 0, number = 0;                   /* of the item's lines the number-th */
+  bytes_print(line, e, "./hf eval");
+  for (int i = 0; i < q->x.models; i++) {
+    if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
+    if (!model_path(path, q->own, q->x.model[i].name) && there) continue;
+    argument_add(line, path, e);
+    models++;
+  }
+  flags_add(line, v->flags, name, q->own->texts[0] ? q->own->texts : "TEXTS", e);
+  for (int i = 0; i < q->x.evals; i++) {
+    lines += q->x.eval[i].item == q->item;
+    if (&q->x.eval[i] == v) number = lines;
+  }
+  int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name, name ? "-" : "",
+                   name ? name : "");
+  if (lines > 1) snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
+  bytes_print(line, e, " --csv %s.csv", csv);
+  bytes_add(line, "", 1, e);
+  return models;
 }
 
 /* Prints the commands of the item's eval and each lines; with `run` those of models at hand are
  * run. */
 static int evals_do(const Command *q, bool run, Error *e) {
-    for (int i = 0; i < q->x.evals && !e->status; i++) {
-        const Evaluation *v = &q->x.eval[i];
-        if (v->item != q->item) continue;
-        if (run && strstr(v->flags, "TEXTS") && !q->own->texts[0])
-            return fail(e, 2, "%s: expected --texts FOLDER, since its models are measured on texts "
-                        "there. Try: --texts ../texts, or --show", q->x.item[q->item].name);
-        for (int m = v->each ? 0 : -1; m < (v->each ? q->x.models : 0) && !e->status; m++) {
-            Bytes line = {0};
-            if (m >= 0 && q->x.model[m].item != q->item) continue;
-            int models = eval_command(&line, q, v, m, run, e);
-            if (models && !e->status) printf("  %s\n", (const char *)line.at);
-            fflush(stdout);
-            if (run && models && !e->status && system((const char *)line.at))
-                fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: "
-                     "make hf, or --show for the commands", q->x.item[q->item].name);
-            bytes_free(&line);
-        }
+  for (int i = 0; i < q->x.evals && !e->status; i++) {
+    const Evaluation *v = &q->x.eval[i];
+    if (v->item != q->item) continue;
+    if (run && strstr(v->flags, "TEXTS") && !q->own->texts[0])
+        return fail(e, 2, "%s: expected --texts FOLDER, since its models are measured on texts "
+                    "there. Try: --texts ../texts, or --show", q->x.item[q->item].name);
+    for (int m = v->each ? 0 : -1; m < (v->each ? q->x.models : 0) && !e->status; m++) {
+      Bytes line = {0};
+      if (m >= 0 && q->x.model[m].item != q->item) continue;
+      int models = eval_command(&line, q, v, m, run, e);
+      if (models && !e->status) printf("  %s\n", (const char *)line.at);
+      fflush(stdout);
+      if (run && models && !e->status && system((const char *)line.at))
+          fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: "
+               "make hf, or --show for the commands", q->x.item[q->item].name);
+      bytes_free(&line);
     }
-    return e->status;
+  }
+  return e->status;
 }
 
 /* The commands that make NAME.model of a downloaded folder, and the questions of --choices. */
 static void imports_print(const Command *q) {
-    static const char word[] = "--choices TEXTS/";
-    const char *texts = q->own->texts[0] ? q->own->texts : "TEXTS";
-    char path[PATH_ROOM];
-    for (int i = 0; i < q->x.models; i++)
-        if (q->x.model[i].item == q->item && !model_path(path, q->own, q->x.model[i].name))
-            printf("  ./hf %s/%s --link --out %s\n", q->own->models, q->x.model[i].name, path);
-    for (int i = 0; i < q->x.evals; i++) {
-        const char *file = strstr(q->x.eval[i].flags, word);
-        int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
-        if (n && q->x.eval[i].item == q->item)
-            printf("  ./hf choices %.*s_val.jsonl --out %s/%.*s.txt\n", n, file, texts, n, file);
-    }
+  static const char word[] = "--choices TEXTS/";
+  const char *texts = q->own->texts[0] ? q->own->texts : "TEXTS";
+  char path[PATH_ROOM];
+  for (int i = 0; i < q->x.models; i++)
+      if (q->x.model[i].item == q->item && !model_path(path, q->own, q->x.model[i].name))
+          printf("  ./hf %s/%s --link --out %s\n", q->own->models, q->x.model[i].name, path);
+  for (int i = 0; i < q->x.evals; i++) {
+    const char *file = strstr(q->x.eval[i].flags, word);
+    int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
+    if (n && q->x.eval[i].item == q->item)
+        printf("  ./hf choices %.*s_val.jsonl --out %s/%.*s.txt\n", n, file, texts, n, file);
+  }
 }
 
 /* The paper's numbers; what is to be downloaded, and how it is measured; and what is at hand,
  * measured. --show: without the last; --commands: the commands alone. */
 static int item_published(const Command *q, Error *e) {
-    const Item *item = &q->x.item[q->item];
-    char path[PATH_ROOM];
-    int missing = 0, there = 0;
-    bool alone = q->own->commands;
-    if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
-    for (int i = 0; i < q->x.models; i++) {
-        const Published *m = &q->x.model[i];
-        if (m->item != q->item) continue;
-        if (!alone && !there && !missing) {
-            printf("%-16s", "paper");
-            for (int k = 0; k < item->columns; k++) printf(" %14s", item->column[k]);
-            printf("  folder of huggingface.co\n");
-        }
-        if (model_path(path, q->own, m->name)) there++;
-        else missing++;
-        if (alone) continue;
-        printf("%-16s", m->name);
-        for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
-        printf("  %s\n", m->folder);
+  const Item *item = &q->x.item[q->item];
+  char path[PATH_ROOM];
+  int missing = 0, there = 0;
+  bool alone = q->own->commands;
+  if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
+  for (int i = 0; i < q->x.models; i++) {
+    const Published *m = &q->x.model[i];
+    if (m->item != q->item) continue;
+    if (!alone && !there && !missing) {
+      printf("%-16s", "paper");
+      for (int k = 0; k < item->columns; k++) printf(" %14s", item->column[k]);
+      printf("  folder of huggingface.co\n");
     }
-    if (!there && !missing && !alone) printf("No weights of it were published.\n");
-    if (missing && !alone)
-        printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
-               "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
-               missing, q->own->models, q->own->models);
-    imports_print(q);
-    if (missing && !alone) printf("\nand measure them:\n\n");
-    if (missing || alone || q->own->show) evals_do(q, false, e);
-    if (there && !alone && !q->own->show) {
-        printf("\n%d at hand:\n\n", there);
-        evals_do(q, true, e);
-    }
-    return e->status;
+    if (model_path(path, q->own, m->name)) there++;
+    else missing++;
+    if (alone) continue;
+    printf("%-16s", m->name);
+    for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
+    printf("  %s\n", m->folder);
+  }
+  if (!there && !missing && !alone) printf("No weights of it were published.\n");
+  if (missing && !alone)
+      printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
+             "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
+             missing, q->own->models, q->own->models);
+  imports_print(q);
+  if (missing && !alone) printf("\nand measure them:\n\n");
+  if (missing || alone || q->own->show) evals_do(q, false, e);
+  if (there && !alone && !q->own->show) {
+    printf("\n%d at hand:\n\n", there);
+    evals_do(q, true, e);
+  }
+  return e->status;
 }
 
 /* --- Verbs ------------------------------------------------------------------------------------ */
 
 /* The corpus of --corpus, or the first where it is not given. */
 static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
-    for (int i = 0; i < x->corpora; i++)
-        if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
-            return &x->corpus[i];
-    fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
-         *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
-    return NULL;
+  for (int i = 0; i < x->corpora; i++)
+      if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
+          return &x->corpus[i];
+  fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
+       *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
+  return NULL;
 }
 
 /* Reads the table of experiments; on failure nothing is held. */
 static int command_open(Command *q, const Settings *s, Error *e) {
-    Bytes text = {0};
-    *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
-    if (!file_read(EXPERIMENTS_FILE, &text, e))
-        experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
-    bytes_free(&text);
-    if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e)))
-        experiments_free(&q->x);
-    return e->status;
+  Bytes text = {0};
+  *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
+  if (!file_read(EXPERIMENTS_FILE, &text, e))
+      experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
+  bytes_free(&text);
+  if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e)))
+      experiments_free(&q->x);
+  return e->status;
 }
 
 /* The item or `all`, and --row. */
 static int command_words(Command *q, const char **words, int n, Error *e) {
-    const Experiments *x = &q->x;
-    if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
-    if (n && strcmp(words[0], "all") &&
-        (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
-        return fail(e, 2, "there is no verb and no item '%s'. Try: ./paper help, or ./paper list",
-                    words[0]);
-    if (!q->own->row[0]) return 0;
-    q->only = experiments_row(x, q->own->row);
-    if (q->only < 0 || !item_has(x, q->item, q->only))
-        return fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show", q->own->row,
-                    q->item < 0 ? "the table" : words[0], q->item < 0 ? "all" : words[0]);
-    return 0;
+  const Experiments *x = &q->x;
+  if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
+  if (n && strcmp(words[0], "all") &&
+      (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
+      return fail(e, 2, "there is no verb and no item '%s'. Try: ./paper help, or ./paper list",
+                  words[0]);
+  if (!q->own->row[0]) return 0;
+  q->only = experiments_row(x, q->own->row);
+  if (q->only < 0 || !item_has(x, q->item, q->only))
+      return fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show", q->own->row,
+                  q->item < 0 ? "the table" : words[0], q->item < 0 ? "all" : words[0]);
+  return 0;
 }
 
 static int command_do(const Command *q, Error *e) {
-    Error shown = {0};                                       /* what is there is shown anyway */
-    if (q->item >= 0 && is_elsewhere(&q->x, q->item)) return item_published(q, e);
-    if (q->own->commands) return runs_print(q, e);
-    if (q->own->verify) return run_verify(q, e);
-    if (!q->own->show) runs_train(q, e);
-    if (q->only < 0 && results_show(q, &shown)) fail(e, shown.status, "%s", shown.text);
-    return e->status;
+  Error shown = {0};                                       /* what is there is shown anyway */
+  if (q->item >= 0 && is_elsewhere(&q->x, q->item)) return item_published(q, e);
+  if (q->own->commands) return runs_print(q, e);
+  if (q->own->verify) return run_verify(q, e);
+  if (!q->own->show) runs_train(q, e);
+  if (q->only < 0 && results_show(q, &shown)) fail(e, shown.status, "%s", shown.text);
+  return e->status;
 }
 
 /* ./paper ITEM, ./paper all */
 static int verb_item(Settings *s, const char **words, int n, Error *e) {
-    Command q;
-    if (command_open(&q, s, e)) return e->status;
-    if (!command_words(&q, words, n, e)) command_do(&q, e);
-    experiments_free(&q.x);
-    return e->status;
+  Command q;
+  if (command_open(&q, s, e)) return e->status;
+  if (!command_words(&q, words, n, e)) command_do(&q, e);
+  experiments_free(&q.x);
+  return e->status;
 }
 
 static int verb_items(Settings *s, const char **words, int n, Error *e) {
-    Command q;
-    Results r;
-    Bytes out = {0};
-    (void)words; (void)n;
-    if (command_open(&q, s, e)) return e->status;
-    if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e)) items_text(&out, &r, e);
-    if (!e->status) fwrite(out.at, 1, out.size, stdout);
-    if (!e->status) printf("\n./sink list shows the paper's variants.\n");
-    results_free(&r);
-    bytes_free(&out);
-    experiments_free(&q.x);
-    return e->status;
+  Command q;
+  Results r;
+  Bytes out = {0};
+  (void)words; (void)n;
+  if (command_open(&q, s, e)) return e->status;
+  if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e)) items_text(&out, &r, e);
+  if (!e->status) fwrite(out.at, 1, out.size, stdout);
+  if (!e->status) printf("\n./sink list shows the paper's variants.\n");
+  results_free(&r);
+  bytes_free(&out);
+  experiments_free(&q.x);
+  return e->status;
 }
 
 /* The tables of data/results/README.md: every claim and item on the corpus. */
 static int verb_readme(Settings *s, const char **words, int n, Error *e) {
-    static const char path[] = RESULTS_FOLDER "/README.md";
-    Command q;
-    Results r;
-    Bytes out = {0}, text = {0}, page = {0};
-    (void)words; (void)n;
-    if (command_open(&q, s, e)) return e->status;
-    if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e) &&
-        !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
-        !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
-        !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
-    results_free(&r);
-    bytes_free(&out);
-    bytes_free(&text);
-    bytes_free(&page);
-    experiments_free(&q.x);
-    return e->status;
+  static const char path[] = RESULTS_FOLDER "/README.md";
+  Command q;
+  Results r;
+  Bytes out = {0}, text = {0}, page = {0};
+  (void)words; (void)n;
+  if (command_open(&q, s, e)) return e->status;
+  if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e) &&
+      !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
+      !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
+      !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
+  results_free(&r);
+  bytes_free(&out);
+  bytes_free(&text);
+  bytes_free(&page);
+  experiments_free(&q.x);
+  return e->status;
 }
 
 static int verb_report(Settings *s, const char **words, int n, Error *e) {
-    const char *path = s->out[0] ? s->out : "out/report.html";
-    Command q;
-    (void)words; (void)n;
-    if (command_open(&q, s, e)) return e->status;
-    if (!file_ready(path, e) && !paper_write(path, &q.x, q.own->results, q.corpus->name, e))
-        printf("The page: %s\n", path);
-    experiments_free(&q.x);
-    return e->status;
+  const char *path = s->out[0] ? s->out : "out/report.html";
+  Command q;
+  (void)words; (void)n;
+  if (command_open(&q, s, e)) return e->status;
+  if (!file_ready(path, e) && !paper_write(path, &q.x, q.own->results, q.corpus->name, e))
+      printf("The page: %s\n", path);
+  experiments_free(&q.x);
+  return e->status;
 }
 
 #define OWN(field) offsetof(Own, field)
 static const Option PAPER_OPTIONS[] = {
-    {"row", 'x', 's', OWN(row), "", 0, 64, "NAME", "one row of the item; with --seed one run"},
-    {"seed", 'x', 'i', OWN(only_seed), "-1", 0, 2147483647, "N",
-     "one seed; default: those that the table names. 0 is for tuning"},
-    {"seeds", 'x', 'i', OWN(seeds), "0", 1, SEEDS_MOST, "N", "seeds 1 .. N of every row"},
-    {"corpus", 'x', 's', OWN(corpus), "", 0, 64, "NAME",
-     "the text of the runs, by its name in " EXPERIMENTS_FILE "; default: the first"},
-    {"texts", 'x', 's', OWN(texts), "", 0, 0, "FOLDER",
-     "where the texts are that data/ does not have"},
-    {"models", 'x', 's', OWN(models), "models", 0, 0, "FOLDER",
-     "where published models are, NAME.model as ./hf makes them"},
-    {"results", 'x', 's', OWN(results), RESULTS_FOLDER, 0, 0, "FOLDER",
-     "where finished runs are kept"},
-    {"commands", 'x', 'b', OWN(commands), "0", 0, 1, "",
-     "print the commands of the runs that are missing, one a line"},
-    {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "",
-     "run one finished run again: its file must have the same bytes"},
-    {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
-    {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
+  {"row", 'x', 's', OWN(row), "", 0, 64, "NAME", "one row of the item; with --seed one run"},
+  {"seed", 'x', 'i', OWN(only_seed), "-1", 0, 2147483647, "N",
+   "one seed; default: those that the table names. 0 is for tuning"},
+  {"seeds", 'x', 'i', OWN(seeds), "0", 1, SEEDS_MOST, "N", "seeds 1 .. N of every row"},
+  {"corpus", 'x', 's', OWN(corpus), "", 0, 64, "NAME",
+   "the text of the runs, by its name in " EXPERIMENTS_FILE "; default: the first"},
+  {"texts", 'x', 's', OWN(texts), "", 0, 0, "FOLDER",
+   "where the texts are that data/ does not have"},
+  {"models", 'x', 's', OWN(models), "models", 0, 0, "FOLDER",
+   "where published models are, NAME.model as ./hf makes them"},
+  {"results", 'x', 's', OWN(results), RESULTS_FOLDER, 0, 0, "FOLDER",
+   "where finished runs are kept"},
+  {"commands", 'x', 'b', OWN(commands), "0", 0, 1, "",
+   "print the commands of the runs that are missing, one a line"},
+  {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "",
+   "run one finished run again: its file must have the same bytes"},
+  {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
+  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
 static const Verb PAPER_VERBS[] = {
-    {"ITEM", "or all", "xo", "a table or figure of the paper: run, judged, beside the paper's",
-     verb_item, true},
-    {"list", "", "x", "the items: how many runs are done and claims judged", verb_items, false},
-    {"report", "", "oux", "the page of the whole paper [out/report.html]", verb_report, false},
-    {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme, false},
-    {NULL, NULL, NULL, NULL, NULL, false}
+  {"ITEM", "or all", "xo", "a table or figure of the paper: run, judged, beside the paper's",
+   verb_item, true},
+  {"list", "", "x", "the items: how many runs are done and claims judged", verb_items, false},
+  {"report", "", "oux", "the page of the whole paper [out/report.html]", verb_report, false},
+  {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme, false},
+  {NULL, NULL, NULL, NULL, NULL, false}
 };
 
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
-    Own own;
-    const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
-                           .own = &own, .checks = MORE_CHECKS, .other = PAPER_VERBS,
-                           .page = report_write,
-                           .survey = survey, .heads = outcome_heads, .ablate = eval_ablate,
-                           .open = toys_open};
-    calm_threads(argv);
-    return sink_main(&paper, argc, argv);
+  Own own;
+  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
+                         .own = &own, .checks = MORE_CHECKS, .other = PAPER_VERBS,
+                         .page = report_write,
+                         .survey = survey, .heads = outcome_heads, .ablate = eval_ablate,
+                         .open = toys_open};
+  calm_threads(argv);
+  return sink_main(&paper, argc, argv);
 }
 #endif

@@ -15,51 +15,51 @@
 
 /* Did that fail? Then the test says of what, and why. */
 static bool failed(Test *t, const char *of, int status, const Error *e) {
-    fact(t, !status, "%s: %s", of, e->text);
-    return status;
+  fact(t, !status, "%s: %s", of, e->text);
+  return status;
 }
 
 /* Is there a program to run? Then SCRATCH is empty. */
 static bool begun(Test *t) {
-    if (no_binary(t)) return false;
-    scratch_open();
-    return true;
+  if (no_binary(t)) return false;
+  scratch_open();
+  return true;
 }
 
 /* It ends well, says where the result is and leaves stderr empty. */
 static bool hf_does(Test *t, const char *words) {
-    Ran r = sink(words);
-    bool good = r.status == 0 && r.err.size == 1 && strstr((const char *)r.out.at, "out=");
-    fact(t, good, "hf %s: exit status %d, %s", words, r.status, (const char *)r.err.at);
-    ran_free(&r);
-    return good;
+  Ran r = sink(words);
+  bool good = r.status == 0 && r.err.size == 1 && strstr((const char *)r.out.at, "out=");
+  fact(t, good, "hf %s: exit status %d, %s", words, r.status, (const char *)r.err.at);
+  ran_free(&r);
+  return good;
 }
 
 /* What `sink check` says of a model file; its last line, and how many lines were measured. */
 static int checked(Test *t, const char *path, char last[120], int *lines) {
-    Error e = {0}; char line[512];
-    FILE *page = tmpfile();
-    if (!page) exit(1);
-    int status = check_model(path, page, false, &e);
-    rewind(page);
-    *lines = 0;
-    last[0] = 0;
-    while (fgets(line, sizeof line, page)) {
-        line[strcspn(line, "\n")] = 0;
-        fact(t, strlen(line) <= 100, "%zu columns: %.60s", strlen(line), line);
-        if (strstr(line, "WRONG") && !strstr(line, " 0 WRONG")) note(t, "%s: %s", path, line);
-        if (line[0] == ' ') ++*lines;
-        else snprintf(last, 120, "%.119s", line);
-    }
-    fclose(page);
-    return status;
+  Error e = {0}; char line[512];
+  FILE *page = tmpfile();
+  if (!page) exit(1);
+  int status = check_model(path, page, false, &e);
+  rewind(page);
+  *lines = 0;
+  last[0] = 0;
+  while (fgets(line, sizeof line, page)) {
+    line[strcspn(line, "\n")] = 0;
+    fact(t, strlen(line) <= 100, "%zu columns: %.60s", strlen(line), line);
+    if (strstr(line, "WRONG") && !strstr(line, " 0 WRONG")) note(t, "%s: %s", path, line);
+    if (line[0] == ' ') ++*lines;
+    else snprintf(last, 120, "%.119s", line);
+  }
+  fclose(page);
+  return status;
 }
 
 /* A file as a string; NULL at when there is none. */
 static Bytes slurp(const char *path) {
-    Bytes b = {0}; Error e = {0};
-    if (!file_read(path, &b, &e)) bytes_add(&b, "", 1, &e);
-    return b;
+  Bytes b = {0}; Error e = {0};
+  if (!file_read(path, &b, &e)) bytes_add(&b, "", 1, &e);
+  return b;
 }
 
 #define DOWNLOAD SCRATCH "/from"
@@ -67,22 +67,22 @@ static Bytes slurp(const char *path) {
 
 /* In texts that are written a ` stands for a quotation mark. */
 static void unticked(char *at, size_t n) {
-    for (size_t i = 0; i < n; i++) if (at[i] == '`') at[i] = '"';
+  for (size_t i = 0; i < n; i++) if (at[i] == '`') at[i] = '"';
 }
 
 /* Writes b, and frees it. */
 static void bytes_file(Test *t, const char *path, Bytes *b) {
-    Error e = {0};
-    if (!file_ready(path, &e)) file_write(path, b->at, b->size, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(b);
+  Error e = {0};
+  if (!file_ready(path, &e)) file_write(path, b->at, b->size, &e);
+  fact(t, !e.status, "%s", e.text);
+  bytes_free(b);
 }
 
 static void text_file(Test *t, const char *path, const char *text) {
-    Bytes b = {0}; Error e = {0};
-    bytes_add(&b, text, strlen(text), &e);
-    unticked((char *)b.at, b.size);
-    bytes_file(t, path, &b);
+  Bytes b = {0}; Error e = {0};
+  bytes_add(&b, text, strlen(text), &e);
+  unticked((char *)b.at, b.size);
+  bytes_file(t, path, &b);
 }
 
 /* Tensors of small published models, in shapes by number: C 12, 2 heads, F 20, V 11, 16 positions,
@@ -91,36 +91,36 @@ static void text_file(Test *t, const char *path, const char *text) {
  * @ stands for every block, 1@ for block 1; a name goes on with .weight, with + there is a .bias
  * too, with ! it is whole; of three in one (t, h) the last letter is q, k or v. */
 static const char *const TENSORS_OF[] = {
-    "h.: wte 11,12 = wte; wpe 16,12 = wpe; @ln_1+ 12 = norm1 norm1.b; @attn.c_attn+ 12,36 t w b; "
-     "@attn.c_proj+ 12,12 = wo bo; @ln_2+ 12 = norm2 norm2.b; @mlp.c_fc+ 12,20 = w1 b1; "
-     "@mlp.c_proj+ 20,12 = w2 b2; ln_f+ 12 = normf normf.b;",
-    "gpt_neox.layers.: gpt_neox.embed_in 11,12 = wte; @input_layernorm+ 12 = norm1 norm1.b; "
-     "@post_attention_layernorm+ 12 = norm2 norm2.b; @attention.query_key_value+ 36,12 h w b; "
-     "@attention.dense+ 12,12 T wo bo; @mlp.dense_h_to_4h+ 20,12 T w1 b1; @mlp.dense_4h_to_h+ "
-     "12,20 T w2 b2; gpt_neox.final_layer_norm+ 12 = normf normf.b; embed_out 11,12 T wcls;",
-    "decoder.layers.: decoder.embed_tokens 11,8 = wte; decoder.embed_positions 18,12 2 wpe; "
-     "decoder.project_in 12,8 T win; decoder.project_out 8,12 T wout; @self_attn.q_proj+ 12,12 T "
-     "wq bq; @self_attn.k_proj+ 12,12 T wk bk; @self_attn.v_proj+ 12,12 T wv bv; "
-     "@self_attn.out_proj+ 12,12 T wo bo; @self_attn_layer_norm+ 12 = norm1 norm1.b; @fc1+ 20,12 T "
-     "w1 b1; @fc2+ 12,20 T w2 b2; @final_layer_norm+ 12 = norm2 norm2.b;",
-    "model.layers.: model.embed_tokens 11,12 = wte; 0@self_attn.q_proj 12,12 T wq; "
-     "0@self_attn.k_proj 6,12 T wk; 0@self_attn.v_proj 6,12 T wv; 0@self_attn.o_proj 12,12 T wo; "
-     "0@feed_forward.gate_proj 20,12 T w1; 0@feed_forward.up_proj 20,12 T w2; "
-     "0@feed_forward.down_proj 12,20 T w3; 1@mamba.in_proj 48,12 T m.in; 1@mamba.conv1d+ 24,1,3 T "
-     "m.conv m.conv.b; 1@mamba.x_proj 13,24 T m.x; 1@mamba.dt_proj+ 24,5 T m.dt m.dt.b; "
-     "1@mamba.A_log! 24,4 T m.alog; 1@mamba.D! 24 = m.skip; 1@mamba.out_proj 12,24 T m.out; "
-     "1@mamba.dt_layernorm 5 = m.rnorm; 1@mamba.b_layernorm 4 = m.bnorm; 1@mamba.c_layernorm 4 = "
-     "m.cnorm; 1@feed_forward.router 3,12 T router; 1@feed_forward.experts.0.gate_proj 20,12 T "
-     "e0.w1; 1@feed_forward.experts.0.up_proj 20,12 T e0.w2; 1@feed_forward.experts.0.down_proj "
-     "12,20 T e0.w3; 1@feed_forward.experts.1.gate_proj 20,12 T e1.w1; "
-     "1@feed_forward.experts.1.up_proj 20,12 T e1.w2; 1@feed_forward.experts.1.down_proj 12,20 T "
-     "e1.w3; 1@feed_forward.experts.2.gate_proj 20,12 T e2.w1; 1@feed_forward.experts.2.up_proj "
-     "20,12 T e2.w2; 1@feed_forward.experts.2.down_proj 12,20 T e2.w3; @input_layernorm 12 = "
-     "norm1; @pre_ff_layernorm 12 = norm2; model.final_layernorm 12 = normf; lm_head 11,12 T wcls;",
-    "model.layers.: model.embed_tokens 11,12 = wte; @input_layernorm 12 = norm1; @self_attn.q_proj "
-     "12,12 T wq; @self_attn.k_proj 6,12 T wk; @self_attn.v_proj 6,12 T wv; @self_attn.o_proj "
-     "12,12 T wo; @post_attention_layernorm 12 = norm2; @mlp.gate_proj 20,12 T w1; @mlp.up_proj "
-     "20,12 T w2; @mlp.down_proj 12,20 T w3; model.norm 12 = normf; lm_head 11,12 T wcls;"};
+  "h.: wte 11,12 = wte; wpe 16,12 = wpe; @ln_1+ 12 = norm1 norm1.b; @attn.c_attn+ 12,36 t w b; "
+   "@attn.c_proj+ 12,12 = wo bo; @ln_2+ 12 = norm2 norm2.b; @mlp.c_fc+ 12,20 = w1 b1; "
+   "@mlp.c_proj+ 20,12 = w2 b2; ln_f+ 12 = normf normf.b;",
+  "gpt_neox.layers.: gpt_neox.embed_in 11,12 = wte; @input_layernorm+ 12 = norm1 norm1.b; "
+   "@post_attention_layernorm+ 12 = norm2 norm2.b; @attention.query_key_value+ 36,12 h w b; "
+   "@attention.dense+ 12,12 T wo bo; @mlp.dense_h_to_4h+ 20,12 T w1 b1; @mlp.dense_4h_to_h+ "
+   "12,20 T w2 b2; gpt_neox.final_layer_norm+ 12 = normf normf.b; embed_out 11,12 T wcls;",
+  "decoder.layers.: decoder.embed_tokens 11,8 = wte; decoder.embed_positions 18,12 2 wpe; "
+   "decoder.project_in 12,8 T win; decoder.project_out 8,12 T wout; @self_attn.q_proj+ 12,12 T "
+   "wq bq; @self_attn.k_proj+ 12,12 T wk bk; @self_attn.v_proj+ 12,12 T wv bv; "
+   "@self_attn.out_proj+ 12,12 T wo bo; @self_attn_layer_norm+ 12 = norm1 norm1.b; @fc1+ 20,12 T "
+   "w1 b1; @fc2+ 12,20 T w2 b2; @final_layer_norm+ 12 = norm2 norm2.b;",
+  "model.layers.: model.embed_tokens 11,12 = wte; 0@self_attn.q_proj 12,12 T wq; "
+   "0@self_attn.k_proj 6,12 T wk; 0@self_attn.v_proj 6,12 T wv; 0@self_attn.o_proj 12,12 T wo; "
+   "0@feed_forward.gate_proj 20,12 T w1; 0@feed_forward.up_proj 20,12 T w2; "
+   "0@feed_forward.down_proj 12,20 T w3; 1@mamba.in_proj 48,12 T m.in; 1@mamba.conv1d+ 24,1,3 T "
+   "m.conv m.conv.b; 1@mamba.x_proj 13,24 T m.x; 1@mamba.dt_proj+ 24,5 T m.dt m.dt.b; "
+   "1@mamba.A_log! 24,4 T m.alog; 1@mamba.D! 24 = m.skip; 1@mamba.out_proj 12,24 T m.out; "
+   "1@mamba.dt_layernorm 5 = m.rnorm; 1@mamba.b_layernorm 4 = m.bnorm; 1@mamba.c_layernorm 4 = "
+   "m.cnorm; 1@feed_forward.router 3,12 T router; 1@feed_forward.experts.0.gate_proj 20,12 T "
+   "e0.w1; 1@feed_forward.experts.0.up_proj 20,12 T e0.w2; 1@feed_forward.experts.0.down_proj "
+   "12,20 T e0.w3; 1@feed_forward.experts.1.gate_proj 20,12 T e1.w1; "
+   "1@feed_forward.experts.1.up_proj 20,12 T e1.w2; 1@feed_forward.experts.1.down_proj 12,20 T "
+   "e1.w3; 1@feed_forward.experts.2.gate_proj 20,12 T e2.w1; 1@feed_forward.experts.2.up_proj "
+   "20,12 T e2.w2; 1@feed_forward.experts.2.down_proj 12,20 T e2.w3; @input_layernorm 12 = "
+   "norm1; @pre_ff_layernorm 12 = norm2; model.final_layernorm 12 = normf; lm_head 11,12 T wcls;",
+  "model.layers.: model.embed_tokens 11,12 = wte; @input_layernorm 12 = norm1; @self_attn.q_proj "
+   "12,12 T wq; @self_attn.k_proj 6,12 T wk; @self_attn.v_proj 6,12 T wv; @self_attn.o_proj "
+   "12,12 T wo; @post_attention_layernorm 12 = norm2; @mlp.gate_proj 20,12 T w1; @mlp.up_proj "
+   "20,12 T w2; @mlp.down_proj 12,20 T w3; model.norm 12 = normf; lm_head 11,12 T wcls;"};
 
 #define LLAMA_SHAPE "`hidden_size`: 12, `num_attention_heads`: 2, `num_key_value_heads`: 1, " \
                     "`num_hidden_layers`: 2, `intermediate_size`: 20, `max_position_embeddings`: " \
@@ -129,104 +129,104 @@ enum { FAMILIES_OF = 6 };
 static const char *const NAMES_OF[FAMILIES_OF] = {"gpt2", "gpt_neox", "opt", "jamba", "llama",
                                                   "mistral"};
 static const char *const CONFIGS_OF[FAMILIES_OF] = {
-    "{`model_type`: `gpt2`, `n_embd`: 12, `n_head`: 2, `n_layer`: 2, `n_inner`: 20, `n_positions`: "
-     "16, `vocab_size`: 11}",
-    "{`architectures`: [`GPTNeoXForCausalLM`], `hidden_size`: 12, `vocab_size`: 11, "
-     "`num_attention_heads`: 2, `num_hidden_layers`: 2, `intermediate_size`: 20.0, "
-     "`max_position_embeddings`: 1.6e1, `rotary_pct`: 0.4}",
-    "{`model_type`: `opt`, `hidden_size`: 12, `num_attention_heads`: 2, `ffn_dim`: 20, "
-     "`num_hidden_layers`: 2, `max_position_embeddings`: 16, `vocab_size`: 11, "
-     "`word_embed_proj_dim`: 8, `do_layer_norm_before`: false}",
-    "{`model_type`: `jamba`, " LLAMA_SHAPE ", `attn_layer_period`: 2, `attn_layer_offset`: 0, "
-     "`mamba_d_state`: 4, `mamba_d_conv`: 3, `mamba_dt_rank`: 5, `num_experts`: 3, "
-     "`expert_layer_period`: 2, `expert_layer_offset`: 1}",
-    "{`model_type`: `llama`, " LLAMA_SHAPE "}", "{`model_type`: `mistral`, " LLAMA_SHAPE "}"};
+  "{`model_type`: `gpt2`, `n_embd`: 12, `n_head`: 2, `n_layer`: 2, `n_inner`: 20, `n_positions`: "
+   "16, `vocab_size`: 11}",
+  "{`architectures`: [`GPTNeoXForCausalLM`], `hidden_size`: 12, `vocab_size`: 11, "
+   "`num_attention_heads`: 2, `num_hidden_layers`: 2, `intermediate_size`: 20.0, "
+   "`max_position_embeddings`: 1.6e1, `rotary_pct`: 0.4}",
+  "{`model_type`: `opt`, `hidden_size`: 12, `num_attention_heads`: 2, `ffn_dim`: 20, "
+   "`num_hidden_layers`: 2, `max_position_embeddings`: 16, `vocab_size`: 11, "
+   "`word_embed_proj_dim`: 8, `do_layer_norm_before`: false}",
+  "{`model_type`: `jamba`, " LLAMA_SHAPE ", `attn_layer_period`: 2, `attn_layer_offset`: 0, "
+   "`mamba_d_state`: 4, `mamba_d_conv`: 3, `mamba_dt_rank`: 5, `num_experts`: 3, "
+   "`expert_layer_period`: 2, `expert_layer_offset`: 1}",
+  "{`model_type`: `llama`, " LLAMA_SHAPE "}", "{`model_type`: `mistral`, " LLAMA_SHAPE "}"};
 
 /* Number i of a tensor of this name: sixteenths from -8 to 8, which every format holds. */
 static double published(const char *name, idx i) {
-    uint64_t h = hash_add(hash_add(hash_start(1), name, strlen(name)), &i, sizeof i);
-    return ((double)(hash_end(h) % 255) - 127) / 16;
+  uint64_t h = hash_add(hash_add(hash_start(1), name, strlen(name)), &i, sizeof i);
+  return ((double)(hash_end(h) % 255) - 127) / 16;
 }
 
 /* A family's number. */
 static int family_of(const char *name) {
-    int f = 0;
-    while (strcmp(NAMES_OF[f], name)) f++;
-    return f;
+  int f = 0;
+  while (strcmp(NAMES_OF[f], name)) f++;
+  return f;
 }
 
 /* The n-th tensor of a family; false when it has no more. */
 typedef struct Theirs { char name[128], ours[96], shape[16], how; } Theirs;
 static bool tensor_of(const char *family, int n, Theirs *x) {
-    const char *row = TENSORS_OF[family_of(family)], *at;
-    const int blocks = (int)strcspn(row, ":");
-    char name[96], here[2][32];
-    int used = 0, words;
-    for (at = row + blocks + 1; *at; at += used) {
-        words = sscanf(at, " %95s %15s %c %31[^ ;] %31[^;]", name, x->shape, &x->how, here[0],
-                       here[1]);
-        used = (int)strcspn(at, ";") + 1;
-        const char *of = strchr(name, '@');
-        const bool every = of == name, both = words == 5;
-        const int copies = (every ? 2 : 1) * (both ? 2 : 1);
-        if (n >= copies) { n -= copies; continue; }
-        const int bias = both ? n % 2 : 0, l = every ? n / (1 + both) : name[0] - '0';
-        if (of) snprintf(x->name, sizeof x->name, "%.*s%d.%s", blocks, row, l, of + 1);
-        else snprintf(x->name, sizeof x->name, "%s", name);
-        char *end = x->name + strlen(x->name) - (both || strchr(name, '!') ? 1 : 0);
-        strcpy(end, strchr(name, '!') ? "" : bias ? ".bias" : ".weight");
-        if (of) snprintf(x->ours, sizeof x->ours, "l%d.%s", l, here[bias]);
-        else snprintf(x->ours, sizeof x->ours, "%s", here[bias]);
-        if (bias) {                              /* a number for each output */
-            const char *last = strchr("Th", x->how) ? "" : strrchr(x->shape, ',');
-            if (last && *last) memmove(x->shape, last + 1, strlen(last));
-            x->shape[strcspn(x->shape, ",")] = 0;
-            if (x->how == 'T') x->how = '=';
-        }
-        return true;
+  const char *row = TENSORS_OF[family_of(family)], *at;
+  const int blocks = (int)strcspn(row, ":");
+  char name[96], here[2][32];
+  int used = 0, words;
+  for (at = row + blocks + 1; *at; at += used) {
+    words = sscanf(at, " %95s %15s %c %31[^ ;] %31[^;]", name, x->shape, &x->how, here[0],
+                   here[1]);
+    used = (int)strcspn(at, ";") + 1;
+    const char *of = strchr(name, '@');
+    const bool every = of == name, both = words == 5;
+    const int copies = (every ? 2 : 1) * (both ? 2 : 1);
+    if (n >= copies) { n -= copies; continue; }
+    const int bias = both ? n % 2 : 0, l = every ? n / (1 + both) : name[0] - '0';
+    if (of) snprintf(x->name, sizeof x->name, "%.*s%d.%s", blocks, row, l, of + 1);
+    else snprintf(x->name, sizeof x->name, "%s", name);
+    char *end = x->name + strlen(x->name) - (both || strchr(name, '!') ? 1 : 0);
+    strcpy(end, strchr(name, '!') ? "" : bias ? ".bias" : ".weight");
+    if (of) snprintf(x->ours, sizeof x->ours, "l%d.%s", l, here[bias]);
+    else snprintf(x->ours, sizeof x->ours, "%s", here[bias]);
+    if (bias) {                              /* a number for each output */
+      const char *last = strchr("Th", x->how) ? "" : strrchr(x->shape, ',');
+      if (last && *last) memmove(x->shape, last + 1, strlen(last));
+      x->shape[strcspn(x->shape, ",")] = 0;
+      if (x->how == 'T') x->how = '=';
     }
-    return false;
+    return true;
+  }
+  return false;
 }
 
 static idx shape_product(const char *shape) {
-    idx n = 1;
-    for (const char *at = shape; at; at = strchr(at, ','), at += at ? 1 : 0) n *= atol(at);
-    return n;
+  idx n = 1;
+  for (const char *at = shape; at; at = strchr(at, ','), at += at ? 1 : 0) n *= atol(at);
+  return n;
 }
 
 /* Appends x as F32 (so I32), F16 or BF16, and of F64 as many bytes. */
 static void number_as(Bytes *b, const char *dtype, double x, Error *e) {
-    const uint32_t bits = bits_of((float)x);
-    if (!strcmp(dtype, "F32") || !strcmp(dtype, "I32")) bytes_number(b, bits, 4, e);
-    else if (!strcmp(dtype, "BF16")) bytes_number(b, bits >> 16, 2, e);
-    else if (!strcmp(dtype, "F16")) {
-        /* exponents from -4 to 2: no subnormals */
-        uint32_t half = (bits >> 16 & 0x8000) | ((bits >> 23 & 0xFF) - 112) << 10 |
-                        (bits >> 13 & 0x3FF);
-        bytes_number(b, x == 0 ? 0 : half, 2, e);
-    } else bytes_number(b, 0, 8, e);
+  const uint32_t bits = bits_of((float)x);
+  if (!strcmp(dtype, "F32") || !strcmp(dtype, "I32")) bytes_number(b, bits, 4, e);
+  else if (!strcmp(dtype, "BF16")) bytes_number(b, bits >> 16, 2, e);
+  else if (!strcmp(dtype, "F16")) {
+    /* exponents from -4 to 2: no subnormals */
+    uint32_t half = (bits >> 16 & 0x8000) | ((bits >> 23 & 0xFF) - 112) << 10 |
+                    (bits >> 13 & 0x3FF);
+    bytes_number(b, x == 0 ? 0 : half, 2, e);
+  } else bytes_number(b, 0, 8, e);
 }
 
 /* The tensors of a family from number `from` on, every step-th, as a file. */
 static void published_write(Test *t, const char *path, const char *family, const char *dtype,
                             int from, int step, const char *without, const char *more) {
-    Bytes head = {0}, data = {0}, all = {0}; Error e = {0}; Theirs x;
-    bytes_print(&head, &e, "{\"__metadata__\": {\"format\": \"pt\"}%s", more);
-    for (int n = 0; tensor_of(family, n, &x); n++) {
-        if (n % step != from || (without && !strcmp(without, x.name))) continue;
-        size_t begin = data.size;
-        for (idx k = 0; k < shape_product(x.shape); k++)
-            number_as(&data, dtype, published(x.name, k), &e);
-        bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
-                    "\"data_offsets\": [%zu, %zu]}", x.name, dtype, x.shape, begin, data.size);
-    }
-    bytes_add(&head, "}", 1, &e);
-    unticked((char *)head.at, head.size);
-    bytes_number(&all, head.size, 8, &e);
-    bytes_add(&all, head.at, head.size, &e);
-    bytes_add(&all, data.at, data.size, &e);
-    bytes_file(t, path, &all);
-    bytes_free(&head); bytes_free(&data);
+  Bytes head = {0}, data = {0}, all = {0}; Error e = {0}; Theirs x;
+  bytes_print(&head, &e, "{\"__metadata__\": {\"format\": \"pt\"}%s", more);
+  for (int n = 0; tensor_of(family, n, &x); n++) {
+    if (n % step != from || (without && !strcmp(without, x.name))) continue;
+    size_t begin = data.size;
+    for (idx k = 0; k < shape_product(x.shape); k++)
+        number_as(&data, dtype, published(x.name, k), &e);
+    bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
+                "\"data_offsets\": [%zu, %zu]}", x.name, dtype, x.shape, begin, data.size);
+  }
+  bytes_add(&head, "}", 1, &e);
+  unticked((char *)head.at, head.size);
+  bytes_number(&all, head.size, 8, &e);
+  bytes_add(&all, head.at, head.size, &e);
+  bytes_add(&all, data.at, data.size, &e);
+  bytes_file(t, path, &all);
+  bytes_free(&head); bytes_free(&data);
 }
 
 #define TINY "data/golden/hf_tiny.txt"
@@ -236,98 +236,98 @@ static void published_write(Test *t, const char *path, const char *family, const
 /* Errors relative to 1 + the largest of their line, the weights' as they are. */
 enum { TINY_HIDDEN, TINY_ATTN, TINY_LOGITS, TINY_KINDS };
 static double tiny_bound(int kind) {
-    static const double FLOAT[] = {2e-5, 1e-5, 5e-5};
-    return REAL_EPS < 1e-10 ? 1e-9 : FLOAT[kind];            /* 10 digits leave 5e-10 */
+  static const double FLOAT[] = {2e-5, 1e-5, 5e-5};
+  return REAL_EPS < 1e-10 ? 1e-9 : FLOAT[kind];            /* 10 digits leave 5e-10 */
 }
 
 static bool ends(const char *name, const char *with) {
-    size_t n = strlen(name), w = strlen(with);
-    return n >= w && !strcmp(name + n - w, with);
+  size_t n = strlen(name), w = strlen(with);
+  return n >= w && !strcmp(name + n - w, with);
 }
 
 /* <way, x> of each of the rows x [T,n]. */
 static void tiny_way(double *y, const real *x, int T, int n, uint64_t k, const char *of) {
-    char name[40];
-    snprintf(name, sizeof name, "way.%s", of);
-    for (int t = 0; t < T; t++) {
-        Rng r = {hash64(k, name, strlen(name))};
-        y[t] = 0;
-        for (int i = 0; i < n; i++) y[t] += (2 * rng_uniform(&r) - 1) * (double)x[(idx)t * n + i];
-    }
+  char name[40];
+  snprintf(name, sizeof name, "way.%s", of);
+  for (int t = 0; t < T; t++) {
+    Rng r = {hash64(k, name, strlen(name))};
+    y[t] = 0;
+    for (int i = 0; i < n; i++) y[t] += (2 * rng_uniform(&r) - 1) * (double)x[(idx)t * n + i];
+  }
 }
 
 /* Mean cross-entropy of ids 2 .. T by logits [T,V]. */
 static double tiny_loss(const real *logits, const int *ids, int T, int V) {
-    double loss = 0;
-    for (int t = 0; t + 1 < T; t++) {
-        double sum = 0;
-        for (int i = 0; i < V; i++) sum += exp((double)logits[(idx)t * V + i]);
-        loss += (log(sum) - (double)logits[(idx)t * V + ids[t + 1]]) / (T - 1);
-    }
-    return loss;
+  double loss = 0;
+  for (int t = 0; t + 1 < T; t++) {
+    double sum = 0;
+    for (int i = 0; i < V; i++) sum += exp((double)logits[(idx)t * V + i]);
+    loss += (log(sum) - (double)logits[(idx)t * V + ids[t + 1]]) / (T - 1);
+  }
+  return loss;
 }
 
 /* One line of a run whose forward has gone through a, and so to logits [T,V]; false where there is
  * none. most: the largest error of every kind. */
 static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, int T,
                       const real *logits, uint64_t k, double *most) {
-    enum { HIDDEN, WAY, ATTN, ALPHA, KEY, VALUE, LOGIT_ROW, LOGITWAY, LOSS, WORDS };
-    static const char *const KIND_OF_LINE[] = {"hidden", "way", "attn", "alpha", "key",
-                                               "value", "logits", "logitway", "loss"};
-    const Config *c = &m->c;
-    char what[16], of[12]; double theirs[160], ours[160], size = 0;
-    const real *row = NULL; int l = -1, h = -1, used = 0, n = T, w = 0;
-    if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
-        return false;
-    while (w < WORDS && strcmp(KIND_OF_LINE[w], what)) w++;
-    bool stream = w == HIDDEN || w == WAY, logit = w >= LOGIT_ROW, map = w == ATTN || w == ALPHA;
-    if (w == WORDS || l < 0 || l >= c->layers + stream || h < 0 || h >= c->heads) {
-        fail(&g->e, 1, TINY ":%d: no %s %d %d in this model", g->line, what, l, h);
-        return false;
-    }
-    snprintf(of, sizeof of, "%d", l);
-    const LayerActs *la = &a->layer[l < c->layers ? l : 0];
-    const real *x = logit ? logits : l < c->layers ? la->x : a->h;
-    int wide = logit ? c->vocab : c->dim;
-    switch (w) {
-    case LOGIT_ROW: case HIDDEN: row = x + (idx)(T - 1) * wide; n = wide; break;
-    case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
-    case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
-    case ATTN:                row = a->probe[l].weight + ((idx)h * T + T - 1) * T; break;
-    case ALPHA: sink_alpha(c, T, METRIC_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
-    case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
-    default:
-        n = c->head_dim;
-        row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
-    }
-    g->at += used;
-    if (!golden_numbers(g, n, theirs)) return false;
-    int kind = logit ? TINY_LOGITS : map ? TINY_ATTN : TINY_HIDDEN;
-    for (int i = 0; i < n && !map; i++) size = fmax(size, fabs(theirs[i]));
-    for (int i = 0; i < n; i++) {
-        double mine = row ? (double)row[i] : ours[i], error = fabs(mine - theirs[i]) / (1 + size);
-        golden_meet(g, mine, theirs[i], tiny_bound(kind) * (1 + size), what);
-        if (!(error <= most[kind])) most[kind] = error;
-    }
-    return true;
+  enum { HIDDEN, WAY, ATTN, ALPHA, KEY, VALUE, LOGIT_ROW, LOGITWAY, LOSS, WORDS };
+  static const char *const KIND_OF_LINE[] = {"hidden", "way", "attn", "alpha", "key",
+                                             "value", "logits", "logitway", "loss"};
+  const Config *c = &m->c;
+  char what[16], of[12]; double theirs[160], ours[160], size = 0;
+  const real *row = NULL; int l = -1, h = -1, used = 0, n = T, w = 0;
+  if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
+      return false;
+  while (w < WORDS && strcmp(KIND_OF_LINE[w], what)) w++;
+  bool stream = w == HIDDEN || w == WAY, logit = w >= LOGIT_ROW, map = w == ATTN || w == ALPHA;
+  if (w == WORDS || l < 0 || l >= c->layers + stream || h < 0 || h >= c->heads) {
+    fail(&g->e, 1, TINY ":%d: no %s %d %d in this model", g->line, what, l, h);
+    return false;
+  }
+  snprintf(of, sizeof of, "%d", l);
+  const LayerActs *la = &a->layer[l < c->layers ? l : 0];
+  const real *x = logit ? logits : l < c->layers ? la->x : a->h;
+  int wide = logit ? c->vocab : c->dim;
+  switch (w) {
+  case LOGIT_ROW: case HIDDEN: row = x + (idx)(T - 1) * wide; n = wide; break;
+  case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
+  case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
+  case ATTN:                row = a->probe[l].weight + ((idx)h * T + T - 1) * T; break;
+  case ALPHA: sink_alpha(c, T, METRIC_REAL, a->probe[l].metric + (idx)h * T * T, ours); break;
+  case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
+  default:
+    n = c->head_dim;
+    row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
+  }
+  g->at += used;
+  if (!golden_numbers(g, n, theirs)) return false;
+  int kind = logit ? TINY_LOGITS : map ? TINY_ATTN : TINY_HIDDEN;
+  for (int i = 0; i < n && !map; i++) size = fmax(size, fabs(theirs[i]));
+  for (int i = 0; i < n; i++) {
+    double mine = row ? (double)row[i] : ours[i], error = fabs(mine - theirs[i]) / (1 + size);
+    golden_meet(g, mine, theirs[i], tiny_bound(kind) * (1 + size), what);
+    if (!(error <= most[kind])) most[kind] = error;
+  }
+  return true;
 }
 
 #define X_TOK SCRATCH "/x.tok"
 
 /* A vocabulary of GPT-2's alphabet: the 256 bytes, then `more`, as the pairs of a JSON object. */
 static void letters_json(Bytes *b, const char *more, Error *e) {
-    int spare = 256;
-    bytes_print(b, e, "{");
-    for (int c = 0; c < 256; c++) {
-        const bool own = (c > 32 && c < 127) || (c > 160 && c != 173);
-        bytes_print(b, e, "\"\\u%04x\": %d, ", own ? c : spare++, c);
-    }
-    bytes_print(b, e, "%s}", more);
+  int spare = 256;
+  bytes_print(b, e, "{");
+  for (int c = 0; c < 256; c++) {
+    const bool own = (c > 32 && c < 127) || (c > 160 && c != 173);
+    bytes_print(b, e, "\"\\u%04x\": %d, ", own ? c : spare++, c);
+  }
+  bytes_print(b, e, "%s}", more);
 }
 
 /* What a row may change in a tokenizer.json; NULL for what stands in JSON_PLAIN. */
 typedef struct Parts {
-    const char *normalizer, *cuts, *added, *post, *model, *vocab, *merges;
+  const char *normalizer, *cuts, *added, *post, *model, *vocab, *merges;
 } Parts;
 
 #define ADDED(id, content, more) "{`id`: " id ", `content`: `" content "`, " more "}"
@@ -345,35 +345,35 @@ typedef struct Parts {
 #define SIGN "\\u2581"
 
 static const Parts JSON_PLAIN = {
-    "null", BYTE_LEVEL(""), "[" ADDED("258", "<|endoftext|>", RAW) "]", "null", "",
-    "`he`: 256, `\\u0120he`: 257", "[`h e`, `\\u0120 he`]"};
+  "null", BYTE_LEVEL(""), "[" ADDED("258", "<|endoftext|>", RAW) "]", "null", "",
+  "`he`: 256, `\\u0120he`: 257", "[`h e`, `\\u0120 he`]"};
 
 /* Writes path: a tokenizer.json of bytes, or of characters where vocab begins a whole object. */
 static void parts_write(Test *t, const char *path, const Parts *p) {
-    const Parts *d = &JSON_PLAIN;
-    Bytes b = {0}; Error e = {0};
-    bytes_print(&b, &e, "{\"version\": \"1.0\", \"added_tokens\": %s,\n\"normalizer\": %s,\n",
-                p->added ? p->added : d->added, p->normalizer ? p->normalizer : d->normalizer);
-    bytes_print(&b, &e, "\"pre_tokenizer\": %s,\n\"post_processor\": %s,\n", p->cuts ? p->cuts
-                : d->cuts, p->post ? p->post : d->post);
-    bytes_print(&b, &e, "\"model\": {%s \"vocab\": ", p->model ? p->model : d->model);
-    if (p->vocab && p->vocab[0] == '{') bytes_add(&b, p->vocab, strlen(p->vocab), &e);
-    else letters_json(&b, p->vocab ? p->vocab : d->vocab, &e);
-    bytes_print(&b, &e, ", \"merges\": %s}}\n", p->merges ? p->merges : d->merges);
-    unticked((char *)b.at, b.size);
-    bytes_file(t, path, &b);
+  const Parts *d = &JSON_PLAIN;
+  Bytes b = {0}; Error e = {0};
+  bytes_print(&b, &e, "{\"version\": \"1.0\", \"added_tokens\": %s,\n\"normalizer\": %s,\n",
+              p->added ? p->added : d->added, p->normalizer ? p->normalizer : d->normalizer);
+  bytes_print(&b, &e, "\"pre_tokenizer\": %s,\n\"post_processor\": %s,\n", p->cuts ? p->cuts
+              : d->cuts, p->post ? p->post : d->post);
+  bytes_print(&b, &e, "\"model\": {%s \"vocab\": ", p->model ? p->model : d->model);
+  if (p->vocab && p->vocab[0] == '{') bytes_add(&b, p->vocab, strlen(p->vocab), &e);
+  else letters_json(&b, p->vocab ? p->vocab : d->vocab, &e);
+  bytes_print(&b, &e, ", \"merges\": %s}}\n", p->merges ? p->merges : d->merges);
+  unticked((char *)b.at, b.size);
+  bytes_file(t, path, &b);
 }
 
 /* ./hf makes X_TOK of `from`, which is opened. */
 static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
-    char words[300]; Error e = {0};
-    snprintf(words, sizeof words, "tokenizer %s --out " X_TOK, from);
-    *k = (Tokenizer){0};
-    *c = (Encoder){0};
-    if (!hf_does(t, words)) return false;
-    const bool good = !tokenizer_load(X_TOK, k, &e) && !encoder_make(c, k, &e);
-    fact(t, good, "%s: %s", from, e.text);
-    return good;
+  char words[300]; Error e = {0};
+  snprintf(words, sizeof words, "tokenizer %s --out " X_TOK, from);
+  *k = (Tokenizer){0};
+  *c = (Encoder){0};
+  if (!hf_does(t, words)) return false;
+  const bool good = !tokenizer_load(X_TOK, k, &e) && !encoder_make(c, k, &e);
+  fact(t, good, "%s: %s", from, e.text);
+  return good;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -382,285 +382,285 @@ static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
 
 /* The checkpoint SCRATCH/m.ckpt of a model that learnt nothing, with these flags after BASE. */
 static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
-    Trainer r = {0}; Error e = {0}; char all[1024];
-    snprintf(all, sizeof all, "%s%s", BASE, flags);
-    settings_default(&r.s);
-    settings_flags(&r.s, all, "mtd", &e);
-    r.tokenizer_hash = tokenizer_hash;
-    if (!e.status && !config_resolve(&r.s.model, &e) &&
-        !model_create(&r.m, &r.s.model, false, &e)) {
-        model_init(&r.m, INIT_TORCH, 3);
-        checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
-    }
-    r.tokenizer_hash = 0;
-    trainer_free(&r);
-    fact(t, !e.status, "%s: %s", flags, e.text);
-    return !e.status;
+  Trainer r = {0}; Error e = {0}; char all[1024];
+  snprintf(all, sizeof all, "%s%s", BASE, flags);
+  settings_default(&r.s);
+  settings_flags(&r.s, all, "mtd", &e);
+  r.tokenizer_hash = tokenizer_hash;
+  if (!e.status && !config_resolve(&r.s.model, &e) &&
+      !model_create(&r.m, &r.s.model, false, &e)) {
+    model_init(&r.m, INIT_TORCH, 3);
+    checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+  }
+  r.tokenizer_hash = 0;
+  trainer_free(&r);
+  fact(t, !e.status, "%s: %s", flags, e.text);
+  return !e.status;
 }
 
 /* A model that is exported and imported again (whose names and places hf__families and
  * imported__against_library know for themselves) has the flags that it had. Where it pairs dims as
  * transformers does it has the same numbers, else the same logits. */
 static void hf__returns(Test *t) {
-    static const char *const FLAGS[] = {
-        "", "--heads 4 --kv-heads 2 --head-dim 6 --tied",
-        "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
-        ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base 100 "
-         "--rope-original 64 --rope-factor 4"),
-        "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
-        "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
-        "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3",
-        "--linear-bias --bias-in attention"};
-    enum { B = 2, T = 9, ROOM = B * T * 11 };
-    if (!begun(t)) return;
-    EACH(i, FLAGS) {
-        Lab lab; Trainer back; Error e = {0}; real ours[ROOM], theirs[ROOM];
-        if (!lab_open(&lab, t, B, T, FLAGS[i])) return;
-        for (idx k = 0; k < lab.m.count; k++) lab.m.params[k] = (real)(float)lab.m.params[k];
-        Trainer r = {.m = lab.m};
-        settings_default(&r.s);
-        r.s.model = lab.m.c;
-        checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
-        if (!hf_does(t, "export " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
-            || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", &back, false, &e)
-                      || acts_create(&back.a, &back.m, B, T, ACTS_ONE, &e), &e)) return;
-        const bool half = lab.m.c.rope_pairing == PAIR_HALF;
-        r.s.model.rope_pairing = PAIR_HALF;
-        for (const Option *o = OPTIONS; o->flag; o++) {
-            char was[128], is[128];
-            if (o->group != 'm') continue;
-            option_text(o, &r.s, was, sizeof was);
-            option_text(o, &back.s, is, sizeof is);
-            fact(t, !strcmp(was, is), "--%s %s came back as %s", o->flag, was, is);
-        }
-        lab_forward(&lab);
-        model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
-        model_forward(&back.m, &back.a, lab.ids, B, T);
-        model_logits(&back.m, &back.a, back.a.nf, B * T, theirs);
-        within(t, distance(ROOM, ours, theirs), 0, 100 * REAL_EPS, "logits of %.80s", FLAGS[i]);
-        const bool same = lab.m.count == back.m.count
-                       && same_numbers(lab.m.count, lab.m.params, back.m.params);
-        fact(t, same == half, "%s: the parameters %s", FLAGS[i], same ? "kept their order"
-                                                                      : "differ");
-        Bytes file = slurp(DOWNLOAD "/model.safetensors");
-        fact(t, file.at && number_at(file.at, 8) % 8 == 0, "the numbers are not aligned");
-        bytes_free(&file); trainer_free(&back); lab_close(&lab);
+  static const char *const FLAGS[] = {
+    "", "--heads 4 --kv-heads 2 --head-dim 6 --tied",
+    "--rope-pairing interleaved --heads 4 --kv-heads 1 --head-dim 8 --linear-bias --act geglu",
+    ("--rope-pairing interleaved --kv-heads 1 --act reglu --rope-scaling llama3 --rope-base 100 "
+     "--rope-original 64 --rope-factor 4"),
+    "--kv-heads 1 --head-dim 6 --linear-bias --act geglu --rope-base 77.5 --norm-eps 1e-3",
+    "--tied --rope-scaling llama3 --rope-original 64 --rope-factor 4 --rope-low 1.5",
+    "--linear-bias --bias-in ffn --act reglu --rope-scaling linear --rope-factor 3",
+    "--linear-bias --bias-in attention"};
+  enum { B = 2, T = 9, ROOM = B * T * 11 };
+  if (!begun(t)) return;
+  EACH(i, FLAGS) {
+    Lab lab; Trainer back; Error e = {0}; real ours[ROOM], theirs[ROOM];
+    if (!lab_open(&lab, t, B, T, FLAGS[i])) return;
+    for (idx k = 0; k < lab.m.count; k++) lab.m.params[k] = (real)(float)lab.m.params[k];
+    Trainer r = {.m = lab.m};
+    settings_default(&r.s);
+    r.s.model = lab.m.c;
+    checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    if (!hf_does(t, "export " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
+        || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", &back, false, &e)
+                  || acts_create(&back.a, &back.m, B, T, ACTS_ONE, &e), &e)) return;
+    const bool half = lab.m.c.rope_pairing == PAIR_HALF;
+    r.s.model.rope_pairing = PAIR_HALF;
+    for (const Option *o = OPTIONS; o->flag; o++) {
+      char was[128], is[128];
+      if (o->group != 'm') continue;
+      option_text(o, &r.s, was, sizeof was);
+      option_text(o, &back.s, is, sizeof is);
+      fact(t, !strcmp(was, is), "--%s %s came back as %s", o->flag, was, is);
     }
-    scratch_close();
+    lab_forward(&lab);
+    model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
+    model_forward(&back.m, &back.a, lab.ids, B, T);
+    model_logits(&back.m, &back.a, back.a.nf, B * T, theirs);
+    within(t, distance(ROOM, ours, theirs), 0, 100 * REAL_EPS, "logits of %.80s", FLAGS[i]);
+    const bool same = lab.m.count == back.m.count
+                   && same_numbers(lab.m.count, lab.m.params, back.m.params);
+    fact(t, same == half, "%s: the parameters %s", FLAGS[i], same ? "kept their order"
+                                                                  : "differ");
+    Bytes file = slurp(DOWNLOAD "/model.safetensors");
+    fact(t, file.at && number_at(file.at, 8) % 8 == 0, "the numbers are not aligned");
+    bytes_free(&file); trainer_free(&back); lab_close(&lab);
+  }
+  scratch_close();
 }
 
 /* Every flag that llama has reaches the key of that meaning: flags; keys and values, | between. */
 static void hf__config(Test *t) {
-    static const char *const ROWS[][2] = {
-        {"", "`hidden_size`: 12,|`intermediate_size`: 7,|`num_hidden_layers`: "
-         "2,|`num_attention_heads`: 2,|`num_key_value_heads`: 2,|`head_dim`: 6,|`vocab_size`: "
-         "11,|`max_position_embeddings`: 80,|`hidden_act`: `silu`|`rms_norm_eps`: "
-         "1e-05,|`rope_theta`: 10000.0,|`rope_scaling`: null|`attention_bias`: false|`mlp_bias`: "
-         "false|`tie_word_embeddings`: false|`bos_token_id`: null|`eos_token_id`: "
-         "null|`model_type`: `llama`|`architectures`: [`LlamaForCausalLM`]"},
-        {"--kv-heads 1", "`num_key_value_heads`: 1,"}, {"--head-dim 10", "`head_dim`: 10,"},
-        {"--act geglu", "`hidden_act`: `gelu`"}, {"--act reglu", "`hidden_act`: `relu`"},
-        {"--norm-eps 1", "`rms_norm_eps`: 1.0,"}, {"--rope-base 512.5", "`rope_theta`: 512.5,"},
-        {"--rope-scaling linear --rope-factor 3", "`rope_scaling`: {`rope_type`: `linear`, "
-         "`factor`: 3.0}"},
-        {"--rope-scaling llama3 --rope-factor 4 --rope-low 1.5 --rope-high 5 --rope-original 64",
-         "{`rope_type`: `llama3`, `factor`: 4.0, `low_freq_factor`: 1.5, `high_freq_factor`: 5.0, "
-         "`original_max_position_embeddings`: 64}"},
-        {"--linear-bias", "`attention_bias`: true|`mlp_bias`: true"},
-        {"--linear-bias --bias-in ffn", "`attention_bias`: false|`mlp_bias`: true"},
-        {"--linear-bias --bias-in attention", "`attention_bias`: true|`mlp_bias`: false"},
-        {"--tied", "`tie_word_embeddings`: true"}};
-    char key[160];
-    if (!begun(t)) return;
-    EACH(i, ROWS) {
-        if (!model_file(t, ROWS[i][0], 0)
-            || !hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama")) return;
-        Bytes text = slurp(SCRATCH "/llama/config.json");
-        for (const char *at = ROWS[i][1]; *at; at += *at == '|') {
-            snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "|"), at);
-            unticked(key, strlen(key));
-            fact(t, text.at && strstr((const char *)text.at, key), "%s: no %s in %s", ROWS[i][0],
-                 key, text.at ? (const char *)text.at : "");
-            at += strcspn(at, "|");
-        }
-        bytes_free(&text);
+  static const char *const ROWS[][2] = {
+    {"", "`hidden_size`: 12,|`intermediate_size`: 7,|`num_hidden_layers`: "
+     "2,|`num_attention_heads`: 2,|`num_key_value_heads`: 2,|`head_dim`: 6,|`vocab_size`: "
+     "11,|`max_position_embeddings`: 80,|`hidden_act`: `silu`|`rms_norm_eps`: "
+     "1e-05,|`rope_theta`: 10000.0,|`rope_scaling`: null|`attention_bias`: false|`mlp_bias`: "
+     "false|`tie_word_embeddings`: false|`bos_token_id`: null|`eos_token_id`: "
+     "null|`model_type`: `llama`|`architectures`: [`LlamaForCausalLM`]"},
+    {"--kv-heads 1", "`num_key_value_heads`: 1,"}, {"--head-dim 10", "`head_dim`: 10,"},
+    {"--act geglu", "`hidden_act`: `gelu`"}, {"--act reglu", "`hidden_act`: `relu`"},
+    {"--norm-eps 1", "`rms_norm_eps`: 1.0,"}, {"--rope-base 512.5", "`rope_theta`: 512.5,"},
+    {"--rope-scaling linear --rope-factor 3", "`rope_scaling`: {`rope_type`: `linear`, "
+     "`factor`: 3.0}"},
+    {"--rope-scaling llama3 --rope-factor 4 --rope-low 1.5 --rope-high 5 --rope-original 64",
+     "{`rope_type`: `llama3`, `factor`: 4.0, `low_freq_factor`: 1.5, `high_freq_factor`: 5.0, "
+     "`original_max_position_embeddings`: 64}"},
+    {"--linear-bias", "`attention_bias`: true|`mlp_bias`: true"},
+    {"--linear-bias --bias-in ffn", "`attention_bias`: false|`mlp_bias`: true"},
+    {"--linear-bias --bias-in attention", "`attention_bias`: true|`mlp_bias`: false"},
+    {"--tied", "`tie_word_embeddings`: true"}};
+  char key[160];
+  if (!begun(t)) return;
+  EACH(i, ROWS) {
+    if (!model_file(t, ROWS[i][0], 0)
+        || !hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama")) return;
+    Bytes text = slurp(SCRATCH "/llama/config.json");
+    for (const char *at = ROWS[i][1]; *at; at += *at == '|') {
+      snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "|"), at);
+      unticked(key, strlen(key));
+      fact(t, text.at && strstr((const char *)text.at, key), "%s: no %s in %s", ROWS[i][0],
+           key, text.at ? (const char *)text.at : "");
+      at += strcspn(at, "|");
     }
-    scratch_close();
+    bytes_free(&text);
+  }
+  scratch_close();
 }
 
 /* A token as tokenizer.json spells it, the letters counted out: a byte that Latin-1 prints is
  * itself, every other the next from U+0100 on. */
 static void oracle_spell(const Tokenizer *t, int id, char *out) {
-    size_t n;
-    const unsigned char *bytes = tokenizer_token(t, id, &n);
-    for (size_t i = 0; i < n; i++) {
-        int letter = bytes[i], next = 0x100;
-        for (int b = 0; b <= bytes[i]; b++) {
-            bool prints = (b >= '!' && b <= '~') || (b >= 0xA1 && b != 0xAD);
-            if (b == bytes[i] && !prints) letter = next;
-            next += !prints;
-        }
-        if (letter == '"' || letter == '\\') *out++ = '\\';
-        if (letter < 0x80) *out++ = (char)letter;
-        else {
-            *out++ = (char)(0xC0 + letter / 64);
-            *out++ = (char)(0x80 + letter % 64);
-        }
+  size_t n;
+  const unsigned char *bytes = tokenizer_token(t, id, &n);
+  for (size_t i = 0; i < n; i++) {
+    int letter = bytes[i], next = 0x100;
+    for (int b = 0; b <= bytes[i]; b++) {
+      bool prints = (b >= '!' && b <= '~') || (b >= 0xA1 && b != 0xAD);
+      if (b == bytes[i] && !prints) letter = next;
+      next += !prints;
     }
-    *out = 0;
+    if (letter == '"' || letter == '\\') *out++ = '\\';
+    if (letter < 0x80) *out++ = (char)letter;
+    else {
+      *out++ = (char)(0xC0 + letter / 64);
+      *out++ = (char)(0x80 + letter % 64);
+    }
+  }
+  *out = 0;
 }
 
 /* tokenizer.json holds every token under its id and every merge in order of rank; what begins a
  * text is what `sink generate` begins with. */
 static void hf__tokenizer(Test *t) {
-    static const struct { const char *flags, *bos; } STARTS[] = {
-        {"", "\"bos_token\": \"<|endoftext|>\""}, {"--bos", "\"bos_token\": \"<|bos|>\""},
-        {"--bos --fix-token 1", "\"bos_token\": \"<|fix|>\""}};
-    static const int BOS[] = {TOKEN_END, TOKEN_BOS, TOKEN_FIX};
-    static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH
-                                "/tale.tok";
-    Settings s; Error e = {0}; Tokenizer k = {0};
-    char flags[128], spelt[4 * PIECE_MAX], line[9 * PIECE_MAX];
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    fact(t, !tokenizer_load(SCRATCH "/tale.tok", &k, &e), "%s", e.text);
-    for (int i = 0; i < 3; i++) {
-        snprintf(flags, sizeof flags, "--vocab 330 %s", STARTS[i].flags);
-        if (!model_file(t, flags, k.hash) || !hf_does(t, WORDS)) return;
-        Bytes config = slurp(SCRATCH "/llama/config.json"),
-              more = slurp(SCRATCH "/llama/tokenizer_config.json"),
-              said = slurp(SCRATCH "/llama/generation_config.json");
-        within(t, number_after((char *)config.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
-        within(t, number_after((char *)config.at, "\"eos_token_id\": ", 0), 0, 0, "eos");
-        within(t, number_after((char *)said.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
-        fact(t, strstr((char *)more.at, STARTS[i].bos) != NULL, "%s", (char *)more.at);
-        bytes_free(&config); bytes_free(&more); bytes_free(&said);
-    }
-    Bytes text = slurp(SCRATCH "/llama/tokenizer.json");
-    const char *at = strstr((const char *)text.at, "\"vocab\": {");
-    for (int id = 0; id < k.vocab && at; id++) {
-        oracle_spell(&k, id, spelt);
-        snprintf(line, sizeof line, "\n\"%s\": %d%s", spelt, id, id + 1 < k.vocab ? "," : "},");
-        const char *next = strstr(at, line);
-        fact(t, next && (!id || next == at), "token %d: %s", id, line + 1);
-        at = next ? next + strlen(line) : NULL;
-    }
-    at = at ? strstr(at, "\"merges\": [") : NULL;
-    at = at ? at + 11 : NULL;
-    for (size_t rank = 0; rank < k.merges.size && at; rank++) {
-        oracle_spell(&k, k.merges.at[rank].left, spelt);
-        int n = snprintf(line, sizeof line, "\n\"%s ", spelt);
-        oracle_spell(&k, k.merges.at[rank].right, spelt);
-        snprintf(line + n, sizeof line - (size_t)n, "%s\"%s", spelt,
-                 rank + 1 < k.merges.size ? "," : "]");
-        bool there = !strncmp(at, line, strlen(line));
-        fact(t, there, "merge %zu: %.60s, expected %s", rank, at + 1, line + 1);
-        at = there ? at + strlen(line) : NULL;
-    }
-    fact(t, at && k.merges.size > 50, "%zu merges", k.merges.size);
-    bytes_free(&text); tokenizer_free(&k); scratch_close();
+  static const struct { const char *flags, *bos; } STARTS[] = {
+    {"", "\"bos_token\": \"<|endoftext|>\""}, {"--bos", "\"bos_token\": \"<|bos|>\""},
+    {"--bos --fix-token 1", "\"bos_token\": \"<|fix|>\""}};
+  static const int BOS[] = {TOKEN_END, TOKEN_BOS, TOKEN_FIX};
+  static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH
+                              "/tale.tok";
+  Settings s; Error e = {0}; Tokenizer k = {0};
+  char flags[128], spelt[4 * PIECE_MAX], line[9 * PIECE_MAX];
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  fact(t, !tokenizer_load(SCRATCH "/tale.tok", &k, &e), "%s", e.text);
+  for (int i = 0; i < 3; i++) {
+    snprintf(flags, sizeof flags, "--vocab 330 %s", STARTS[i].flags);
+    if (!model_file(t, flags, k.hash) || !hf_does(t, WORDS)) return;
+    Bytes config = slurp(SCRATCH "/llama/config.json"),
+          more = slurp(SCRATCH "/llama/tokenizer_config.json"),
+          said = slurp(SCRATCH "/llama/generation_config.json");
+    within(t, number_after((char *)config.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
+    within(t, number_after((char *)config.at, "\"eos_token_id\": ", 0), 0, 0, "eos");
+    within(t, number_after((char *)said.at, "\"bos_token_id\": ", 0), BOS[i], 0, "bos");
+    fact(t, strstr((char *)more.at, STARTS[i].bos) != NULL, "%s", (char *)more.at);
+    bytes_free(&config); bytes_free(&more); bytes_free(&said);
+  }
+  Bytes text = slurp(SCRATCH "/llama/tokenizer.json");
+  const char *at = strstr((const char *)text.at, "\"vocab\": {");
+  for (int id = 0; id < k.vocab && at; id++) {
+    oracle_spell(&k, id, spelt);
+    snprintf(line, sizeof line, "\n\"%s\": %d%s", spelt, id, id + 1 < k.vocab ? "," : "},");
+    const char *next = strstr(at, line);
+    fact(t, next && (!id || next == at), "token %d: %s", id, line + 1);
+    at = next ? next + strlen(line) : NULL;
+  }
+  at = at ? strstr(at, "\"merges\": [") : NULL;
+  at = at ? at + 11 : NULL;
+  for (size_t rank = 0; rank < k.merges.size && at; rank++) {
+    oracle_spell(&k, k.merges.at[rank].left, spelt);
+    int n = snprintf(line, sizeof line, "\n\"%s ", spelt);
+    oracle_spell(&k, k.merges.at[rank].right, spelt);
+    snprintf(line + n, sizeof line - (size_t)n, "%s\"%s", spelt,
+             rank + 1 < k.merges.size ? "," : "]");
+    bool there = !strncmp(at, line, strlen(line));
+    fact(t, there, "merge %zu: %.60s, expected %s", rank, at + 1, line + 1);
+    at = there ? at + strlen(line) : NULL;
+  }
+  fact(t, at && k.merges.size > 50, "%zu merges", k.merges.size);
+  bytes_free(&text); tokenizer_free(&k); scratch_close();
 }
 
 static void hf__refuses(Test *t) {
 #define TO_LLAMA "export " SCRATCH "/m.ckpt " SCRATCH "/llama"
-    static const char *const FLAGS[] = {         /* what is named, where it is not the flags, | */
-        "--pos none", "--pos learned", "--rotary-dims 4", "--norm layer", "--place post",
-        "--place parallel", "--act gelu", "--act swish", "--combine add", "--kernel elu",
-        "--kernel mlp --sim identity --normalizer one|--kernel mlp",
-        "--sim sigmoid --normalizer one|--sim sigmoid",
-        "--normalizer pnorm --pnorm 2|--normalizer pnorm", "--scale 0.5", "--extra k",
-        "--extra zero", "--vbias|--vbias.", "--sink-token|--sink-token.", "--window 5",
-        "--prefix 3", "--embed-dim 8", "--linear-bias --bias-in qkv|--bias-in qkv",
-        "--heads 5 --head-dim 4|--heads that divide --dim",
-        "--rope-scaling llama3 --rope-low 0|--rope-low above 0"};
-    static const char *const WORDS[][3] = {
-        {"import", "2", "expected a folder and --out"},
-        {"export", "2", "export: expected a model file and a folder"},
-        {"export a", "2", "export: expected"}, {"import a b", "2", "b: a word too many"},
-        {"a", "2", "import: expected --out FILE"}, {"a b --out c", "2", "b: a word too many"},
-        {"a --link", "2", "expected --out FILE"}, {"a --out", "2", "--out: expected a value"},
-        {"export a b --out c", "2", "--out: no such flag"}, {"export a b --link", "2", "no such"},
-        {"a --out c --tokenizer d", "1", "a/config.json: "},
-        {"tokenizer a", "2", "expected --out FILE"}, {"tokenizer", "2", "one file or folder"},
-        {"tokenizer a --out c --link", "2", "--link: no such flag"},
-        {"choices a", "2", "expected --out FILE"},
-        {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
-        {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1", "found a damaged one"},
-        {"export a b c", "2", "export: expected a model file and a folder"},
-        {"export a b --nobody", "2", "--nobody: no such flag"},
-        {"export a b --tokenizer", "2", "--tokenizer: expected a value"},
-        {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
-        {"export " SCRATCH "/tale.tok " SCRATCH "/llama", "1", "expected a checkpoint"},
-        {TO_LLAMA " --tokenizer " SCRATCH "/none", "1", "none: "},
-        {TO_LLAMA, "1", "found another in tokenizer.bin"},
-        {"export " SCRATCH "/m.ckpt " SCRATCH "/tale.tok --tokenizer " SCRATCH "/tale.tok", "1",
-         "tale.tok/"},
-        {TO_LLAMA " --tokenizer " SCRATCH "/twice.tok", "1", "found 261 and 262 alike"}};
-    /* a b, b c, (ab) c, a (bc): two tokens spell abc; a byte b has id 3 + b */
-    static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
-    char flags[80]; Settings s; Error e = {0}; Tokenizer k = {0}; Bytes b = {0};
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    EACH(i, FLAGS) {
-        const char *said = strchr(FLAGS[i], '|');
-        snprintf(flags, sizeof flags, "%.*s", (int)strcspn(FLAGS[i], "|"), FLAGS[i]);
-        if (model_file(t, flags, 0)) sink_fails(t, TO_LLAMA, 1, said ? said + 1 : flags);
-    }
-    bytes_add(&b, "SINKTOK1", 8, &e);
-    bytes_number(&b, 1, 4, &e);
-    bytes_number(&b, 263, 4, &e);
-    bytes_number(&b, 4, 4, &e);
-    for (int i = 0; i < 8; i++) bytes_number(&b, (uint64_t)MERGES[i / 2][i % 2], 4, &e);
-    uint64_t twice = hash64(0, b.at, b.size);
-    bytes_number(&b, twice, 8, &e);
-    file_write(SCRATCH "/twice.tok", b.at, b.size, &e);
-    tokenizer_load(SCRATCH "/tale.tok", &k, &e);
-    fact(t, !e.status, "%s", e.text);
-    EACH(i, WORDS) {
-        bool last = strstr(WORDS[i][0], "twice") != NULL;
-        if (model_file(t, "--vocab 320", last ? twice : k.hash))
-            sink_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
-    }
-    FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
-    fact(t, !f, "something was written");
-    if (f) fclose(f);
-    tokenizer_free(&k); bytes_free(&b); scratch_close();
+  static const char *const FLAGS[] = {         /* what is named, where it is not the flags, | */
+    "--pos none", "--pos learned", "--rotary-dims 4", "--norm layer", "--place post",
+    "--place parallel", "--act gelu", "--act swish", "--combine add", "--kernel elu",
+    "--kernel mlp --sim identity --normalizer one|--kernel mlp",
+    "--sim sigmoid --normalizer one|--sim sigmoid",
+    "--normalizer pnorm --pnorm 2|--normalizer pnorm", "--scale 0.5", "--extra k",
+    "--extra zero", "--vbias|--vbias.", "--sink-token|--sink-token.", "--window 5",
+    "--prefix 3", "--embed-dim 8", "--linear-bias --bias-in qkv|--bias-in qkv",
+    "--heads 5 --head-dim 4|--heads that divide --dim",
+    "--rope-scaling llama3 --rope-low 0|--rope-low above 0"};
+  static const char *const WORDS[][3] = {
+    {"import", "2", "expected a folder and --out"},
+    {"export", "2", "export: expected a model file and a folder"},
+    {"export a", "2", "export: expected"}, {"import a b", "2", "b: a word too many"},
+    {"a", "2", "import: expected --out FILE"}, {"a b --out c", "2", "b: a word too many"},
+    {"a --link", "2", "expected --out FILE"}, {"a --out", "2", "--out: expected a value"},
+    {"export a b --out c", "2", "--out: no such flag"}, {"export a b --link", "2", "no such"},
+    {"a --out c --tokenizer d", "1", "a/config.json: "},
+    {"tokenizer a", "2", "expected --out FILE"}, {"tokenizer", "2", "one file or folder"},
+    {"tokenizer a --out c --link", "2", "--link: no such flag"},
+    {"choices a", "2", "expected --out FILE"},
+    {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
+    {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1", "found a damaged one"},
+    {"export a b c", "2", "export: expected a model file and a folder"},
+    {"export a b --nobody", "2", "--nobody: no such flag"},
+    {"export a b --tokenizer", "2", "--tokenizer: expected a value"},
+    {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
+    {"export " SCRATCH "/tale.tok " SCRATCH "/llama", "1", "expected a checkpoint"},
+    {TO_LLAMA " --tokenizer " SCRATCH "/none", "1", "none: "},
+    {TO_LLAMA, "1", "found another in tokenizer.bin"},
+    {"export " SCRATCH "/m.ckpt " SCRATCH "/tale.tok --tokenizer " SCRATCH "/tale.tok", "1",
+     "tale.tok/"},
+    {TO_LLAMA " --tokenizer " SCRATCH "/twice.tok", "1", "found 261 and 262 alike"}};
+  /* a b, b c, (ab) c, a (bc): two tokens spell abc; a byte b has id 3 + b */
+  static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
+  char flags[80]; Settings s; Error e = {0}; Tokenizer k = {0}; Bytes b = {0};
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  EACH(i, FLAGS) {
+    const char *said = strchr(FLAGS[i], '|');
+    snprintf(flags, sizeof flags, "%.*s", (int)strcspn(FLAGS[i], "|"), FLAGS[i]);
+    if (model_file(t, flags, 0)) sink_fails(t, TO_LLAMA, 1, said ? said + 1 : flags);
+  }
+  bytes_add(&b, "SINKTOK1", 8, &e);
+  bytes_number(&b, 1, 4, &e);
+  bytes_number(&b, 263, 4, &e);
+  bytes_number(&b, 4, 4, &e);
+  for (int i = 0; i < 8; i++) bytes_number(&b, (uint64_t)MERGES[i / 2][i % 2], 4, &e);
+  uint64_t twice = hash64(0, b.at, b.size);
+  bytes_number(&b, twice, 8, &e);
+  file_write(SCRATCH "/twice.tok", b.at, b.size, &e);
+  tokenizer_load(SCRATCH "/tale.tok", &k, &e);
+  fact(t, !e.status, "%s", e.text);
+  EACH(i, WORDS) {
+    bool last = strstr(WORDS[i][0], "twice") != NULL;
+    if (model_file(t, "--vocab 320", last ? twice : k.hash))
+        sink_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
+  }
+  FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
+  fact(t, !f, "something was written");
+  if (f) fclose(f);
+  tokenizer_free(&k); bytes_free(&b); scratch_close();
 }
 
 /* A second export takes the first one's place; one that cannot end leaves it, and whatever else is
  * in the folder, as it was, and nothing beside. */
 static void hf__keeps(Test *t) {
-    static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama --tokenizer " SCRATCH
-                                "/tale.tok";
-    static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json",
-                                        "mine"};
-    Settings s; Error e = {0}; Tokenizer k = {0}; Bytes was[4]; char path[256];
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    tokenizer_load(SCRATCH "/tale.tok", &k, &e);
-    if (!model_file(t, "--vocab 320", k.hash) || !hf_does(t, WORDS)) return;
-    file_write(SCRATCH "/a/llama/mine", "note", 4, &e);
-    /* the last of the five cannot be written: its place is taken by a folder */
-    fact(t, !make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new"), "no folder");
-    for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
-        if (round == 2) remove(SCRATCH "/a/llama/tokenizer_config.json.part.new");
-        if (round == 1) sink_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
-        if (round == 2) hf_does(t, WORDS);
-        for (int i = 0; i < 4; i++) {
-            snprintf(path, sizeof path, SCRATCH "/a/llama/%s", NAMES[i]);
-            Bytes now = slurp(path);
-            if (!round) was[i] = now;
-            bool same = now.at && now.size == was[i].size && !memcmp(now.at, was[i].at, now.size);
-            fact(t, same == (round < 2 || i > 1), "round %d: %s %s", round, path,
-                 same ? "is as before" : "has changed");
-            if (round) bytes_free(&now);
-            snprintf(path, sizeof path, SCRATCH "/a/llama/%s.part", NAMES[i]);
-            FILE *f = fopen(path, "rb");
-            fact(t, !f, "%s is left", path);
-            if (f) fclose(f);
-        }
-        if (!round) model_file(t, "--vocab 320 --kv-heads 1", k.hash);   /* another model */
+  static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama --tokenizer " SCRATCH
+                              "/tale.tok";
+  static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json",
+                                      "mine"};
+  Settings s; Error e = {0}; Tokenizer k = {0}; Bytes was[4]; char path[256];
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  tokenizer_load(SCRATCH "/tale.tok", &k, &e);
+  if (!model_file(t, "--vocab 320", k.hash) || !hf_does(t, WORDS)) return;
+  file_write(SCRATCH "/a/llama/mine", "note", 4, &e);
+  /* the last of the five cannot be written: its place is taken by a folder */
+  fact(t, !make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new"), "no folder");
+  for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
+    if (round == 2) remove(SCRATCH "/a/llama/tokenizer_config.json.part.new");
+    if (round == 1) sink_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
+    if (round == 2) hf_does(t, WORDS);
+    for (int i = 0; i < 4; i++) {
+      snprintf(path, sizeof path, SCRATCH "/a/llama/%s", NAMES[i]);
+      Bytes now = slurp(path);
+      if (!round) was[i] = now;
+      bool same = now.at && now.size == was[i].size && !memcmp(now.at, was[i].at, now.size);
+      fact(t, same == (round < 2 || i > 1), "round %d: %s %s", round, path,
+           same ? "is as before" : "has changed");
+      if (round) bytes_free(&now);
+      snprintf(path, sizeof path, SCRATCH "/a/llama/%s.part", NAMES[i]);
+      FILE *f = fopen(path, "rb");
+      fact(t, !f, "%s is left", path);
+      if (f) fclose(f);
     }
-    if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
-    for (int i = 0; i < 4; i++) bytes_free(&was[i]);
-    tokenizer_free(&k); scratch_close();
+    if (!round) model_file(t, "--vocab 320 --kv-heads 1", k.hash);   /* another model */
+  }
+  if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
+  for (int i = 0; i < 4; i++) bytes_free(&was[i]);
+  tokenizer_free(&k); scratch_close();
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -670,9 +670,9 @@ static void hf__keeps(Test *t) {
 /* Appends a little-endian length, the header, and so many bytes of data. */
 static void st_bytes(Bytes *b, uint64_t length, const char *header, size_t n, size_t data,
                      Error *e) {
-    bytes_number(b, length, 8, e);
-    bytes_add(b, header, n, e);
-    for (size_t i = 0; i < data; i++) bytes_add(b, "", 1, e);
+  bytes_number(b, length, 8, e);
+  bytes_add(b, header, n, e);
+  for (size_t i = 0; i < data; i++) bytes_add(b, "", 1, e);
 }
 
 static const char GPT2_JSON[] =
@@ -681,11 +681,11 @@ static const char GPT2_JSON[] =
 
 /* A model whose model.safetensors holds these bytes is refused with these words. */
 static void st_fails(Test *t, const Bytes *b, const char *said) {
-    Error e = {0};
-    text_file(t, DOWNLOAD "/config.json", GPT2_JSON);
-    file_write(DOWNLOAD "/model.safetensors", b->at, b->size, &e);
-    fact(t, !e.status, "%s", e.text);
-    sink_fails(t, IMPORT, 1, said);
+  Error e = {0};
+  text_file(t, DOWNLOAD "/config.json", GPT2_JSON);
+  file_write(DOWNLOAD "/model.safetensors", b->at, b->size, &e);
+  fact(t, !e.status, "%s", e.text);
+  sink_fails(t, IMPORT, 1, said);
 }
 
 #define ENTRY(name, dtype, shape, place)                                                           \
@@ -700,216 +700,216 @@ static void st_fails(Test *t, const Bytes *b, const char *said) {
 /* Headers, bytes of data behind them, what is said. What is right fails for want of tensors. */
 #define ONE(dtype, shape, place) "{" ENTRY("a", dtype, shape, place) "}"
 static const struct { const char *header; size_t data; const char *said; } ST_ROWS[] = {
-    /* what is right */
-    {"{}", 0, ST_NONE}, {"{}      ", 0, ST_NONE}, {" \t\r\n{} \t\r\n", 0, ST_NONE},
-    {ONE("F32", "2, 0", "0, 0"), 0, ST_NONE}, {ONE("I32", "", "0, 4"), 4, ST_NONE},
-    {"{" ENTRY("a", "F32", "1", "4, 8") ", " ENTRY("b", "F32", "1", "0, 4") "}", 8, ST_NONE},
-    {"{\"__metadata__\": {\"format\": \"pt\"}, " ENTRY("a", "F32", "1", "0, 4") "}", 4, ST_NONE},
-    {"{\"a\": {\"new\": {\"x\": [1]}, \"data_offsets\": [0, 1], \"shape\": [2], "
-     "\"dtype\": \"F4\"}}", 1, ST_NONE},
-    /* JSON, UTF-8, an object */
-    {"\xFF", 0, "expected UTF-8 at byte 0 of its JSON, found byte 0xFF"},
-    {"{", 0, "expected a key in quotes at byte 1 of its JSON, found its end"},
-    {"", 0, "expected a value at byte 0 of its JSON, found its end"},
-    {"[]", 0, "expected a header that is a JSON object"},
-    {"{} {}", 0, "expected nothing more at byte 3"},
-    {"{\"a\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, "expected fewer brackets"},
-    /* places */
-    {"{" ENTRY("a", "U8", "16", "0, 16") "," ENTRY("b", "U8", "16", "0, 16") "}", 16,
-     "to begin at byte 16 of the data, where the one before it ends, found 0"},
-    {ONE("U8", "4", "4, 8"), 8, "to begin at byte 0 of the data"},
-    {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "6, 10") "}", 10, "tensor b to "
-     "begin at byte 4 of the data, where the one before it ends, found 6"},
-    {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "2, 6") "}", 6, "tensor b to "
-     "begin at byte 4 of the data, where the one before it ends, found 2"},
-    {ONE("U8", "4", "4, 0"), 4, ST_ODD},
-    {ONE("I32", "2, 2", "0, 16"), 17, "expected 16 bytes after the header, found 17"},
-    {ONE("I32", "2, 2", "0, 16"), 14, "expected 16 bytes after the header, found 14"},
-    {"{}", 1, "expected 0 bytes after the header, found 1"},
-    /* shapes */
-    {ONE("I32", "2, 2", "0, 4"), 4, ST_BYTES}, {ONE("F4", "3", "0, 1"), 1, ST_BYTES},
-    {ONE("U8", "2, 18446744073709551614", "0, 16"), 16, ST_SHAPE},
-    {ONE("U8", "2, 9223372036854775807", "0, 16"), 16, ST_BYTES},
-    {ONE("F32", "2, 4611686018427387904", "0, 16"), 16, ST_BYTES},
-    {ONE("F32", "2, 2305843009213693952", "0, 0"), 0, ST_BYTES},
-    {ONE("U8", "18446744073709551616", "0, 16"), 16, ST_SHAPE},
-    {ONE("U8", "-1", "0, 1"), 1, ST_SHAPE}, {ONE("U8", "1.0", "0, 1"), 1, ST_SHAPE},
-    {ONE("U8", "1e0", "0, 1"), 1, ST_SHAPE},
-    {ONE("U8", "\\\"1\\\"", "0, 1"), 1, "expected a value at byte"},
-    {ONE("U8", "\"1\"", "0, 1"), 1, ST_SHAPE}, {ONE("U8", "1", "-0, 1"), 1, ST_ODD},
-    {ONE("U8", "1", "0.0, 1"), 1, ST_ODD}, {ONE("U8", "1", "0, 1e0"), 1, ST_ODD},
-    {ONE("U8", "1", "0, 18446744073709551617"), 1, ST_ODD},
-    {ONE("U8", "1", "00, 1"), 1, "expected a comma or a closing bracket"},
-    {ONE("U8", "1", "0"), 1, ST_ODD}, {ONE("U8", "1", "0, 1, 1"), 1, ST_ODD},
-    {ONE("U8", "1,1,1,1,1,1,1,1", "0, 1"), 1, ST_NONE},
-    {ONE("U8", "1,1,1,1,1,1,1,1,1", "0, 1"), 1, "at most 8 dimensions of a, found 9"},
-    /* entries and names */
-    {"{\"a\": 1}", 0, ST_ODD}, {"{\"a\": null}", 0, ST_ODD}, {"{\"a\": {}}", 0, ST_ODD},
-    {"{\"a\": {\"dtype\": \"U8\", \"shape\": [1], \"offsets\": [0, 1]}}", 1, ST_ODD},
-    {"{\"a\": {\"dtype\": 1, \"shape\": [1], \"data_offsets\": [0, 1]}}", 1, ST_ODD},
-    {"{\"a\": {\"dtype\": \"U8\", \"shape\": 1, \"data_offsets\": [0, 1]}}", 1, ST_ODD},
-    {ONE("F33", "1", "0, 4"), 4, "expected a dtype of safetensors for a, found F33"},
-    {ONE("f32", "1", "0, 4"), 4, "found f32"},
-    {"{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("a", "U8", "1", "1, 2") "}", 2, "expected each "
-     "key once in its JSON, found \"a\" twice"},
-    {"{" ENTRY("\\u0061", "U8", "0", "0, 0") ", " ENTRY("a", "U8", "0", "0, 0") "}", 0,
-     "found \"a\" twice"},
-    {"{" ENTRY("", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
-    {"{" ENTRY("a\\u0000b", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
-    {"{\"__metadata__\": {\"format\": 1}}", 0, "expected strings in __metadata__"},
-    {"{\"__metadata__\": []}", 0, "expected strings in __metadata__"},
-    {"{" ENTRY("a\\u000ab\\u007f", "U8", "1", "0, 2") "}", 2, "bytes of a?b? as"}};
+  /* what is right */
+  {"{}", 0, ST_NONE}, {"{}      ", 0, ST_NONE}, {" \t\r\n{} \t\r\n", 0, ST_NONE},
+  {ONE("F32", "2, 0", "0, 0"), 0, ST_NONE}, {ONE("I32", "", "0, 4"), 4, ST_NONE},
+  {"{" ENTRY("a", "F32", "1", "4, 8") ", " ENTRY("b", "F32", "1", "0, 4") "}", 8, ST_NONE},
+  {"{\"__metadata__\": {\"format\": \"pt\"}, " ENTRY("a", "F32", "1", "0, 4") "}", 4, ST_NONE},
+  {"{\"a\": {\"new\": {\"x\": [1]}, \"data_offsets\": [0, 1], \"shape\": [2], "
+   "\"dtype\": \"F4\"}}", 1, ST_NONE},
+  /* JSON, UTF-8, an object */
+  {"\xFF", 0, "expected UTF-8 at byte 0 of its JSON, found byte 0xFF"},
+  {"{", 0, "expected a key in quotes at byte 1 of its JSON, found its end"},
+  {"", 0, "expected a value at byte 0 of its JSON, found its end"},
+  {"[]", 0, "expected a header that is a JSON object"},
+  {"{} {}", 0, "expected nothing more at byte 3"},
+  {"{\"a\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, "expected fewer brackets"},
+  /* places */
+  {"{" ENTRY("a", "U8", "16", "0, 16") "," ENTRY("b", "U8", "16", "0, 16") "}", 16,
+   "to begin at byte 16 of the data, where the one before it ends, found 0"},
+  {ONE("U8", "4", "4, 8"), 8, "to begin at byte 0 of the data"},
+  {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "6, 10") "}", 10, "tensor b to "
+   "begin at byte 4 of the data, where the one before it ends, found 6"},
+  {"{" ENTRY("a", "U8", "4", "0, 4") ", " ENTRY("b", "U8", "4", "2, 6") "}", 6, "tensor b to "
+   "begin at byte 4 of the data, where the one before it ends, found 2"},
+  {ONE("U8", "4", "4, 0"), 4, ST_ODD},
+  {ONE("I32", "2, 2", "0, 16"), 17, "expected 16 bytes after the header, found 17"},
+  {ONE("I32", "2, 2", "0, 16"), 14, "expected 16 bytes after the header, found 14"},
+  {"{}", 1, "expected 0 bytes after the header, found 1"},
+  /* shapes */
+  {ONE("I32", "2, 2", "0, 4"), 4, ST_BYTES}, {ONE("F4", "3", "0, 1"), 1, ST_BYTES},
+  {ONE("U8", "2, 18446744073709551614", "0, 16"), 16, ST_SHAPE},
+  {ONE("U8", "2, 9223372036854775807", "0, 16"), 16, ST_BYTES},
+  {ONE("F32", "2, 4611686018427387904", "0, 16"), 16, ST_BYTES},
+  {ONE("F32", "2, 2305843009213693952", "0, 0"), 0, ST_BYTES},
+  {ONE("U8", "18446744073709551616", "0, 16"), 16, ST_SHAPE},
+  {ONE("U8", "-1", "0, 1"), 1, ST_SHAPE}, {ONE("U8", "1.0", "0, 1"), 1, ST_SHAPE},
+  {ONE("U8", "1e0", "0, 1"), 1, ST_SHAPE},
+  {ONE("U8", "\\\"1\\\"", "0, 1"), 1, "expected a value at byte"},
+  {ONE("U8", "\"1\"", "0, 1"), 1, ST_SHAPE}, {ONE("U8", "1", "-0, 1"), 1, ST_ODD},
+  {ONE("U8", "1", "0.0, 1"), 1, ST_ODD}, {ONE("U8", "1", "0, 1e0"), 1, ST_ODD},
+  {ONE("U8", "1", "0, 18446744073709551617"), 1, ST_ODD},
+  {ONE("U8", "1", "00, 1"), 1, "expected a comma or a closing bracket"},
+  {ONE("U8", "1", "0"), 1, ST_ODD}, {ONE("U8", "1", "0, 1, 1"), 1, ST_ODD},
+  {ONE("U8", "1,1,1,1,1,1,1,1", "0, 1"), 1, ST_NONE},
+  {ONE("U8", "1,1,1,1,1,1,1,1,1", "0, 1"), 1, "at most 8 dimensions of a, found 9"},
+  /* entries and names */
+  {"{\"a\": 1}", 0, ST_ODD}, {"{\"a\": null}", 0, ST_ODD}, {"{\"a\": {}}", 0, ST_ODD},
+  {"{\"a\": {\"dtype\": \"U8\", \"shape\": [1], \"offsets\": [0, 1]}}", 1, ST_ODD},
+  {"{\"a\": {\"dtype\": 1, \"shape\": [1], \"data_offsets\": [0, 1]}}", 1, ST_ODD},
+  {"{\"a\": {\"dtype\": \"U8\", \"shape\": 1, \"data_offsets\": [0, 1]}}", 1, ST_ODD},
+  {ONE("F33", "1", "0, 4"), 4, "expected a dtype of safetensors for a, found F33"},
+  {ONE("f32", "1", "0, 4"), 4, "found f32"},
+  {"{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("a", "U8", "1", "1, 2") "}", 2, "expected each "
+   "key once in its JSON, found \"a\" twice"},
+  {"{" ENTRY("\\u0061", "U8", "0", "0, 0") ", " ENTRY("a", "U8", "0", "0, 0") "}", 0,
+   "found \"a\" twice"},
+  {"{" ENTRY("", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
+  {"{" ENTRY("a\\u0000b", "U8", "1", "0, 1") "}", 1, "expected names of 1 to 1024 bytes"},
+  {"{\"__metadata__\": {\"format\": 1}}", 0, "expected strings in __metadata__"},
+  {"{\"__metadata__\": []}", 0, "expected strings in __metadata__"},
+  {"{" ENTRY("a\\u000ab\\u007f", "U8", "1", "0, 2") "}", 2, "bytes of a?b? as"}};
 
 /* Every rule of the format, and lengths N of a header in files of some bytes. */
 static void hf__safetensors(Test *t) {
-    static const struct { uint64_t length; size_t size; } LENGTHS[] = { /* N, bytes of a file */
-        {0, 0}, {0, 7}, {3, 10}, {4, 11}, {UINT64_MAX, 16}, {UINT64_MAX - 7, 16}, {1000, 108}};
-    if (!begun(t)) return;
-    Bytes b = {0}; Error e = {0};
-    EACH(i, ST_ROWS) {
-        size_t n = strlen(ST_ROWS[i].header);
-        b.size = 0;
-        st_bytes(&b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
-        st_fails(t, &b, ST_ROWS[i].said);
-    }
-    EACH(i, LENGTHS) {
-        b.size = 0;
-        bytes_number(&b, LENGTHS[i].length, 8, &e);
-        while (b.size < LENGTHS[i].size) bytes_add(&b, " ", 1, &e);
-        b.size = LENGTHS[i].size;
-        st_fails(t, &b, LENGTHS[i].size < 8 ? "expected 8 bytes and a header"
-                                          : "expected a header of at most 100000000 bytes within");
-    }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b); scratch_close();
+  static const struct { uint64_t length; size_t size; } LENGTHS[] = { /* N, bytes of a file */
+    {0, 0}, {0, 7}, {3, 10}, {4, 11}, {UINT64_MAX, 16}, {UINT64_MAX - 7, 16}, {1000, 108}};
+  if (!begun(t)) return;
+  Bytes b = {0}; Error e = {0};
+  EACH(i, ST_ROWS) {
+    size_t n = strlen(ST_ROWS[i].header);
+    b.size = 0;
+    st_bytes(&b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
+    st_fails(t, &b, ST_ROWS[i].said);
+  }
+  EACH(i, LENGTHS) {
+    b.size = 0;
+    bytes_number(&b, LENGTHS[i].length, 8, &e);
+    while (b.size < LENGTHS[i].size) bytes_add(&b, " ", 1, &e);
+    b.size = LENGTHS[i].size;
+    st_fails(t, &b, LENGTHS[i].size < 8 ? "expected 8 bytes and a header"
+                                      : "expected a header of at most 100000000 bytes within");
+  }
+  fact(t, !e.status, "%s", e.text);
+  bytes_free(&b); scratch_close();
 }
 
 /* Names, tensors and headers at their limits and one beyond. */
 static void hf__safetensors_limits(Test *t) {
-    enum { TENSORS = 1000001, LIMIT = 100000000 };
-    if (!begun(t)) return;
-    Bytes b = {0}; Error e = {0};
-    for (int round = 0; round < 2; round++) {
-        char name[1100] = "{\"";
-        for (int i = 0; i < 1024 + round; i++) strcat(name + i, "n");
-        strcat(name, "\": {\"dtype\": \"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}}");
-        b.size = 0;
-        st_bytes(&b, strlen(name), name, strlen(name), 0, &e);
-        st_fails(t, &b, round ? "(1025 bytes)" : ST_NONE);
-    }
+  enum { TENSORS = 1000001, LIMIT = 100000000 };
+  if (!begun(t)) return;
+  Bytes b = {0}; Error e = {0};
+  for (int round = 0; round < 2; round++) {
+    char name[1100] = "{\"";
+    for (int i = 0; i < 1024 + round; i++) strcat(name + i, "n");
+    strcat(name, "\": {\"dtype\": \"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}}");
     b.size = 0;
-    bytes_number(&b, 0, 8, &e);
-    for (int i = 0; i < TENSORS; i++) bytes_print(&b, &e, "%s\"%d\":0", i ? "," : "{", i);
-    bytes_add(&b, "}", 1, &e);
-    for (size_t n = b.size - 8, i = 0; i < 8; i++, n >>= 8) b.at[i] = n & 0xFF;
-    st_fails(t, &b, "expected at most 1000000 tensors");
-    /* a header above the limit in a file that has room for it: nothing but its ends is written */
-    b.size = 0;
-    st_bytes(&b, LIMIT + 1, "{}", 2, 0, &e);
-    st_fails(t, &b, "within the file's 10");
-    FILE *f = fopen(DOWNLOAD "/model.safetensors", "r+b");
-    if (f) { fseek(f, LIMIT + 8, SEEK_SET); fputc(' ', f); fclose(f); }
-    sink_fails(t, IMPORT, 1, "within the file's 100000009, found a length of 100000001");
-    fact(t, f && !e.status, "%s", e.text);
-    bytes_free(&b); scratch_close();
+    st_bytes(&b, strlen(name), name, strlen(name), 0, &e);
+    st_fails(t, &b, round ? "(1025 bytes)" : ST_NONE);
+  }
+  b.size = 0;
+  bytes_number(&b, 0, 8, &e);
+  for (int i = 0; i < TENSORS; i++) bytes_print(&b, &e, "%s\"%d\":0", i ? "," : "{", i);
+  bytes_add(&b, "}", 1, &e);
+  for (size_t n = b.size - 8, i = 0; i < 8; i++, n >>= 8) b.at[i] = n & 0xFF;
+  st_fails(t, &b, "expected at most 1000000 tensors");
+  /* a header above the limit in a file that has room for it: nothing but its ends is written */
+  b.size = 0;
+  st_bytes(&b, LIMIT + 1, "{}", 2, 0, &e);
+  st_fails(t, &b, "within the file's 10");
+  FILE *f = fopen(DOWNLOAD "/model.safetensors", "r+b");
+  if (f) { fseek(f, LIMIT + 8, SEEK_SET); fputc(' ', f); fclose(f); }
+  sink_fails(t, IMPORT, 1, "within the file's 100000009, found a length of 100000001");
+  fact(t, f && !e.status, "%s", e.text);
+  bytes_free(&b); scratch_close();
 }
 
 /* Texts that are no JSON, and some that are. */
 static void hf__json(Test *t) {
-    static const char NOT_YET[] = "expected vocab_size to be an integer",
-                      VALUE[] = "expected a value";
-    static const struct { const char *text, *said; } ROWS[] = {
-        {"{`model_type`: `opt`}", NOT_YET}, {" {`model_type`:`\\u006fp\\u0074`}\r\n\t", NOT_YET},
-        {"{`model_type`: `opt`, `x`: [null, true, false, -0, 1.5e-05, 1E+2, 0.5, {}, [], "
-         "`\\\"\\\\\\/\\b\\f\\n\\r\\t\\uD83d\\uDE00\xC3\xA9`]}", NOT_YET},
-        {"", "expected a value at byte 0 of its JSON, found its end"},
-        {"\xEF\xBB\xBF{}", "found byte 0xEF"}, {"nul", VALUE}, {"True", VALUE}, {"NaN", VALUE},
-        {"{`a`: NaN}", VALUE}, {"{`a`: Infinity}", VALUE}, {"{`a`: -Infinity}", VALUE},
-        {"{`a`: 01}", "expected a comma"}, {"{`a`: +1}", VALUE}, {"{`a`: .5}", VALUE},
-        {"{`a`: 1.}", "expected a digit"}, {"{`a`: 1e}", "expected a digit"},
-        {"{`a`: 1e+}", "expected a digit"}, {"{`a`: -}", VALUE}, {"{`a`: 0x10}", "a comma"},
-        {"{`a`: [1,]}", VALUE}, {"{`a`: [1 2]}", "a comma or a closing bracket"},
-        {"{`a`: 1,}", "a key in quotes"}, {"{,}", "a key in quotes"}, {"{`a` 1}", "a colon"},
-        {"{`a`: }", VALUE}, {"{a: 1}", "a key in quotes"}, {"{'a': 1}", "a key in quotes"},
-        {"{`a`: 1", "a comma or a closing bracket"}, {"{`a`: [1}", "a closing bracket"},
-        {"{`a`: 1]", "a closing bracket"}, {"{`a`: `b", "a closing quote"},
-        {"{`a`: `b\nc`}", "a closing quote"}, {"{`a`: `\t`}", "a closing quote"},
-        {"{`a`: `\\", "after a backslash"}, {"{`a`: `\\x`}", "after a backslash"},
-        {"{`a`: `\\u12`}", "four hexadecimal digits"},
-        {"{`a`: `\\u12g4`}", "four hexadecimal digits"},
-        {"{`a`: `\\uDE00`}", "four hexadecimal digits of a character"},
-        {"{`a`: `\\uD83D`}", "a whole surrogate pair"},
-        {"{`a`: `\\uD83Dx`}", "a whole surrogate pair"},
-        {"{`a`: `\\uD83D\\u0041`}", "a whole surrogate pair"},
-        {"{`a`: `\\uD83D\\uD83D`}", "a whole surrogate pair"},
-        {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
-         "\\uDBFF\\uDFFF\"}",
-         "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
-         "\xF4\x8F\xBF\xBF. Try"},
-        {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
-        {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
-        {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
-        {"{} // end", "expected nothing more"}, {"/ {}", VALUE}, {"{}}", "expected nothing more"},
-        {"{`a`: `\xC0\x80`}", "expected UTF-8 at byte 7"}, {"{`a`: `\xED\xA0\x80`}", "UTF-8"},
-        {"{`a`: `\xF4\x90\x80\x80`}", "expected UTF-8"}, {"{`a`: `\xE2\x82`}", "UTF-8"},
-        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
-        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"}};
-    if (!begun(t)) return;
-    EACH(i, ROWS) {
-        text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
-        sink_fails(t, IMPORT, 1, ROWS[i].said);
-    }
-    Bytes b = {0}; Error e = {0};
-    bytes_add(&b, "{\"a\": \"b", 9, &e);                     /* with its 0 */
-    bytes_add(&b, "c\"}", 3, &e);
-    file_write(DOWNLOAD "/config.json", b.at, b.size, &e);
-    sink_fails(t, IMPORT, 1, "expected a closing quote at byte 8 of its JSON, found byte 0x00");
-    bytes_free(&b); scratch_close();
+  static const char NOT_YET[] = "expected vocab_size to be an integer",
+                    VALUE[] = "expected a value";
+  static const struct { const char *text, *said; } ROWS[] = {
+    {"{`model_type`: `opt`}", NOT_YET}, {" {`model_type`:`\\u006fp\\u0074`}\r\n\t", NOT_YET},
+    {"{`model_type`: `opt`, `x`: [null, true, false, -0, 1.5e-05, 1E+2, 0.5, {}, [], "
+     "`\\\"\\\\\\/\\b\\f\\n\\r\\t\\uD83d\\uDE00\xC3\xA9`]}", NOT_YET},
+    {"", "expected a value at byte 0 of its JSON, found its end"},
+    {"\xEF\xBB\xBF{}", "found byte 0xEF"}, {"nul", VALUE}, {"True", VALUE}, {"NaN", VALUE},
+    {"{`a`: NaN}", VALUE}, {"{`a`: Infinity}", VALUE}, {"{`a`: -Infinity}", VALUE},
+    {"{`a`: 01}", "expected a comma"}, {"{`a`: +1}", VALUE}, {"{`a`: .5}", VALUE},
+    {"{`a`: 1.}", "expected a digit"}, {"{`a`: 1e}", "expected a digit"},
+    {"{`a`: 1e+}", "expected a digit"}, {"{`a`: -}", VALUE}, {"{`a`: 0x10}", "a comma"},
+    {"{`a`: [1,]}", VALUE}, {"{`a`: [1 2]}", "a comma or a closing bracket"},
+    {"{`a`: 1,}", "a key in quotes"}, {"{,}", "a key in quotes"}, {"{`a` 1}", "a colon"},
+    {"{`a`: }", VALUE}, {"{a: 1}", "a key in quotes"}, {"{'a': 1}", "a key in quotes"},
+    {"{`a`: 1", "a comma or a closing bracket"}, {"{`a`: [1}", "a closing bracket"},
+    {"{`a`: 1]", "a closing bracket"}, {"{`a`: `b", "a closing quote"},
+    {"{`a`: `b\nc`}", "a closing quote"}, {"{`a`: `\t`}", "a closing quote"},
+    {"{`a`: `\\", "after a backslash"}, {"{`a`: `\\x`}", "after a backslash"},
+    {"{`a`: `\\u12`}", "four hexadecimal digits"},
+    {"{`a`: `\\u12g4`}", "four hexadecimal digits"},
+    {"{`a`: `\\uDE00`}", "four hexadecimal digits of a character"},
+    {"{`a`: `\\uD83D`}", "a whole surrogate pair"},
+    {"{`a`: `\\uD83Dx`}", "a whole surrogate pair"},
+    {"{`a`: `\\uD83D\\u0041`}", "a whole surrogate pair"},
+    {"{`a`: `\\uD83D\\uD83D`}", "a whole surrogate pair"},
+    {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
+     "\\uDBFF\\uDFFF\"}",
+     "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
+     "\xF4\x8F\xBF\xBF. Try"},
+    {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
+    {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
+    {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
+    {"{} // end", "expected nothing more"}, {"/ {}", VALUE}, {"{}}", "expected nothing more"},
+    {"{`a`: `\xC0\x80`}", "expected UTF-8 at byte 7"}, {"{`a`: `\xED\xA0\x80`}", "UTF-8"},
+    {"{`a`: `\xF4\x90\x80\x80`}", "expected UTF-8"}, {"{`a`: `\xE2\x82`}", "UTF-8"},
+    {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "expected model_type"},
+    {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]", "fewer brackets"}};
+  if (!begun(t)) return;
+  EACH(i, ROWS) {
+    text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
+    sink_fails(t, IMPORT, 1, ROWS[i].said);
+  }
+  Bytes b = {0}; Error e = {0};
+  bytes_add(&b, "{\"a\": \"b", 9, &e);                     /* with its 0 */
+  bytes_add(&b, "c\"}", 3, &e);
+  file_write(DOWNLOAD "/config.json", b.at, b.size, &e);
+  sink_fails(t, IMPORT, 1, "expected a closing quote at byte 8 of its JSON, found byte 0x00");
+  bytes_free(&b); scratch_close();
 }
 
 /* An index and its files: each tensor in the file that it says, once, and no other. */
 static void hf__shards(Test *t) {
 #define MISSING(name, shard) "expected tensor " name " in " shard ".safetensors, found none"
 #define MAP(entries) "{`metadata`: {`total_size`: 1}, `weight_map`: {" entries "}}"
-    static const char NAME[] = "expected the name of a file beside it for a";
+  static const char NAME[] = "expected the name of a file beside it for a";
 #define TWO(a, b) MAP("`a`: `" a ".safetensors`, `b`: `" b ".safetensors`")
-    static const struct { const char *index, *said; } ROWS[] = {
-        {TWO("1", "2"), "expected tensor transformer.wte.weight"},
-        {"{`weight_map`: {}}", "expected a weight_map"}, {"{}", "expected a weight_map"},
-        {"{`weight_map`: [`a`]}", "expected a weight_map"}, {MAP("`a`: 1"), NAME},
-        {MAP("`a`: ``"), NAME}, {MAP("`a`: `x/1`"), NAME}, {MAP("`a`: `/1`"), NAME},
-        {MAP("`a`: `..`"), NAME}, {MAP("`a`: `x..1`"), NAME}, {MAP("`a`: `.hidden`"), NAME},
-        {MAP("`a`: `x\\\\1`"), NAME}, {MAP("`a`: `c:1`"), NAME},
-        {MAP("`a`: `1.safetensors\\u0000`"), NAME},
-        {MAP("`a`: `none.safetensors`"), "none.safetensors: "},
-        {MAP("`a`: `3.safetensors`"), "expected b in the weight_map, found it in"},
-        {TWO("2", "2"), MISSING("a", "2")}, {TWO("1", "1"), MISSING("b", "1")},
-        {TWO("2", "1"), MISSING("a", "2")}, {TWO("1", "3"), "each tensor once, found a in"},
-        {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"),
-         MISSING("c", "2")}};
-    static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
-        "{" ENTRY("b", "U8", "1", "0, 1") "}",
-        "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
-    char path[256]; Error e = {0};
-    if (!begun(t)) return;
-    text_file(t, DOWNLOAD "/config.json", GPT2_JSON);
-    sink_fails(t, IMPORT, 1, "from/model.safetensors: ");
-    text_file(t, DOWNLOAD "/pytorch_model.bin", "PK");
-    sink_fails(t, IMPORT, 1, "found a pytorch_model.bin");
-    for (int i = 0; i < 3; i++) {
-        Bytes b = {0};
-        st_bytes(&b, strlen(SHARDS[i]), SHARDS[i], strlen(SHARDS[i]), 1, &e);
-        snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i + 1);
-        bytes_file(t, path, &b);
-    }
-    EACH(i, ROWS) {
-        text_file(t, DOWNLOAD "/model.safetensors.index.json", ROWS[i].index);
-        /* the index goes first, were a whole file beside it */
-        text_file(t, DOWNLOAD "/model.safetensors", "");
-        sink_fails(t, IMPORT, 1, ROWS[i].said);
-    }
-    fact(t, !e.status, "%s", e.text);
-    scratch_close();
+  static const struct { const char *index, *said; } ROWS[] = {
+    {TWO("1", "2"), "expected tensor transformer.wte.weight"},
+    {"{`weight_map`: {}}", "expected a weight_map"}, {"{}", "expected a weight_map"},
+    {"{`weight_map`: [`a`]}", "expected a weight_map"}, {MAP("`a`: 1"), NAME},
+    {MAP("`a`: ``"), NAME}, {MAP("`a`: `x/1`"), NAME}, {MAP("`a`: `/1`"), NAME},
+    {MAP("`a`: `..`"), NAME}, {MAP("`a`: `x..1`"), NAME}, {MAP("`a`: `.hidden`"), NAME},
+    {MAP("`a`: `x\\\\1`"), NAME}, {MAP("`a`: `c:1`"), NAME},
+    {MAP("`a`: `1.safetensors\\u0000`"), NAME},
+    {MAP("`a`: `none.safetensors`"), "none.safetensors: "},
+    {MAP("`a`: `3.safetensors`"), "expected b in the weight_map, found it in"},
+    {TWO("2", "2"), MISSING("a", "2")}, {TWO("1", "1"), MISSING("b", "1")},
+    {TWO("2", "1"), MISSING("a", "2")}, {TWO("1", "3"), "each tensor once, found a in"},
+    {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"),
+     MISSING("c", "2")}};
+  static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
+      "{" ENTRY("b", "U8", "1", "0, 1") "}",
+      "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
+  char path[256]; Error e = {0};
+  if (!begun(t)) return;
+  text_file(t, DOWNLOAD "/config.json", GPT2_JSON);
+  sink_fails(t, IMPORT, 1, "from/model.safetensors: ");
+  text_file(t, DOWNLOAD "/pytorch_model.bin", "PK");
+  sink_fails(t, IMPORT, 1, "found a pytorch_model.bin");
+  for (int i = 0; i < 3; i++) {
+    Bytes b = {0};
+    st_bytes(&b, strlen(SHARDS[i]), SHARDS[i], strlen(SHARDS[i]), 1, &e);
+    snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i + 1);
+    bytes_file(t, path, &b);
+  }
+  EACH(i, ROWS) {
+    text_file(t, DOWNLOAD "/model.safetensors.index.json", ROWS[i].index);
+    /* the index goes first, were a whole file beside it */
+    text_file(t, DOWNLOAD "/model.safetensors", "");
+    sink_fails(t, IMPORT, 1, ROWS[i].said);
+  }
+  fact(t, !e.status, "%s", e.text);
+  scratch_close();
 #undef MAP
 #undef MISSING
 #undef TWO
@@ -917,407 +917,407 @@ static void hf__shards(Test *t) {
 
 /* Where number (i, o) of part `part` (q, k, v) lies in the tensor there: C 12, 2 heads of 6. */
 static idx published_at(char how, idx in, idx out, idx i, idx o, int part) {
-    if (how == '2') return (i + 2) * out + o;
-    if (how == 'T') return o * in + i;
-    if (how == 't') return in == 1 ? part * 12 + o : i * 36 + part * 12 + o;
-    if (how == 'h') return ((o / 6 * 3 + part) * 6 + o % 6) * in + i;
-    return i * out + o;
+  if (how == '2') return (i + 2) * out + o;
+  if (how == 'T') return o * in + i;
+  if (how == 't') return in == 1 ? part * 12 + o : i * 36 + part * 12 + o;
+  if (how == 'h') return ((o / 6 * 3 + part) * 6 + o % 6) * in + i;
+  return i * out + o;
 }
 
 /* All of a model's numbers against what was published, each where it belongs. */
 static void published_compare(Test *t, const Model *m, const char *family) {
-    idx seen = 0, wrong = 0; Theirs x;
-    for (int n = 0; tensor_of(family, n, &x) && !t->wrong; n++) {
-        const bool fused = x.how == 't' || x.how == 'h';
-        for (int part = 0; part < (fused ? 3 : 1); part++) {
-            char ours[104];
-            snprintf(ours, sizeof ours, "%s%.*s", x.ours, fused, &"qkv"[part]);
-            const Tensor *here = model_tensor(m, ours);
-            fact(t, here != NULL, "%s: no tensor %s", family, ours);
-            if (!here) return;
-            /* a vector is [n,1] here, and one row there */
-            idx in = here->rank == 2 ? here->shape[0] : 1, out = here->count / in;
-            for (idx k = 0; k < here->count; k++) {
-                idx at = published_at(x.how, in, out, k / out, k % out, part);
-                wrong += m->params[here->at + k] != (real)published(x.name, at);
-            }
-            fact(t, !wrong, "%s: %s has %lld numbers that are not those of %s", family, ours,
-                 (long long)wrong, x.name);
-            seen += here->count;
-        }
+  idx seen = 0, wrong = 0; Theirs x;
+  for (int n = 0; tensor_of(family, n, &x) && !t->wrong; n++) {
+    const bool fused = x.how == 't' || x.how == 'h';
+    for (int part = 0; part < (fused ? 3 : 1); part++) {
+      char ours[104];
+      snprintf(ours, sizeof ours, "%s%.*s", x.ours, fused, &"qkv"[part]);
+      const Tensor *here = model_tensor(m, ours);
+      fact(t, here != NULL, "%s: no tensor %s", family, ours);
+      if (!here) return;
+      /* a vector is [n,1] here, and one row there */
+      idx in = here->rank == 2 ? here->shape[0] : 1, out = here->count / in;
+      for (idx k = 0; k < here->count; k++) {
+        idx at = published_at(x.how, in, out, k / out, k % out, part);
+        wrong += m->params[here->at + k] != (real)published(x.name, at);
+      }
+      fact(t, !wrong, "%s: %s has %lld numbers that are not those of %s", family, ours,
+           (long long)wrong, x.name);
+      seen += here->count;
     }
-    fact(t, seen == m->count, "%s: %lld numbers of %lld are there", family, (long long)seen,
-         (long long)m->count);
+  }
+  fact(t, seen == m->count, "%s: %lld numbers of %lld are there", family, (long long)seen,
+       (long long)m->count);
 }
 
 /* HellaSwag in the harness's form: what the rule of its Python makes of these lines. */
 /* [FIG10] */
 static void hf__choices(Test *t) {
-    static const char LINES[] =
-        "{`ind`: 1, `activity_label`: `Roof work`, `ctx_a`: `A man is  there [step] now.`, "
-        "`ctx_b`: `he Sits`, `endings`: [`is [title] up [a\\nb] x`, ` b\\tc \\u00e9 `, `c\\\\d`, "
-        "`d   e`], `label`: 3}\n\n{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: "
-        "[`p`, `[q] r`], `label`: `0`}";
-    static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
-                               "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
-    static const char *const BAD[][2] = {
-        {"{`label`: 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
-        {"{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: [`p`, "
-         "`q`], `label`: 2}", ":1: expected activity_label"}, {"[1", ":1: "}};
-    Bytes got = {0}; Error e = {0};
-    if (!begun(t)) return;
-    text_file(t, SCRATCH "/h.jsonl", LINES);
-    if (!hf_does(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt")) return;
-    file_read(SCRATCH "/h.txt", &got, &e);
-    bytes_add(&got, "", 1, &e);
-    fact(t, !strcmp((const char *)got.at, WANT), "%s", (const char *)got.at);
-    bytes_free(&got);
-    for (int i = 0; i < 4; i++) {
-        text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
-        sink_fails(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt", 1, BAD[i][1]);
-    }
-    scratch_close();
+  static const char LINES[] =
+      "{`ind`: 1, `activity_label`: `Roof work`, `ctx_a`: `A man is  there [step] now.`, "
+      "`ctx_b`: `he Sits`, `endings`: [`is [title] up [a\\nb] x`, ` b\\tc \\u00e9 `, `c\\\\d`, "
+      "`d   e`], `label`: 3}\n\n{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: "
+      "[`p`, `[q] r`], `label`: `0`}";
+  static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
+                             "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
+  static const char *const BAD[][2] = {
+    {"{`label`: 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
+    {"{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: [`p`, "
+     "`q`], `label`: 2}", ":1: expected activity_label"}, {"[1", ":1: "}};
+  Bytes got = {0}; Error e = {0};
+  if (!begun(t)) return;
+  text_file(t, SCRATCH "/h.jsonl", LINES);
+  if (!hf_does(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt")) return;
+  file_read(SCRATCH "/h.txt", &got, &e);
+  bytes_add(&got, "", 1, &e);
+  fact(t, !strcmp((const char *)got.at, WANT), "%s", (const char *)got.at);
+  bytes_free(&got);
+  for (int i = 0; i < 4; i++) {
+    text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
+    sink_fails(t, "choices " SCRATCH "/h.jsonl --out " SCRATCH "/h.txt", 1, BAD[i][1]);
+  }
+  scratch_close();
 }
 
 /* Every tensor of every family lands where it belongs, in all formats, with and without the prefix
  * of its name, from one file and from three, copied and linked. */
 static void hf__families(Test *t) {
-    static const char *const DTYPES_OF[] = {"F32", "F16", "BF16"};
-    static const char *const BUFFERS[] = {
-        ", `h.1.attn.bias`: {`dtype`: `BOOL`, `shape`: [1,0,16], `data_offsets`: [0, 0]}",
-        (", `gpt_neox.layers.1.attention.rotary_emb.inv_freq`: {`dtype`: `I64`, `shape`: "
-        "[0], `data_offsets`: [0, 0]}, `gpt_neox.layers.0.attention.masked_bias`: {`dtype`: "
-        "`U8`, `shape`: [0], `data_offsets`: [0, 0]}"),
-        ", `lm_head.weight`: {`dtype`: `F16`, `shape`: [0], `data_offsets`: [0, 0]}", "",
-        (", `model.layers.1.self_attn.rotary_emb.inv_freq`: {`dtype`: `F32`, `shape`: [0], "
-        "`data_offsets`: [0, 0]}")};
-    if (no_binary(t)) return;
-    for (int f = 0; f < FAMILIES_OF - 1; f++)
-        for (int d = 0; d < 3; d++) {
-            scratch_open();
-            text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
-            if (d != 1)
-                published_write(t, DOWNLOAD "/model.safetensors", NAMES_OF[f], DTYPES_OF[d], 0, 1,
-                                NULL, BUFFERS[f]);
-            else {
-                Bytes index = {0}; Error e = {0}; char path[256]; Theirs x;
-                bytes_print(&index, &e, "{`weight_map`: {");
-                for (int n = 0; tensor_of(NAMES_OF[f], n, &x); n++)
-                    bytes_print(&index, &e, "%s`%s`: `%d.safetensors`", n ? "," : "", x.name,
-                                n % 3);
-                bytes_add(&index, "}}", 2, &e);
-                unticked((char *)index.at, index.size);
-                bytes_file(t, DOWNLOAD "/model.safetensors.index.json", &index);
-                for (int i = 0; i < 3; i++) {
-                    snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i);
-                    published_write(t, path, NAMES_OF[f], DTYPES_OF[d], i, 3, NULL, "");
-                }
-            }
-            for (int linked = 0; linked < 2 && !t->wrong; linked++) {
-                Trainer r; Error e = {0};
-                if (!hf_does(t, linked ? IMPORT " --link" : IMPORT)) break;
-                fact(t, !checkpoint_load(SCRATCH "/x.model", &r, false, &e), "%s", e.text);
-                if (e.status) break;
-                published_compare(t, &r.m, NAMES_OF[f]);
-                trainer_free(&r);
-            }
+  static const char *const DTYPES_OF[] = {"F32", "F16", "BF16"};
+  static const char *const BUFFERS[] = {
+    ", `h.1.attn.bias`: {`dtype`: `BOOL`, `shape`: [1,0,16], `data_offsets`: [0, 0]}",
+    (", `gpt_neox.layers.1.attention.rotary_emb.inv_freq`: {`dtype`: `I64`, `shape`: "
+    "[0], `data_offsets`: [0, 0]}, `gpt_neox.layers.0.attention.masked_bias`: {`dtype`: "
+    "`U8`, `shape`: [0], `data_offsets`: [0, 0]}"),
+    ", `lm_head.weight`: {`dtype`: `F16`, `shape`: [0], `data_offsets`: [0, 0]}", "",
+    (", `model.layers.1.self_attn.rotary_emb.inv_freq`: {`dtype`: `F32`, `shape`: [0], "
+    "`data_offsets`: [0, 0]}")};
+  if (no_binary(t)) return;
+  for (int f = 0; f < FAMILIES_OF - 1; f++)
+      for (int d = 0; d < 3; d++) {
+      scratch_open();
+      text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
+      if (d != 1)
+          published_write(t, DOWNLOAD "/model.safetensors", NAMES_OF[f], DTYPES_OF[d], 0, 1,
+                          NULL, BUFFERS[f]);
+      else {
+        Bytes index = {0}; Error e = {0}; char path[256]; Theirs x;
+        bytes_print(&index, &e, "{`weight_map`: {");
+        for (int n = 0; tensor_of(NAMES_OF[f], n, &x); n++)
+            bytes_print(&index, &e, "%s`%s`: `%d.safetensors`", n ? "," : "", x.name,
+                        n % 3);
+        bytes_add(&index, "}}", 2, &e);
+        unticked((char *)index.at, index.size);
+        bytes_file(t, DOWNLOAD "/model.safetensors.index.json", &index);
+        for (int i = 0; i < 3; i++) {
+          snprintf(path, sizeof path, DOWNLOAD "/%d.safetensors", i);
+          published_write(t, path, NAMES_OF[f], DTYPES_OF[d], i, 3, NULL, "");
         }
-    scratch_close();
+      }
+      for (int linked = 0; linked < 2 && !t->wrong; linked++) {
+        Trainer r; Error e = {0};
+        if (!hf_does(t, linked ? IMPORT " --link" : IMPORT)) break;
+        fact(t, !checkpoint_load(SCRATCH "/x.model", &r, false, &e), "%s", e.text);
+        if (e.status) break;
+        published_compare(t, &r.m, NAMES_OF[f]);
+        trainer_free(&r);
+      }
+    }
+  scratch_close();
 }
 
 /* What config.json says beside CONFIGS_OF, or without more, and the flag that it becomes. */
 static const struct { const char *family, *text, *flags; } FACTS_TAKEN[] = {
-    {"gpt2", "", "--pos learned --norm layer --act gelutanh --tied 1 --place pre --linear-bias 1 "
-     "--context 16 --ffn 20 --norm-eps 1e-05 --score-by-layer 0"},
-    {"gpt2", "`scale_attn_by_inverse_layer_idx`: true", "--score-by-layer 1"},
-    {"gpt2", "`layer_norm_epsilon`: 1E-6", "--norm-eps 1e-06"},
-    {"gpt2", "`activation_function`: `gelu`", "--act gelu"},
-    {"gpt2", "`activation_function`: `gelu_fast`", "--act gelutanh"},
-    {"gpt2", "`activation_function`: `relu`", "--act relu"},
-    {"gpt2", "`activation_function`: `silu`", "--act swish"},
-    {"gpt2", "`reorder_and_upcast_attn`: true, `attn_pdrop`: 0.5", "--act gelutanh"},
-    {"gpt_neox", "", "--pos rotary --rotary-dims 2 --act gelu --place parallel --tied 0 "
-     "--linear-bias 1"},
-    {"gpt_neox", "`hidden_act`: `gelu_fast`", "--act gelutanh"},
-    {"gpt_neox", "`use_parallel_residual`: false", "--place pre"},
-    {"gpt_neox", "`layer_norm_eps`: 1e-3", "--norm-eps 0.001"},
-    {"gpt_neox", "`rotary_emb_base`: 500", "--rope-base 500"},
-    {"gpt_neox", "`rope_parameters`: {`rope_theta`: 50.5, `rope_type`: `default`, "
-     "`partial_rotary_factor`: 0.7}, `rope_theta`: 3", "--rope-base 50.5"},
-    {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 0.7}", "--rotary-dims 4"},
-    {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 1}", "--rotary-dims 6"},
-    {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 0.1}", "--pos none"},
-    {"opt", "", "--place post --embed-dim 8 --act relu --pos learned --tied 1 --context 16"},
-    {"opt", "`_remove_final_layer_norm`: true", "--place post"},
-    {"llama", "", "--pos rotary --norm rms --act swiglu --context 16 --kv-heads 1 --head-dim 6 "
-     "--tied 0 --norm-eps 1e-06 --rope-base 10000"},
-    {"llama", "`head_dim`: null, `rope_scaling`: null", "--head-dim 6"},
-    {"llama", "`hidden_act`: `gelu`", "--act geglu"},
-    {"llama", "`rope_theta`: 500000.0", "--rope-base 500000"},
-    {"llama", "`rope_scaling`: {`type`: `linear`, `factor`: 4}", "--rope-scaling linear "
-     "--rope-factor 4"},
-    {"llama", "`rope_scaling`: {`type`: `dynamic`, `factor`: 4}", "--rope-scaling none"},
-    {"llama", "`rope_scaling`: {`rope_type`: `llama3`, `factor`: 8.0, `low_freq_factor`: 1.5, "
-     "`high_freq_factor`: 5, `original_max_position_embeddings`: 64}", "--rope-high 5"},
-    {"llama", "`rope_parameters`: {`rope_type`: `llama3`, `factor`: 8.0, `low_freq_factor`: 1.5, "
-     "`high_freq_factor`: 5, `original_max_position_embeddings`: 64}", "--rope-original 64"},
-    {"llama", "`pretraining_tp`: 2, `eos_token_id`: [1, 2], `rope_interleaved`: null",
-     "--rope-pairing half"},
-    {"mistral", "", "--window 4096"}, {"mistral", "`sliding_window`: null", "--window 0"},
-    {"mistral", "`sliding_window`: 5", "--window 5"},
-    {"jamba", "", "--pos none --attention-period 2 --attention-offset 0 --mamba-inner 24 "
-     "--mamba-state 4 --mamba-conv 3 --mamba-rank 5 --experts 3 --expert-top 2 --expert-period 2 "
-     "--expert-offset 1"},
-    {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"}};
+  {"gpt2", "", "--pos learned --norm layer --act gelutanh --tied 1 --place pre --linear-bias 1 "
+   "--context 16 --ffn 20 --norm-eps 1e-05 --score-by-layer 0"},
+  {"gpt2", "`scale_attn_by_inverse_layer_idx`: true", "--score-by-layer 1"},
+  {"gpt2", "`layer_norm_epsilon`: 1E-6", "--norm-eps 1e-06"},
+  {"gpt2", "`activation_function`: `gelu`", "--act gelu"},
+  {"gpt2", "`activation_function`: `gelu_fast`", "--act gelutanh"},
+  {"gpt2", "`activation_function`: `relu`", "--act relu"},
+  {"gpt2", "`activation_function`: `silu`", "--act swish"},
+  {"gpt2", "`reorder_and_upcast_attn`: true, `attn_pdrop`: 0.5", "--act gelutanh"},
+  {"gpt_neox", "", "--pos rotary --rotary-dims 2 --act gelu --place parallel --tied 0 "
+   "--linear-bias 1"},
+  {"gpt_neox", "`hidden_act`: `gelu_fast`", "--act gelutanh"},
+  {"gpt_neox", "`use_parallel_residual`: false", "--place pre"},
+  {"gpt_neox", "`layer_norm_eps`: 1e-3", "--norm-eps 0.001"},
+  {"gpt_neox", "`rotary_emb_base`: 500", "--rope-base 500"},
+  {"gpt_neox", "`rope_parameters`: {`rope_theta`: 50.5, `rope_type`: `default`, "
+   "`partial_rotary_factor`: 0.7}, `rope_theta`: 3", "--rope-base 50.5"},
+  {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 0.7}", "--rotary-dims 4"},
+  {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 1}", "--rotary-dims 6"},
+  {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 0.1}", "--pos none"},
+  {"opt", "", "--place post --embed-dim 8 --act relu --pos learned --tied 1 --context 16"},
+  {"opt", "`_remove_final_layer_norm`: true", "--place post"},
+  {"llama", "", "--pos rotary --norm rms --act swiglu --context 16 --kv-heads 1 --head-dim 6 "
+   "--tied 0 --norm-eps 1e-06 --rope-base 10000"},
+  {"llama", "`head_dim`: null, `rope_scaling`: null", "--head-dim 6"},
+  {"llama", "`hidden_act`: `gelu`", "--act geglu"},
+  {"llama", "`rope_theta`: 500000.0", "--rope-base 500000"},
+  {"llama", "`rope_scaling`: {`type`: `linear`, `factor`: 4}", "--rope-scaling linear "
+   "--rope-factor 4"},
+  {"llama", "`rope_scaling`: {`type`: `dynamic`, `factor`: 4}", "--rope-scaling none"},
+  {"llama", "`rope_scaling`: {`rope_type`: `llama3`, `factor`: 8.0, `low_freq_factor`: 1.5, "
+   "`high_freq_factor`: 5, `original_max_position_embeddings`: 64}", "--rope-high 5"},
+  {"llama", "`rope_parameters`: {`rope_type`: `llama3`, `factor`: 8.0, `low_freq_factor`: 1.5, "
+   "`high_freq_factor`: 5, `original_max_position_embeddings`: 64}", "--rope-original 64"},
+  {"llama", "`pretraining_tp`: 2, `eos_token_id`: [1, 2], `rope_interleaved`: null",
+   "--rope-pairing half"},
+  {"mistral", "", "--window 4096"}, {"mistral", "`sliding_window`: null", "--window 0"},
+  {"mistral", "`sliding_window`: 5", "--window 5"},
+  {"jamba", "", "--pos none --attention-period 2 --attention-offset 0 --mamba-inner 24 "
+   "--mamba-state 4 --mamba-conv 3 --mamba-rank 5 --experts 3 --expert-top 2 --expert-period 2 "
+   "--expert-offset 1"},
+  {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"}};
 
 /* What would change the result and has no flag. */
 static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
-    {"gpt2", "`scale_attn_weights`: false", "scale_attn_weights to be true, found false"},
-    {"gpt2", "`add_cross_attention`: true", "add_cross_attention to be false"},
-    {"gpt2", "`activation_function`: `quick_gelu`", "found quick_gelu"},
-    {"gpt2", "`activation_function`: 1", "expected activation_function to be"},
-    {"gpt2", "`layer_norm_epsilon`: `1e-5`", "layer_norm_epsilon to be a number"},
-    {"gpt2", "`layer_norm_epsilon`: -1", "layer_norm_epsilon to be a number of 0 to 1"},
-    {"gpt2", "`layer_norm_epsilon`: 0.00000000000000000000000000000000000000001",
-     "layer_norm_epsilon to be a number"},
-    {"gpt2", "`tie_word_embeddings`: 1", "tie_word_embeddings to be true or false"},
-    {"gpt2", "`tie_word_embeddings`: false", "expected tensor lm_head.weight [11,12]"},
-    {"gpt2", "`quantization_config`: {`bits`: 4}", "quantization_config to be null"},
-    {"gpt2", "`is_encoder_decoder`: true", "is_encoder_decoder to be false"},
-    {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 0.5}",
-     "rotary_pct to be an even number"},
-    {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 1.5}",
-     "rotary_pct to be a number of 0 to 1"},
-    {"gpt_neox", "`attention_bias`: false", "found gpt_neox.layers.0.attention.dense.bias too"},
-    {"opt", "`layer_norm_elementwise_affine`: false", "layer_norm_elementwise_affine"},
-    {"opt", "`enable_bias`: false", "of 2 layers, found decoder.layers.0.fc1.bias too"},
-    {"llama", "`rope_scaling`: {`type`: `yarn`, `factor`: 4}", "found yarn"},
-    {"llama", "`rope_scaling`: {`factor`: 4}", "rope_scaling to be of type default"},
-    {"llama", "`rope_scaling`: {`type`: `linear`}", "rope_scaling.factor to be"},
-    {"llama", "`partial_rotary_factor`: 0.5", "partial_rotary_factor to be 1, found 0.5"},
-    {"llama", "`attention_bias`: true", "self_attn.q_proj.bias [12], found none"},
-    {"llama", "`mlp_bias`: true", "mlp.gate_proj.bias [20], found none"},
-    {"llama", "`head_dim`: 8", "self_attn.q_proj.weight of [16,12], found [12,12]"},
-    {"mistral", "`sliding_window`: 0", "sliding_window to be an integer"},
-    {"jamba", "`mamba_conv_bias`: false", "mamba_conv_bias to be true"},
-    {"jamba", "`mamba_proj_bias`: true", "mamba_proj_bias to be false"},
-    {"jamba", "`mamba_inner_layernorms`: false", "mamba_inner_layernorms to be true"},
-    {"jamba", "`mamba_expand`: 2.5", "mamba_expand to be an integer"},
-    {"jamba", "`sliding_window`: 5", "sliding_window to be null, found 5"},
-    {"jamba", "`num_experts_per_tok`: 4", "--expert-top 4 is more than the --experts 3"}};
+  {"gpt2", "`scale_attn_weights`: false", "scale_attn_weights to be true, found false"},
+  {"gpt2", "`add_cross_attention`: true", "add_cross_attention to be false"},
+  {"gpt2", "`activation_function`: `quick_gelu`", "found quick_gelu"},
+  {"gpt2", "`activation_function`: 1", "expected activation_function to be"},
+  {"gpt2", "`layer_norm_epsilon`: `1e-5`", "layer_norm_epsilon to be a number"},
+  {"gpt2", "`layer_norm_epsilon`: -1", "layer_norm_epsilon to be a number of 0 to 1"},
+  {"gpt2", "`layer_norm_epsilon`: 0.00000000000000000000000000000000000000001",
+   "layer_norm_epsilon to be a number"},
+  {"gpt2", "`tie_word_embeddings`: 1", "tie_word_embeddings to be true or false"},
+  {"gpt2", "`tie_word_embeddings`: false", "expected tensor lm_head.weight [11,12]"},
+  {"gpt2", "`quantization_config`: {`bits`: 4}", "quantization_config to be null"},
+  {"gpt2", "`is_encoder_decoder`: true", "is_encoder_decoder to be false"},
+  {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 0.5}",
+   "rotary_pct to be an even number"},
+  {"gpt_neox", "`rope_parameters`: {`partial_rotary_factor`: 1.5}",
+   "rotary_pct to be a number of 0 to 1"},
+  {"gpt_neox", "`attention_bias`: false", "found gpt_neox.layers.0.attention.dense.bias too"},
+  {"opt", "`layer_norm_elementwise_affine`: false", "layer_norm_elementwise_affine"},
+  {"opt", "`enable_bias`: false", "of 2 layers, found decoder.layers.0.fc1.bias too"},
+  {"llama", "`rope_scaling`: {`type`: `yarn`, `factor`: 4}", "found yarn"},
+  {"llama", "`rope_scaling`: {`factor`: 4}", "rope_scaling to be of type default"},
+  {"llama", "`rope_scaling`: {`type`: `linear`}", "rope_scaling.factor to be"},
+  {"llama", "`partial_rotary_factor`: 0.5", "partial_rotary_factor to be 1, found 0.5"},
+  {"llama", "`attention_bias`: true", "self_attn.q_proj.bias [12], found none"},
+  {"llama", "`mlp_bias`: true", "mlp.gate_proj.bias [20], found none"},
+  {"llama", "`head_dim`: 8", "self_attn.q_proj.weight of [16,12], found [12,12]"},
+  {"mistral", "`sliding_window`: 0", "sliding_window to be an integer"},
+  {"jamba", "`mamba_conv_bias`: false", "mamba_conv_bias to be true"},
+  {"jamba", "`mamba_proj_bias`: true", "mamba_proj_bias to be false"},
+  {"jamba", "`mamba_inner_layernorms`: false", "mamba_inner_layernorms to be true"},
+  {"jamba", "`mamba_expand`: 2.5", "mamba_expand to be an integer"},
+  {"jamba", "`sliding_window`: 5", "sliding_window to be null, found 5"},
+  {"jamba", "`num_experts_per_tok`: 4", "--expert-top 4 is more than the --experts 3"}};
 
 /* Whole files that are no config of a model. */
 static const char *const NO_CONFIGS[][2] = {
-    {"{}", "expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found none"},
-    {"{`model_type`: `qwen2`}", "found qwen2"}, {"{`model_type`: `gpt2 `}", "found gpt2 "},
-    {"{`model_type`: 1}", "found 1"}, {"{`architectures`: [`BertModel`]}", "found BertModel"},
-    {"{`architectures`: []}", "found none"},
-    {"{`model_type`: `llama`}", "expected vocab_size to be an integer of 1 to 16777216, found "
-     "none"}, {"{`model_type`: `llama`, `vocab_size`: 0}", "vocab_size to be an integer"},
-    {"{`model_type`: `llama`, `vocab_size`: 1.5}", "vocab_size to be an integer"},
-    {"{`model_type`: `llama`, `vocab_size`: 1e300}", "vocab_size to be an integer"},
-    {"{`model_type`: `llama`, `vocab_size`: [1]}", "found a list"},
-    {"{`model_type`: `llama`, `vocab_size`: 5}", "expected num_hidden_layers to be"},
-    {"{`model_type`: `llama`, `vocab_size`: 5, `num_hidden_layers`: 1}", "expected "
-     "num_attention_heads to be"},
-    {"{`model_type`: `gpt2`, `vocab_size`: 5, `n_layer`: 1, `n_head`: 3, `n_embd`: 4, "
-     "`n_positions`: 2}", "that sink can be, found --heads 3 does not divide --dim 4"}};
+  {"{}", "expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found none"},
+  {"{`model_type`: `qwen2`}", "found qwen2"}, {"{`model_type`: `gpt2 `}", "found gpt2 "},
+  {"{`model_type`: 1}", "found 1"}, {"{`architectures`: [`BertModel`]}", "found BertModel"},
+  {"{`architectures`: []}", "found none"},
+  {"{`model_type`: `llama`}", "expected vocab_size to be an integer of 1 to 16777216, found "
+   "none"}, {"{`model_type`: `llama`, `vocab_size`: 0}", "vocab_size to be an integer"},
+  {"{`model_type`: `llama`, `vocab_size`: 1.5}", "vocab_size to be an integer"},
+  {"{`model_type`: `llama`, `vocab_size`: 1e300}", "vocab_size to be an integer"},
+  {"{`model_type`: `llama`, `vocab_size`: [1]}", "found a list"},
+  {"{`model_type`: `llama`, `vocab_size`: 5}", "expected num_hidden_layers to be"},
+  {"{`model_type`: `llama`, `vocab_size`: 5, `num_hidden_layers`: 1}", "expected "
+   "num_attention_heads to be"},
+  {"{`model_type`: `gpt2`, `vocab_size`: 5, `n_layer`: 1, `n_head`: 3, `n_embd`: 4, "
+   "`n_positions`: 2}", "that sink can be, found --heads 3 does not divide --dim 4"}};
 
 /* A folder with a family's model and its config, in front of which the text goes. */
 static void facts_given(Test *t, const char *family, const char *text) {
-    const char *like = strcmp(family, "mistral") ? family : "llama";
-    char config[1500];
-    published_write(t, DOWNLOAD "/model.safetensors", like, "BF16", 0, 1, NULL, "");
-    snprintf(config, sizeof config, "{%s%s%s", text, *text ? ", " : "",
-             CONFIGS_OF[family_of(family)] + 1);
-    text_file(t, DOWNLOAD "/config.json", config);
+  const char *like = strcmp(family, "mistral") ? family : "llama";
+  char config[1500];
+  published_write(t, DOWNLOAD "/model.safetensors", like, "BF16", 0, 1, NULL, "");
+  snprintf(config, sizeof config, "{%s%s%s", text, *text ? ", " : "",
+           CONFIGS_OF[family_of(family)] + 1);
+  text_file(t, DOWNLOAD "/config.json", config);
 }
 
 /* A value of config.json becomes a flag. */
 static void hf__facts(Test *t) {
-    if (!begun(t)) return;
-    EACH(i, FACTS_TAKEN) {
-        const char *family = FACTS_TAKEN[i].family, *given = FACTS_TAKEN[i].text;
-        char flag[32], want[32], text[128]; Trainer r; Error e = {0}; int used = 0;
-        facts_given(t, family, given);
-        if (!hf_does(t, IMPORT)
-            || failed(t, given, checkpoint_load(SCRATCH "/x.model", &r, false, &e), &e)) break;
-        const char *at = FACTS_TAKEN[i].flags;
-        for (; sscanf(at, " --%31s %31s%n", flag, want, &used) == 2; at += used) {
-            option_text(option_find(flag, "m"), &r.s, text, sizeof text);
-            fact(t, !strcmp(text, want), "%s %s: --%s %s, expected %s", family, given, flag, text,
-                 want);
-        }
-        fact(t, !*at, "%s: %s", family, at);
-        trainer_free(&r);
+  if (!begun(t)) return;
+  EACH(i, FACTS_TAKEN) {
+    const char *family = FACTS_TAKEN[i].family, *given = FACTS_TAKEN[i].text;
+    char flag[32], want[32], text[128]; Trainer r; Error e = {0}; int used = 0;
+    facts_given(t, family, given);
+    if (!hf_does(t, IMPORT)
+        || failed(t, given, checkpoint_load(SCRATCH "/x.model", &r, false, &e), &e)) break;
+    const char *at = FACTS_TAKEN[i].flags;
+    for (; sscanf(at, " --%31s %31s%n", flag, want, &used) == 2; at += used) {
+      option_text(option_find(flag, "m"), &r.s, text, sizeof text);
+      fact(t, !strcmp(text, want), "%s %s: --%s %s, expected %s", family, given, flag, text,
+           want);
     }
-    scratch_close();
+    fact(t, !*at, "%s: %s", family, at);
+    trainer_free(&r);
+  }
+  scratch_close();
 }
 
 /* A value that has no flag is refused by its name, and so is a file that is no config. */
 static void hf__facts_refused(Test *t) {
-    if (!begun(t)) return;
-    EACH(i, FACTS_REFUSED) {
-        facts_given(t, FACTS_REFUSED[i].family, FACTS_REFUSED[i].text);
-        sink_fails(t, IMPORT, 1, FACTS_REFUSED[i].said);
-    }
-    EACH(i, NO_CONFIGS) {
-        text_file(t, DOWNLOAD "/config.json", NO_CONFIGS[i][0]);
-        sink_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
-    }
-    scratch_close();
+  if (!begun(t)) return;
+  EACH(i, FACTS_REFUSED) {
+    facts_given(t, FACTS_REFUSED[i].family, FACTS_REFUSED[i].text);
+    sink_fails(t, IMPORT, 1, FACTS_REFUSED[i].said);
+  }
+  EACH(i, NO_CONFIGS) {
+    text_file(t, DOWNLOAD "/config.json", NO_CONFIGS[i][0]);
+    sink_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
+  }
+  scratch_close();
 }
 
 /* Every tensor is accounted for by name, and a refusal leaves what stood at --out. */
 static void hf__accounts(Test *t) {
 #define MORE(name, dtype) ", `" name "`: {`dtype`: `" dtype "`, `shape`: [0], "            \
                           "`data_offsets`: [0, 0]}"
-    static const struct { const char *family, *without, *more, *said; } ROWS[] = {
-        {"gpt2", "wpe.weight", "", "expected tensor transformer.wpe.weight [16,12], found none"},
-        {"gpt2", "h.1.mlp.c_fc.bias", "", "expected tensor transformer.h.1.mlp.c_fc.bias [20]"},
-        {"gpt2", NULL, MORE("h.2.attn.c_attn.bias", "F32"), "found h.2.attn.c_attn.bias too"},
-        {"gpt2", NULL, MORE("h.2.attn.bias", "U8"), "found h.2.attn.bias too"},
-        {"gpt2", NULL, MORE("h.01.attn.bias", "U8"), "found h.01.attn.bias too"},
-        {"gpt2", NULL, MORE("h.0.attn.bias.x", "U8"), "found h.0.attn.bias.x too"},
-        {"gpt2", NULL, MORE("h..attn.bias", "U8"), "found h..attn.bias too"},
-        {"gpt2", NULL, MORE("transformer.wte.weight", "F32"),
-         "transformer.wte.weight of [11,12], found [0]"},
-        {"gpt2", NULL, MORE("score.weight", "F32"), "found score.weight too"},
-        {"gpt2", NULL, MORE("layers.0.attention.bias", "U8"), "found layers.0.attention.bias too"},
-        {"gpt2", "wte.weight", MORE("wte.weight", "I8"), "wte.weight of [11,12], found [0]"},
-        {"gpt_neox", NULL, MORE("gpt_neox.layers.1.attention.dense_bias", "F32"), "dense_bias too"},
-        {"gpt_neox", "embed_out.weight", "", "expected tensor embed_out.weight [11,12]"},
-        {"gpt_neox", NULL, MORE("h.0.attn.bias", "U8"), "found h.0.attn.bias too"},
-        {"opt", NULL, MORE("decoder.final_layer_norm.weight", "F32"),
-         "found decoder.final_layer_norm.weight too"},
-        {"llama", NULL, MORE("model.layers.9999999999.self_attn.rotary_emb.inv_freq", "F32"),
-         "inv_freq too"},
-        {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
-         "expected tensor model.layers.1.feed_forward.experts.2.up_proj.weight [20,12]"},
-        {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
-         "experts.3.up_proj.weight too"}};
-    if (!begun(t)) return;
-    text_file(t, SCRATCH "/x.model", "mine");
-    EACH(i, ROWS) {
-        text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[family_of(ROWS[i].family)]);
-        published_write(t, DOWNLOAD "/model.safetensors", ROWS[i].family, "F32", 0, 1,
-                        ROWS[i].without, ROWS[i].more);
-        sink_fails(t, IMPORT, 1, ROWS[i].said);
-    }
-    text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[0]);
-    published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "I32", 0, 1, NULL, "");
-    sink_fails(t, IMPORT, 1, "in F32, F16 or BF16, found I32");
-    published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "F64", 0, 1, NULL, "");
-    sink_fails(t, IMPORT, 1, "in F32, F16 or BF16, found F64");
-    Bytes mine = slurp(SCRATCH "/x.model"), left = slurp(SCRATCH "/x.model.new");
-    fact(t, mine.at && !strcmp((char *)mine.at, "mine") && !left.at, "--out has changed");
-    bytes_free(&mine); bytes_free(&left); scratch_close();
+  static const struct { const char *family, *without, *more, *said; } ROWS[] = {
+    {"gpt2", "wpe.weight", "", "expected tensor transformer.wpe.weight [16,12], found none"},
+    {"gpt2", "h.1.mlp.c_fc.bias", "", "expected tensor transformer.h.1.mlp.c_fc.bias [20]"},
+    {"gpt2", NULL, MORE("h.2.attn.c_attn.bias", "F32"), "found h.2.attn.c_attn.bias too"},
+    {"gpt2", NULL, MORE("h.2.attn.bias", "U8"), "found h.2.attn.bias too"},
+    {"gpt2", NULL, MORE("h.01.attn.bias", "U8"), "found h.01.attn.bias too"},
+    {"gpt2", NULL, MORE("h.0.attn.bias.x", "U8"), "found h.0.attn.bias.x too"},
+    {"gpt2", NULL, MORE("h..attn.bias", "U8"), "found h..attn.bias too"},
+    {"gpt2", NULL, MORE("transformer.wte.weight", "F32"),
+     "transformer.wte.weight of [11,12], found [0]"},
+    {"gpt2", NULL, MORE("score.weight", "F32"), "found score.weight too"},
+    {"gpt2", NULL, MORE("layers.0.attention.bias", "U8"), "found layers.0.attention.bias too"},
+    {"gpt2", "wte.weight", MORE("wte.weight", "I8"), "wte.weight of [11,12], found [0]"},
+    {"gpt_neox", NULL, MORE("gpt_neox.layers.1.attention.dense_bias", "F32"), "dense_bias too"},
+    {"gpt_neox", "embed_out.weight", "", "expected tensor embed_out.weight [11,12]"},
+    {"gpt_neox", NULL, MORE("h.0.attn.bias", "U8"), "found h.0.attn.bias too"},
+    {"opt", NULL, MORE("decoder.final_layer_norm.weight", "F32"),
+     "found decoder.final_layer_norm.weight too"},
+    {"llama", NULL, MORE("model.layers.9999999999.self_attn.rotary_emb.inv_freq", "F32"),
+     "inv_freq too"},
+    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
+     "expected tensor model.layers.1.feed_forward.experts.2.up_proj.weight [20,12]"},
+    {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
+     "experts.3.up_proj.weight too"}};
+  if (!begun(t)) return;
+  text_file(t, SCRATCH "/x.model", "mine");
+  EACH(i, ROWS) {
+    text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[family_of(ROWS[i].family)]);
+    published_write(t, DOWNLOAD "/model.safetensors", ROWS[i].family, "F32", 0, 1,
+                    ROWS[i].without, ROWS[i].more);
+    sink_fails(t, IMPORT, 1, ROWS[i].said);
+  }
+  text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[0]);
+  published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "I32", 0, 1, NULL, "");
+  sink_fails(t, IMPORT, 1, "in F32, F16 or BF16, found I32");
+  published_write(t, DOWNLOAD "/model.safetensors", "gpt2", "F64", 0, 1, NULL, "");
+  sink_fails(t, IMPORT, 1, "in F32, F16 or BF16, found F64");
+  Bytes mine = slurp(SCRATCH "/x.model"), left = slurp(SCRATCH "/x.model.new");
+  fact(t, mine.at && !strcmp((char *)mine.at, "mine") && !left.at, "--out has changed");
+  bytes_free(&mine); bytes_free(&left); scratch_close();
 #undef MORE
 }
 
 /* llama2.c's tensors, in the file's order. */
 enum { C2 = 8, F2 = 12, L2 = 2, H2 = 4, K2 = 2, V2 = 10, CONTEXT2 = 6 };
 static const struct { const char *ours; int in, out, copies; } BIN_ORDER[] = { /* [out,in] each */
-    {"wte", V2, C2, 1}, {"norm1", 1, C2, L2}, {"wq", C2, C2, L2}, {"wk", C2, C2 / H2 * K2, L2},
-    {"wv", C2, C2 / H2 * K2, L2}, {"wo", C2, C2, L2}, {"norm2", 1, C2, L2}, {"w1", C2, F2, L2},
-    {"w3", F2, C2, L2}, {"w2", C2, F2, L2}, {"normf", 1, C2, 1}, {"", CONTEXT2, C2 / H2, 1},
-    {"wcls", C2, V2, 1}};
+  {"wte", V2, C2, 1}, {"norm1", 1, C2, L2}, {"wq", C2, C2, L2}, {"wk", C2, C2 / H2 * K2, L2},
+  {"wv", C2, C2 / H2 * K2, L2}, {"wo", C2, C2, L2}, {"norm2", 1, C2, L2}, {"w1", C2, F2, L2},
+  {"w3", F2, C2, L2}, {"w2", C2, F2, L2}, {"normf", 1, C2, 1}, {"", CONTEXT2, C2 / H2, 1},
+  {"wcls", C2, V2, 1}};
 
 /* Such a file, its numbers 0.5, 1.5, .. in the order of the file. */
 static void bin_bytes(Bytes *b, bool tied, Error *e) {
-    const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2};
-    float value = 0.5f;
-    for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
-    for (int i = 0; i < 13 - tied; i++)
-        for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--)
-            bytes_number(b, bits_of(value++), 4, e);
+  const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2};
+  float value = 0.5f;
+  for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
+  for (int i = 0; i < 13 - tied; i++)
+      for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--)
+          bytes_number(b, bits_of(value++), 4, e);
 }
 
 /* llama2.c's file: its header and its order. */
 static void hf__llama2c(Test *t) {
-    if (!begun(t)) return;
-    for (int tied = 0; tied < 2; tied++) {
-        Bytes b = {0}; Error e = {0}; Trainer r;
-        float value = 0.5f;
-        bin_bytes(&b, tied, &e);
-        file_write(SCRATCH "/x.bin", b.at, b.size, &e);
-        if (!hf_does(t, SCRATCH "/x.bin --out " SCRATCH "/x.model")
-            || failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", &r, false, &e), &e)) return;
-        const Config *c = &r.m.c;
-        fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 && c->kv_heads ==
-             K2 && c->vocab == V2 && c->context == CONTEXT2 && c->tied == tied && c->rope_pairing ==
-             PAIR_INTERLEAVED && c->pos == POS_ROTARY && c->act == ACT_SWIGLU && c->norm == NORM_RMS
-             && c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
-        idx seen = 0;
-        for (int i = 0; i < 13 - tied; i++)
-            for (int l = 0; l < BIN_ORDER[i].copies; l++) {
-                char name[32] = "";
-                int in = BIN_ORDER[i].in, out = BIN_ORDER[i].out;
-                if (BIN_ORDER[i].copies > 1) snprintf(name, sizeof name, "l%d.", l);
-                strcat(name, BIN_ORDER[i].ours);
-                const Tensor *x = model_tensor(&r.m, name);
-                fact(t, !x == !*name, "no %s", name);
-                for (int k = 0; x && k < in * out; k++) {
-                    /* wte is [V,C] in both; the others are turned */
-                    idx at = i == 0 ? k : (idx)(k % in) * out + k / in;
-                    real is = r.m.params[x->at + at];
-                    fact(t, is == (real)(value + (float)k), "%s: %g at %d", name, (double)is, k);
-                }
-                value += (float)(in * out);
-                seen += x ? x->count : 0;
-            }
-        fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
-        trainer_free(&r);
-        fact(t, !e.status, "%s", e.text);
-        bytes_free(&b);
-    }
-    scratch_close();
+  if (!begun(t)) return;
+  for (int tied = 0; tied < 2; tied++) {
+    Bytes b = {0}; Error e = {0}; Trainer r;
+    float value = 0.5f;
+    bin_bytes(&b, tied, &e);
+    file_write(SCRATCH "/x.bin", b.at, b.size, &e);
+    if (!hf_does(t, SCRATCH "/x.bin --out " SCRATCH "/x.model")
+        || failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", &r, false, &e), &e)) return;
+    const Config *c = &r.m.c;
+    fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 && c->kv_heads ==
+         K2 && c->vocab == V2 && c->context == CONTEXT2 && c->tied == tied && c->rope_pairing ==
+         PAIR_INTERLEAVED && c->pos == POS_ROTARY && c->act == ACT_SWIGLU && c->norm == NORM_RMS
+         && c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
+    idx seen = 0;
+    for (int i = 0; i < 13 - tied; i++)
+        for (int l = 0; l < BIN_ORDER[i].copies; l++) {
+        char name[32] = "";
+        int in = BIN_ORDER[i].in, out = BIN_ORDER[i].out;
+        if (BIN_ORDER[i].copies > 1) snprintf(name, sizeof name, "l%d.", l);
+        strcat(name, BIN_ORDER[i].ours);
+        const Tensor *x = model_tensor(&r.m, name);
+        fact(t, !x == !*name, "no %s", name);
+        for (int k = 0; x && k < in * out; k++) {
+          /* wte is [V,C] in both; the others are turned */
+          idx at = i == 0 ? k : (idx)(k % in) * out + k / in;
+          real is = r.m.params[x->at + at];
+          fact(t, is == (real)(value + (float)k), "%s: %g at %d", name, (double)is, k);
+        }
+        value += (float)(in * out);
+        seen += x ? x->count : 0;
+      }
+    fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
+    trainer_free(&r);
+    fact(t, !e.status, "%s", e.text);
+    bytes_free(&b);
+  }
+  scratch_close();
 }
 
 #define MAKE_Y SCRATCH "/x.bin --out " SCRATCH "/y.model"
 /* A number of its head that cannot be, a byte too many or too few, and other files. */
 static void hf__llama2c_refuses(Test *t) {
-    static const struct { int at, value, more; const char *said; } WRONG[] = {
-        {0, C2, 1, "bytes for the shape that it begins with"},
-        {0, C2, -4, "bytes for the shape that it begins with"},
-        {0, 0, 0, "expected dim of 1 to 1048576"}, {0, -C2, 0, "expected dim"},
-        {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
-        {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"},
-        {3, 6, 0, "expected heads that"},
-        {4, 3, 0, "expected heads that"}, {4, 0, 0, "expected kv-heads of 1"},
-        {5, 0, 0, "expected vocab"},
-        {5, -2147483647 - 1, 0, "expected vocab"}, {6, 1 << 30, 0, "expected context"},
-        {6, CONTEXT2 + 1, 0, "bytes for the shape"}, {5, V2, 0, "bytes for the shape"}};
-    static const char ONE[] = "found one file of a folder";
-    static const char *const TEXTS[][2] = {
-        {"PK\003\004 and twenty-four bytes more", ONE}, {"short", "x.bin/config.json: "},
-        {"12345678{and twenty-four bytes more", ONE}};
-    Bytes b = {0}, bad = {0}; Error e = {0};
-    if (!begun(t)) return;
-    bin_bytes(&b, false, &e);
-    EACH(i, WRONG) {
-        bad.size = 0;
-        bytes_add(&bad, b.at, b.size, &e);
-        for (int k = 0; k < 4; k++)
-            bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
-        if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
-        file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
-        sink_fails(t, MAKE_Y, 1, WRONG[i].said);
-    }
-    /* a tokenizer that is named has to be one */
-    file_write(SCRATCH "/x.bin", b.at, b.size, &e);
-    text_file(t, SCRATCH "/x.json", "{");
-    sink_fails(t, MAKE_Y " --tokenizer " SCRATCH "/x.json", 1, "x.json: expected");
-    sink_fails(t, MAKE_Y " --tokenizer " SCRATCH "/none", 1, "none: expected tokenizer.json");
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b); bytes_free(&bad);
-    EACH(i, TEXTS) {
-        text_file(t, SCRATCH "/x.bin", TEXTS[i][0]);
-        sink_fails(t, MAKE_Y, 1, TEXTS[i][1]);
-    }
-    sink_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1, "none/config.json: ");
-    fact(t, file_missing(SCRATCH "/y.model"), "something was written");
-    scratch_close();
+  static const struct { int at, value, more; const char *said; } WRONG[] = {
+    {0, C2, 1, "bytes for the shape that it begins with"},
+    {0, C2, -4, "bytes for the shape that it begins with"},
+    {0, 0, 0, "expected dim of 1 to 1048576"}, {0, -C2, 0, "expected dim"},
+    {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
+    {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"},
+    {3, 6, 0, "expected heads that"},
+    {4, 3, 0, "expected heads that"}, {4, 0, 0, "expected kv-heads of 1"},
+    {5, 0, 0, "expected vocab"},
+    {5, -2147483647 - 1, 0, "expected vocab"}, {6, 1 << 30, 0, "expected context"},
+    {6, CONTEXT2 + 1, 0, "bytes for the shape"}, {5, V2, 0, "bytes for the shape"}};
+  static const char ONE[] = "found one file of a folder";
+  static const char *const TEXTS[][2] = {
+    {"PK\003\004 and twenty-four bytes more", ONE}, {"short", "x.bin/config.json: "},
+    {"12345678{and twenty-four bytes more", ONE}};
+  Bytes b = {0}, bad = {0}; Error e = {0};
+  if (!begun(t)) return;
+  bin_bytes(&b, false, &e);
+  EACH(i, WRONG) {
+    bad.size = 0;
+    bytes_add(&bad, b.at, b.size, &e);
+    for (int k = 0; k < 4; k++)
+        bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
+    if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
+    file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
+    sink_fails(t, MAKE_Y, 1, WRONG[i].said);
+  }
+  /* a tokenizer that is named has to be one */
+  file_write(SCRATCH "/x.bin", b.at, b.size, &e);
+  text_file(t, SCRATCH "/x.json", "{");
+  sink_fails(t, MAKE_Y " --tokenizer " SCRATCH "/x.json", 1, "x.json: expected");
+  sink_fails(t, MAKE_Y " --tokenizer " SCRATCH "/none", 1, "none: expected tokenizer.json");
+  fact(t, !e.status, "%s", e.text);
+  bytes_free(&b); bytes_free(&bad);
+  EACH(i, TEXTS) {
+    text_file(t, SCRATCH "/x.bin", TEXTS[i][0]);
+    sink_fails(t, MAKE_Y, 1, TEXTS[i][1]);
+  }
+  sink_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1, "none/config.json: ");
+  fact(t, file_missing(SCRATCH "/y.model"), "something was written");
+  scratch_close();
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1330,181 +1330,181 @@ typedef struct Listed { char name[96], dtype[8]; int rank, dim[4]; idx count; } 
 
 /* Where a case's lines are. */
 typedef struct TinyCase {
-    char name[40]; uint64_t k; int configs, layouts;
-    const char *config[2];       /* the text of a config.json, to the end of its line */
-    Golden layout[2], runs;
+  char name[40]; uint64_t k; int configs, layouts;
+  const char *config[2];       /* the text of a config.json, to the end of its line */
+  Golden layout[2], runs;
 } TinyCase;
 
 /* The next word of a "file" line. */
 static bool listed_read(Golden *g, Listed *x) {
-    int used = 0;
-    *x = (Listed){.count = 1};
-    if (sscanf(g->at, " %95[^: \n]:%7[A-Z0-9]:%n", x->name, x->dtype, &used) != 2 || !used) {
-        fail(&g->e, 1, TINY ":%d: expected NAME:DTYPE:DIMS, found \"%.40s\"", g->line, g->at);
-        return false;
-    }
-    for (g->at += used; *g->at >= '0' && *g->at <= '9' && x->rank < 4; x->rank++) {
-        char *end;
-        x->dim[x->rank] = (int)strtol(g->at, &end, 10);
-        x->count *= x->dim[x->rank];
-        g->at = end + (*end == ',');
-    }
-    return true;
+  int used = 0;
+  *x = (Listed){.count = 1};
+  if (sscanf(g->at, " %95[^: \n]:%7[A-Z0-9]:%n", x->name, x->dtype, &used) != 2 || !used) {
+    fail(&g->e, 1, TINY ":%d: expected NAME:DTYPE:DIMS, found \"%.40s\"", g->line, g->at);
+    return false;
+  }
+  for (g->at += used; *g->at >= '0' && *g->at <= '9' && x->rank < 4; x->rank++) {
+    char *end;
+    x->dim[x->rank] = (int)strtol(g->at, &end, 10);
+    x->count *= x->dim[x->rank];
+    g->at = end + (*end == ',');
+  }
+  return true;
 }
 
 /* Its numbers u [count] in case k, not yet rounded. */
 static void listed_draw(const Listed *x, uint64_t k, double *u) {
-    static const char *const EMBEDDINGS[] = {"wte", "wpe", "embed_tokens", "embed_positions",
-                                             "embed_in"};
-    bool embedding = false, vector = x->rank == 1;
-    for (int i = 0; i < 5; i++) embedding = embedding || strstr(x->name, EMBEDDINGS[i]);
-    int inputs = x->rank ? x->dim[strstr(x->name, ".c_") ? 0 : x->rank - 1] : 1;
-    Rng r = {hash64(k, x->name, strlen(x->name))};
-    for (idx i = 0; i < x->count; i++) {
-        double v = rng_uniform(&r), w = 2 * v - 1;
-        if (!strcmp(x->dtype, "BOOL")) u[i] = v < 0.5;
-        else if (embedding) u[i] = w;
-        else if (ends(x->name, "dt_proj.bias")) u[i] = w - 1.5;
-        else if (ends(x->name, "A_log")) u[i] = 0.375 + w;
-        else if (vector && ends(x->name, ".weight")) u[i] = 1 + w / 2;
-        else if (vector && ends(x->name, ".bias")) u[i] = w / 2;
-        else u[i] = x->rank > 1 ? w * (2 / sqrt(inputs)) : w;
-    }
+  static const char *const EMBEDDINGS[] = {"wte", "wpe", "embed_tokens", "embed_positions",
+                                           "embed_in"};
+  bool embedding = false, vector = x->rank == 1;
+  for (int i = 0; i < 5; i++) embedding = embedding || strstr(x->name, EMBEDDINGS[i]);
+  int inputs = x->rank ? x->dim[strstr(x->name, ".c_") ? 0 : x->rank - 1] : 1;
+  Rng r = {hash64(k, x->name, strlen(x->name))};
+  for (idx i = 0; i < x->count; i++) {
+    double v = rng_uniform(&r), w = 2 * v - 1;
+    if (!strcmp(x->dtype, "BOOL")) u[i] = v < 0.5;
+    else if (embedding) u[i] = w;
+    else if (ends(x->name, "dt_proj.bias")) u[i] = w - 1.5;
+    else if (ends(x->name, "A_log")) u[i] = 0.375 + w;
+    else if (vector && ends(x->name, ".weight")) u[i] = 1 + w / 2;
+    else if (vector && ends(x->name, ".bias")) u[i] = w / 2;
+    else u[i] = x->rank > 1 ? w * (2 / sqrt(inputs)) : w;
+  }
 }
 
 /* u as this type has it, to the nearest, ties to even; the bytes that hold it. */
 static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
-    const float f = (float)u;
-    const uint32_t bits = bits_of(f);
-    int e;
-    *bytes = !strcmp(dtype, "F32") ? 4 : !strcmp(dtype, "BOOL") ? 1 : 2;
-    if (*bytes == 1) return u != 0;
-    if (*bytes == 4) return bits;
-    if (!strcmp(dtype, "BF16")) return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-    frexp(f, &e);                                            /* steps of 2^(e - 11), or 2^-24 */
-    e = e - 11 > -24 ? e - 11 : -24;
-    return (bits >> 31 << 15) + (uint64_t)(e + 24) * 1024 + (uint64_t)nearbyint(ldexp(fabs(f), -e));
+  const float f = (float)u;
+  const uint32_t bits = bits_of(f);
+  int e;
+  *bytes = !strcmp(dtype, "F32") ? 4 : !strcmp(dtype, "BOOL") ? 1 : 2;
+  if (*bytes == 1) return u != 0;
+  if (*bytes == 4) return bits;
+  if (!strcmp(dtype, "BF16")) return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+  frexp(f, &e);                                            /* steps of 2^(e - 11), or 2^-24 */
+  e = e - 11 > -24 ? e - 11 : -24;
+  return (bits >> 31 << 15) + (uint64_t)(e + 24) * 1024 + (uint64_t)nearbyint(ldexp(fabs(f), -e));
 }
 
 /* The file of one line into FOLDER, as the library wrote it; its tensors into the index. */
 static void tiny_file(Golden *g, Test *t, uint64_t k, Bytes *index) {
-    char file[64] = "", path[256];
-    unsigned long long sum = 0;
-    int used = 0, bytes; Listed x; Bytes head = {0}, body = {0}; Error e = {0};
-    if (sscanf(g->at, "file %63s %16llx%n", file, &sum, &used) != 2) {
-        fail(&g->e, 1, TINY ":%d: expected \"file NAME HASH64\", found \"%.40s\"", g->line, g->at);
-        return;
+  char file[64] = "", path[256];
+  unsigned long long sum = 0;
+  int used = 0, bytes; Listed x; Bytes head = {0}, body = {0}; Error e = {0};
+  if (sscanf(g->at, "file %63s %16llx%n", file, &sum, &used) != 2) {
+    fail(&g->e, 1, TINY ":%d: expected \"file NAME HASH64\", found \"%.40s\"", g->line, g->at);
+    return;
+  }
+  bytes_number(&head, 0, 8, &e);
+  bytes_print(&head, &e, "{\"__metadata__\":{\"format\":\"pt\"}");
+  for (g->at += used; *g->at == ' ' && listed_read(g, &x);) {
+    double *u = room(x.count);
+    size_t begin = body.size;
+    listed_draw(&x, k, u);
+    for (idx i = 0; i < x.count; i++) {
+      uint64_t bits = dtype_bits(x.dtype, u[i], &bytes);
+      bytes_number(&body, bits, bytes, &e);
     }
-    bytes_number(&head, 0, 8, &e);
-    bytes_print(&head, &e, "{\"__metadata__\":{\"format\":\"pt\"}");
-    for (g->at += used; *g->at == ' ' && listed_read(g, &x);) {
-        double *u = room(x.count);
-        size_t begin = body.size;
-        listed_draw(&x, k, u);
-        for (idx i = 0; i < x.count; i++) {
-            uint64_t bits = dtype_bits(x.dtype, u[i], &bytes);
-            bytes_number(&body, bits, bytes, &e);
-        }
-        bytes_print(&head, &e, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", x.name, x.dtype);
-        for (int i = 0; i < x.rank; i++) bytes_print(&head, &e, "%s%d", i ? "," : "", x.dim[i]);
-        bytes_print(&head, &e, "],\"data_offsets\":[%zu,%zu]}", begin, body.size);
-        bytes_print(index, &e, "%s\n\"%s\": \"%s\"", index->size ? "," : "", x.name, file);
-        free(u);
-    }
-    bytes_print(&head, &e, "}");
-    while (head.size % 8) bytes_add(&head, " ", 1, &e);
-    for (int i = 0; i < 8; i++) head.at[i] = (unsigned char)((head.size - 8) >> 8 * i);
-    bytes_add(&head, body.at, body.size, &e);
-    uint64_t ours = hash64(0, head.at, head.size);
-    fact(t, ours == sum, TINY ":%d: %s has hash %016llx, the library's has %016llx",
-         g->line, file, (unsigned long long)ours, sum);
-    snprintf(path, sizeof path, FOLDER "/%s", file);
-    file_write(path, head.at, head.size, &e);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&head); bytes_free(&body);
-    golden_words(g, "\n");
-    g->line++;
+    bytes_print(&head, &e, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", x.name, x.dtype);
+    for (int i = 0; i < x.rank; i++) bytes_print(&head, &e, "%s%d", i ? "," : "", x.dim[i]);
+    bytes_print(&head, &e, "],\"data_offsets\":[%zu,%zu]}", begin, body.size);
+    bytes_print(index, &e, "%s\n\"%s\": \"%s\"", index->size ? "," : "", x.name, file);
+    free(u);
+  }
+  bytes_print(&head, &e, "}");
+  while (head.size % 8) bytes_add(&head, " ", 1, &e);
+  for (int i = 0; i < 8; i++) head.at[i] = (unsigned char)((head.size - 8) >> 8 * i);
+  bytes_add(&head, body.at, body.size, &e);
+  uint64_t ours = hash64(0, head.at, head.size);
+  fact(t, ours == sum, TINY ":%d: %s has hash %016llx, the library's has %016llx",
+       g->line, file, (unsigned long long)ours, sum);
+  snprintf(path, sizeof path, FOLDER "/%s", file);
+  file_write(path, head.at, head.size, &e);
+  fact(t, !e.status, "%s", e.text);
+  bytes_free(&head); bytes_free(&body);
+  golden_words(g, "\n");
+  g->line++;
 }
 
 /* FOLDER with the model of a case in one layout and under one config. */
 static void tiny_write(Test *t, const TinyCase *c, int layout, int config) {
-    Golden g = c->layout[layout];
-    Bytes index = {0}, text = {0}; Error e = {0}; int files = 0;
-    scratch_open();
-    fact(t, !make_folder(FOLDER), "no folder " FOLDER);
-    for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++) tiny_file(&g, t, c->k, &index);
-    if (files > 1) {
-        bytes_print(&text, &e, "{\"metadata\": {}, \"weight_map\": {");
-        bytes_add(&text, index.at, index.size, &e);
-        bytes_print(&text, &e, "\n}}\n");
-        file_write(FOLDER "/model.safetensors.index.json", text.at, text.size, &e);
-    }
-    text.size = 0;
-    bytes_add(&text, c->config[config], strcspn(c->config[config], "\n"), &e);
-    file_write(FOLDER "/config.json", text.at, text.size, &e);
-    fact(t, files > 0 && !g.e.status && !e.status, "%s: %s%s", c->name, g.e.text, e.text);
-    bytes_free(&index); bytes_free(&text);
+  Golden g = c->layout[layout];
+  Bytes index = {0}, text = {0}; Error e = {0}; int files = 0;
+  scratch_open();
+  fact(t, !make_folder(FOLDER), "no folder " FOLDER);
+  for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++) tiny_file(&g, t, c->k, &index);
+  if (files > 1) {
+    bytes_print(&text, &e, "{\"metadata\": {}, \"weight_map\": {");
+    bytes_add(&text, index.at, index.size, &e);
+    bytes_print(&text, &e, "\n}}\n");
+    file_write(FOLDER "/model.safetensors.index.json", text.at, text.size, &e);
+  }
+  text.size = 0;
+  bytes_add(&text, c->config[config], strcspn(c->config[config], "\n"), &e);
+  file_write(FOLDER "/config.json", text.at, text.size, &e);
+  fact(t, files > 0 && !g.e.status && !e.status, "%s: %s%s", c->name, g.e.text, e.text);
+  bytes_free(&index); bytes_free(&text);
 }
 
 static void golden_skip(Golden *g) {
-    g->at += strcspn(g->at, "\n");
-    g->at += *g->at == '\n';
-    g->line++;
+  g->at += strcspn(g->at, "\n");
+  g->at += *g->at == '\n';
+  g->line++;
 }
 
 /* The next case; g is then after it. false at the end of the text. */
 static bool tiny_next(Golden *g, TinyCase *c) {
-    unsigned long long k;
-    *c = (TinyCase){0};
-    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
-    if (sscanf(g->at, "case %39s %llu", c->name, &k) != 2) return false;
-    c->k = k;
+  unsigned long long k;
+  *c = (TinyCase){0};
+  while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
+  if (sscanf(g->at, "case %39s %llu", c->name, &k) != 2) return false;
+  c->k = k;
+  golden_skip(g);
+  for (; !strncmp(g->at, "config ", 7) && c->configs < 2; golden_skip(g))
+      c->config[c->configs++] = g->at + 7;
+  for (; !strncmp(g->at, "layout", 6) && c->layouts < 2; c->layouts++) {
     golden_skip(g);
-    for (; !strncmp(g->at, "config ", 7) && c->configs < 2; golden_skip(g))
-        c->config[c->configs++] = g->at + 7;
-    for (; !strncmp(g->at, "layout", 6) && c->layouts < 2; c->layouts++) {
-        golden_skip(g);
-        c->layout[c->layouts] = *g;
-        while (!strncmp(g->at, "file ", 5)) golden_skip(g);
-    }
-    c->runs = *g;
-    while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
-    return c->configs && c->layouts && !strncmp(c->runs.at, "run ", 4);
+    c->layout[c->layouts] = *g;
+    while (!strncmp(g->at, "file ", 5)) golden_skip(g);
+  }
+  c->runs = *g;
+  while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
+  return c->configs && c->layouts && !strncmp(c->runs.at, "run ", 4);
 }
 
 /* The runs of a case, by the model that was imported of it. */
 static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
-    Error e = {0};
-    int T, used, ids[32], V = m->c.vocab;
-    while (sscanf(g->at, "run %d :%n", &T, &used) == 1 && T > 0 && T <= 32 && !g->e.status) {
-        double id[32]; Acts a = {0};
-        idx map = (idx)m->c.heads * T * T;
-        g->at += used;
-        if (!golden_numbers(g, T, id)) return;
-        for (int i = 0; i < T; i++) ids[i] = (int)id[i];
-        real *maps = calloc((size_t)(2 * m->c.layers * map), sizeof(real)),
-             *logits = calloc((size_t)(T * V), sizeof(real));
-        Probe *probe = calloc((size_t)m->c.layers, sizeof *probe);
-        if (!maps || !logits || !probe) exit(1);
-        for (int l = 0; l < m->c.layers; l++)
-            probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
-        if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
-            a.probe = probe;
-            model_forward(m, &a, ids, 1, T);
-            model_logits(m, &a, a.nf, T, logits);
-            model_fault(m, &e);
-            while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
-        }
-        fact(t, !e.status && !g->e.status, "%s%s", e.text, g->e.text);
-        acts_free(&a); free(maps); free(logits); free(probe);
-        if (e.status) return;
+  Error e = {0};
+  int T, used, ids[32], V = m->c.vocab;
+  while (sscanf(g->at, "run %d :%n", &T, &used) == 1 && T > 0 && T <= 32 && !g->e.status) {
+    double id[32]; Acts a = {0};
+    idx map = (idx)m->c.heads * T * T;
+    g->at += used;
+    if (!golden_numbers(g, T, id)) return;
+    for (int i = 0; i < T; i++) ids[i] = (int)id[i];
+    real *maps = calloc((size_t)(2 * m->c.layers * map), sizeof(real)),
+         *logits = calloc((size_t)(T * V), sizeof(real));
+    Probe *probe = calloc((size_t)m->c.layers, sizeof *probe);
+    if (!maps || !logits || !probe) exit(1);
+    for (int l = 0; l < m->c.layers; l++)
+        probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
+    if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
+      a.probe = probe;
+      model_forward(m, &a, ids, 1, T);
+      model_logits(m, &a, a.nf, T, logits);
+      model_fault(m, &e);
+      while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
     }
+    fact(t, !e.status && !g->e.status, "%s%s", e.text, g->e.text);
+    acts_free(&a); free(maps); free(logits); free(probe);
+    if (e.status) return;
+  }
 }
 
 /* A fault in the model of a case: other flags; or of these tensors of every block, side by side,
  * output (input) number i is what number from(i) of n was; from NULL: the matrix is turned. */
 typedef struct Fault {
-    const char *name, *flags, *outputs, *inputs; int (*from)(int i, int n);
+  const char *name, *flags, *outputs, *inputs; int (*from)(int i, int n);
 } Fault;
 
 static int by_head(int i, int n) { (void)n; return i / 8 % 3 * 24 + i / 24 * 8 + i % 8; }
@@ -1519,137 +1519,137 @@ static int b_and_c_swapped(int i, int n) { (void)n; return i < 3 ? i : i < 7 ? i
 
 /* Puts lines of block l in another order; from NULL: turns one square matrix. */
 static void fault_lines(Model *m, int l, const char *names, bool inputs, const Fault *f) {
-    enum { LINES = 256, LONG = 128 };
-    static real was[LINES][LONG];
-    struct { real *at; int step, size; } line[LINES];
-    int n = 0, used; char name[16], whole[32];
-    for (; sscanf(names, " %15s%n", name, &used) == 1; names += used) {
-        snprintf(whole, sizeof whole, "l%d.%s", l, name);
-        const Tensor *x = model_tensor(m, strcmp(name, "wpe") ? whole : name);
-        if (!x) return;
-        const int in = x->shape[0], out = x->shape[1], count = inputs ? in : out;
-        for (int j = 0; j < count && n < LINES; j++, n++) {
-            real *at = m->params + x->at;
-            line[n].at = inputs ? at + (idx)j * out : at + j;
-            line[n].step = inputs ? 1 : out;
-            line[n].size = inputs ? out : in;
-        }
+  enum { LINES = 256, LONG = 128 };
+  static real was[LINES][LONG];
+  struct { real *at; int step, size; } line[LINES];
+  int n = 0, used; char name[16], whole[32];
+  for (; sscanf(names, " %15s%n", name, &used) == 1; names += used) {
+    snprintf(whole, sizeof whole, "l%d.%s", l, name);
+    const Tensor *x = model_tensor(m, strcmp(name, "wpe") ? whole : name);
+    if (!x) return;
+    const int in = x->shape[0], out = x->shape[1], count = inputs ? in : out;
+    for (int j = 0; j < count && n < LINES; j++, n++) {
+      real *at = m->params + x->at;
+      line[n].at = inputs ? at + (idx)j * out : at + j;
+      line[n].step = inputs ? 1 : out;
+      line[n].size = inputs ? out : in;
     }
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < line[k].size; i++) was[k][i] = line[k].at[i * line[k].step];
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < line[k].size; i++)
-            line[k].at[i * line[k].step] = f->from ? was[f->from(k, n)][i] : was[i][k];
+  }
+  for (int k = 0; k < n; k++)
+      for (int i = 0; i < line[k].size; i++) was[k][i] = line[k].at[i * line[k].step];
+  for (int k = 0; k < n; k++)
+      for (int i = 0; i < line[k].size; i++)
+          line[k].at[i * line[k].step] = f->from ? was[f->from(k, n)][i] : was[i][k];
 }
 
 static void fault_make(const Fault *f, Trainer *r, Error *e) {
-    r->s.model = r->m.c;
-    if (f->flags) settings_flags(&r->s, f->flags, "m", e);
-    r->m.c = r->s.model;
-    for (int l = 0; l < (f->inputs && strstr(f->inputs, "wpe") ? 1 : r->m.c.layers); l++) {
-        if (f->outputs) fault_lines(&r->m, l, f->outputs, false, f);
-        if (f->inputs) fault_lines(&r->m, l, f->inputs, true, f);
-    }
+  r->s.model = r->m.c;
+  if (f->flags) settings_flags(&r->s, f->flags, "m", e);
+  r->m.c = r->s.model;
+  for (int l = 0; l < (f->inputs && strstr(f->inputs, "wpe") ? 1 : r->m.c.layers); l++) {
+    if (f->outputs) fault_lines(&r->m, l, f->outputs, false, f);
+    if (f->inputs) fault_lines(&r->m, l, f->inputs, true, f);
+  }
 }
 
 /* Imports FOLDER (words: further flags), and compares what came of it, with its fault if any. */
 static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool open,
                            const Fault *fault, double *most) {
-    Golden g = c->runs;
-    Trainer r = {0}; Error e = {0}; char all[256];
-    snprintf(all, sizeof all, FOLDER " --out " IMPORTED " %s", words);
-    g.bound = 1;
-    if (hf_does(t, all)) {
-        if (open) checkpoint_open(IMPORTED, &r, &e);
-        else checkpoint_load(IMPORTED, &r, false, &e);
-        if (fault && !e.status) fault_make(fault, &r, &e);
-        fact(t, !e.status, "%s: %s", c->name, e.text);
-        if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
-        trainer_free(&r);
-        int lines; char last[120];
-        if (fault) return g;
-        fact(t, !checked(t, IMPORTED, last, &lines) && lines >= 7, "%s: %s", c->name, last);
-    }
-    return g;
+  Golden g = c->runs;
+  Trainer r = {0}; Error e = {0}; char all[256];
+  snprintf(all, sizeof all, FOLDER " --out " IMPORTED " %s", words);
+  g.bound = 1;
+  if (hf_does(t, all)) {
+    if (open) checkpoint_open(IMPORTED, &r, &e);
+    else checkpoint_load(IMPORTED, &r, false, &e);
+    if (fault && !e.status) fault_make(fault, &r, &e);
+    fact(t, !e.status, "%s: %s", c->name, e.text);
+    if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
+    trainer_free(&r);
+    int lines; char last[120];
+    if (fault) return g;
+    fact(t, !checked(t, IMPORTED, last, &lines) && lines >= 7, "%s: %s", c->name, last);
+  }
+  return g;
 }
 
 /* Every family and variant, dtype, way to store it, and spelling of its config; imported as a copy
  * whose matrices stay in the file, and as links that are read at once. */
 static void imported__against_library(Test *t) {
-    static const char *const *const FAMILY = NAMES_OF;
-    Bytes text = {0}; TinyCase c;
-    Golden g = {.path = TINY, .line = 1};
-    double most[6][TINY_KINDS] = {{0}}, worst = 0;
-    char what[160] = ""; int cases = 0, told, imports = 0; long numbers = 0;
-    if (no_binary(t)) return;
-    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
-    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
-        int f = 0;
-        while (f < 5 && strncmp(c.name, FAMILY[f], strlen(FAMILY[f]))) f++;
-        for (int config = 0; config < c.configs; config++)
-            for (int layout = 0; layout < c.layouts; layout++)
-                for (int link = 0; link < 2 && !t->wrong; link++, imports++) {
-                    tiny_write(t, &c, layout, config);
-                    Golden one = tiny_compare(t, &c, link ? "--link" : "", !link, NULL, most[f]);
-                    fact(t, one.numbers > 500 && !one.changed,
-                         "%s, layout %d, config %d: %d of %ld numbers differ; the first: %s",
-                         c.name, layout, config, one.changed, one.numbers, one.first);
-                    numbers += one.numbers;
-                    if (one.worst > worst) {
-                        worst = one.worst;
-                        snprintf(what, sizeof what, "of its bound: %s, %.100s", c.name, one.what);
-                    }
-                }
-    }
-    fact(t, cases == told && cases >= 28, "%d cases of %d", cases, told);
-    within(t, worst, 0, 1, "%s", what);
-    note(t, "%d cases, %d imports, %ld numbers; largest errors of hidden states, weights, logits:",
-         cases, imports, numbers);
-    for (int f = 0; f < 6; f++)
-        note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
-    bytes_free(&text); scratch_close();
+  static const char *const *const FAMILY = NAMES_OF;
+  Bytes text = {0}; TinyCase c;
+  Golden g = {.path = TINY, .line = 1};
+  double most[6][TINY_KINDS] = {{0}}, worst = 0;
+  char what[160] = ""; int cases = 0, told, imports = 0; long numbers = 0;
+  if (no_binary(t)) return;
+  fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
+  for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
+    int f = 0;
+    while (f < 5 && strncmp(c.name, FAMILY[f], strlen(FAMILY[f]))) f++;
+    for (int config = 0; config < c.configs; config++)
+        for (int layout = 0; layout < c.layouts; layout++)
+            for (int link = 0; link < 2 && !t->wrong; link++, imports++) {
+          tiny_write(t, &c, layout, config);
+          Golden one = tiny_compare(t, &c, link ? "--link" : "", !link, NULL, most[f]);
+          fact(t, one.numbers > 500 && !one.changed,
+               "%s, layout %d, config %d: %d of %ld numbers differ; the first: %s",
+               c.name, layout, config, one.changed, one.numbers, one.first);
+          numbers += one.numbers;
+          if (one.worst > worst) {
+            worst = one.worst;
+            snprintf(what, sizeof what, "of its bound: %s, %.100s", c.name, one.what);
+          }
+        }
+  }
+  fact(t, cases == told && cases >= 28, "%d cases of %d", cases, told);
+  within(t, worst, 0, 1, "%s", what);
+  note(t, "%d cases, %d imports, %ld numbers; largest errors of hidden states, weights, logits:",
+       cases, imports, numbers);
+  for (int f = 0; f < 6; f++)
+      note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
+  bytes_free(&text); scratch_close();
 }
 
 /* The comparison sees what it is for: a model with a fault differs by more than its bounds. */
 static void imported__sees_faults(Test *t) {
 #define WITH(name, flags) {name, flags, NULL, NULL, NULL}
 #define OUTPUTS(name, tensors, from) {name, NULL, tensors, NULL, from}
-    static const Fault FAULTS[] = {
-        WITH("gpt2", "--act gelu"), WITH("gpt2", "--norm-eps 0.001"), OUTPUTS("gpt2", "wo", NULL),
-        OUTPUTS("gpt2", "wq wk wv", by_head), WITH("gpt2-inner", "--act gelutanh"),
-        WITH("gpt2-inverse", "--no-score-by-layer"), OUTPUTS("gpt_neox", "wq wk wv", by_thirds),
-        WITH("gpt_neox", "--act gelutanh"), WITH("gpt_neox", "--rotary-dims 4"),
-        WITH("gpt_neox", "--place pre"), WITH("gpt_neox-sequential", "--place parallel"),
-        WITH("gpt_neox-sequential", "--rope-base 5000"), {"opt", NULL, NULL, "wpe", two_later},
-        {"opt-350m", NULL, NULL, "wpe", two_later}, WITH("opt", "--act gelu"),
-        OUTPUTS("llama", "wq wk", neighbours), OUTPUTS("llama", "wq wk", other_way),
-        {"llama", NULL, "wq", "wo", groups}, OUTPUTS("llama", "w1 w2", halves_swapped),
-        WITH("llama", "--norm-eps 0.001"), WITH("llama-linear", "--rope-factor 1"),
-        WITH("llama3", "--rope-factor 7"), WITH("llama3", "--rope-low 1.5"),
-        WITH("llama3", "--rope-high 3.5"), WITH("llama3", "--rope-original 48"),
-        WITH("mistral", "--window 6"), WITH("mistral", "--window 4"),
-        {"jamba", NULL, NULL, "m.conv", backwards}, OUTPUTS("jamba", "m.in", halves_swapped),
-        OUTPUTS("jamba", "m.x", b_and_c_swapped), OUTPUTS("jamba", "w1 w2", halves_swapped),
-        WITH("jamba", "--expert-top 1"), WITH("jamba", "--norm-eps 0.001")};
+  static const Fault FAULTS[] = {
+    WITH("gpt2", "--act gelu"), WITH("gpt2", "--norm-eps 0.001"), OUTPUTS("gpt2", "wo", NULL),
+    OUTPUTS("gpt2", "wq wk wv", by_head), WITH("gpt2-inner", "--act gelutanh"),
+    WITH("gpt2-inverse", "--no-score-by-layer"), OUTPUTS("gpt_neox", "wq wk wv", by_thirds),
+    WITH("gpt_neox", "--act gelutanh"), WITH("gpt_neox", "--rotary-dims 4"),
+    WITH("gpt_neox", "--place pre"), WITH("gpt_neox-sequential", "--place parallel"),
+    WITH("gpt_neox-sequential", "--rope-base 5000"), {"opt", NULL, NULL, "wpe", two_later},
+    {"opt-350m", NULL, NULL, "wpe", two_later}, WITH("opt", "--act gelu"),
+    OUTPUTS("llama", "wq wk", neighbours), OUTPUTS("llama", "wq wk", other_way),
+    {"llama", NULL, "wq", "wo", groups}, OUTPUTS("llama", "w1 w2", halves_swapped),
+    WITH("llama", "--norm-eps 0.001"), WITH("llama-linear", "--rope-factor 1"),
+    WITH("llama3", "--rope-factor 7"), WITH("llama3", "--rope-low 1.5"),
+    WITH("llama3", "--rope-high 3.5"), WITH("llama3", "--rope-original 48"),
+    WITH("mistral", "--window 6"), WITH("mistral", "--window 4"),
+    {"jamba", NULL, NULL, "m.conv", backwards}, OUTPUTS("jamba", "m.in", halves_swapped),
+    OUTPUTS("jamba", "m.x", b_and_c_swapped), OUTPUTS("jamba", "w1 w2", halves_swapped),
+    WITH("jamba", "--expert-top 1"), WITH("jamba", "--norm-eps 0.001")};
 #undef WITH
 #undef OUTPUTS
-    int tried = 0, told, n = (int)(sizeof FAULTS / sizeof *FAULTS);
-    double faintest = INFINITY, most[TINY_KINDS]; Bytes text = {0}; TinyCase c;
-    Golden g = {.path = TINY, .line = 1};
-    if (no_binary(t)) return;
-    fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
-    for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
-        EACH(i, FAULTS) {
-            if (strcmp(c.name, FAULTS[i].name)) continue;
-            tiny_write(t, &c, 0, 0);
-            const Golden one = tiny_compare(t, &c, "", false, &FAULTS[i], most);
-            fact(t, one.changed > 0, "%s, fault %d: worst %g", c.name, i, one.worst);
-            faintest = fmin(faintest, one.worst);
-            tried++;
-        }
-    fact(t, tried == n, "%d of %d faults tried", tried, n);
-    note(t, "%d faults; the faintest shows by %.2g times its bound", tried, faintest);
-    bytes_free(&text); scratch_close();
+  int tried = 0, told, n = (int)(sizeof FAULTS / sizeof *FAULTS);
+  double faintest = INFINITY, most[TINY_KINDS]; Bytes text = {0}; TinyCase c;
+  Golden g = {.path = TINY, .line = 1};
+  if (no_binary(t)) return;
+  fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
+  for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
+      EACH(i, FAULTS) {
+      if (strcmp(c.name, FAULTS[i].name)) continue;
+      tiny_write(t, &c, 0, 0);
+      const Golden one = tiny_compare(t, &c, "", false, &FAULTS[i], most);
+      fact(t, one.changed > 0, "%s, fault %d: worst %g", c.name, i, one.worst);
+      faintest = fmin(faintest, one.worst);
+      tried++;
+    }
+  fact(t, tried == n, "%d of %d faults tried", tried, n);
+  note(t, "%d faults; the faintest shows by %.2g times its bound", tried, faintest);
+  bytes_free(&text); scratch_close();
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1660,108 +1660,108 @@ static void imported__sees_faults(Test *t) {
 
 /* A file in the making; tokens and merges in the order of their ids and ranks. */
 typedef struct Other {
-    int cut, space, flags, n, merges; uint64_t end, bos;
-    Bytes classes, folds, combining, tokens, spelt, joins;
+  int cut, space, flags, n, merges; uint64_t end, bos;
+  Bytes classes, folds, combining, tokens, spelt, joins;
 } Other;
 
 static int other_token(Other *o, int kind, const char *s, size_t n) {
-    Error e = {0};
-    bytes_number(&o->tokens, (uint64_t)kind, 1, &e);
-    bytes_number(&o->tokens, n, 2, &e);
-    bytes_add(&o->spelt, s, n, &e);
-    return o->n++;
+  Error e = {0};
+  bytes_number(&o->tokens, (uint64_t)kind, 1, &e);
+  bytes_number(&o->tokens, n, 2, &e);
+  bytes_add(&o->spelt, s, n, &e);
+  return o->n++;
 }
 
 static void other_merge(Other *o, int left, int right, int made, int rank) {
-    Error e = {0};
-    const int numbers[4] = {left, right, made, rank};
-    for (int i = 0; i < 4; i++) bytes_number(&o->joins, (uint64_t)numbers[i], 4, &e);
-    o->merges++;
+  Error e = {0};
+  const int numbers[4] = {left, right, made, rank};
+  for (int i = 0; i < 4; i++) bytes_number(&o->joins, (uint64_t)numbers[i], 4, &e);
+  o->merges++;
 }
 
 static void other_range(Bytes *b, uint64_t first, uint64_t last, uint64_t value) {
-    Error e = {0};
-    bytes_number(b, first, 4, &e);
-    bytes_number(b, last, 4, &e);
-    bytes_number(b, value, 4, &e);
+  Error e = {0};
+  bytes_number(b, first, 4, &e);
+  bytes_number(b, last, 4, &e);
+  bytes_number(b, value, 4, &e);
 }
 
 /* The 256 bytes, ids 0 to 255, and the classes of a few characters: letters a, U+00E9 (2 bytes),
  * U+5DDD (3), U+1D400 (4); a number U+00BD; white space U+3000. */
 static Other other_begin(int cut, int space, int flags) {
-    static const unsigned RANGES[][3] = {
-        {'\t', '\r', 2}, {' ', ' ', 2}, {'0', '9', 1}, {'A', 'Z', 0}, {'a', 'z', 0},
-        {0xBD, 0xBD, 1}, {0xE9, 0xE9, 0}, {0x17F, 0x17F, 0}, {0x3000, 0x3000, 2},
-        {0x5DDD, 0x5DDD, 0}, {0x1D400, 0x1D400, 0}};
-    Other o = {.cut = cut, .space = space, .flags = flags, .bos = 256};
-    for (int b = 0; b < 256; b++) {
-        const char c = (char)b;
-        other_token(&o, cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT, &c, 1);
-    }
-    for (int i = 0; i < 11; i++) other_range(&o.classes, RANGES[i][0], RANGES[i][1], RANGES[i][2]);
-    other_token(&o, KIND_MARK, "<s>", 3);                    /* 256 */
-    return o;
+  static const unsigned RANGES[][3] = {
+    {'\t', '\r', 2}, {' ', ' ', 2}, {'0', '9', 1}, {'A', 'Z', 0}, {'a', 'z', 0},
+    {0xBD, 0xBD, 1}, {0xE9, 0xE9, 0}, {0x17F, 0x17F, 0}, {0x3000, 0x3000, 2},
+    {0x5DDD, 0x5DDD, 0}, {0x1D400, 0x1D400, 0}};
+  Other o = {.cut = cut, .space = space, .flags = flags, .bos = 256};
+  for (int b = 0; b < 256; b++) {
+    const char c = (char)b;
+    other_token(&o, cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT, &c, 1);
+  }
+  for (int i = 0; i < 11; i++) other_range(&o.classes, RANGES[i][0], RANGES[i][1], RANGES[i][2]);
+  other_token(&o, KIND_MARK, "<s>", 3);                    /* 256 */
+  return o;
 }
 
 /* The file, its parts freed. */
 static void other_end(Other *o, Bytes *out) {
-    Error e = {0};
-    const uint64_t head[] = {2, (uint64_t)o->n, (uint64_t)o->merges, (uint64_t)o->cut,
-                             (uint64_t)o->space, (uint64_t)o->flags, o->end, o->bos,
-                             o->classes.size / 12, o->folds.size / 16, o->combining.size / 12,
-                             o->spelt.size};
-    Bytes *const parts[] = {&o->classes, &o->folds, &o->combining, &o->tokens, &o->spelt,
-                            &o->joins};
-    out->size = 0;
-    bytes_add(out, "SINKTOK1", 8, &e);
-    for (int i = 0; i < 12; i++) bytes_number(out, head[i], 4, &e);
-    for (int i = 0; i < 6; i++) {
-        bytes_add(out, parts[i]->at, parts[i]->size, &e);
-        bytes_free(parts[i]);
-    }
-    bytes_number(out, 0, 8, &e);
-    seal(out);
+  Error e = {0};
+  const uint64_t head[] = {2, (uint64_t)o->n, (uint64_t)o->merges, (uint64_t)o->cut,
+                           (uint64_t)o->space, (uint64_t)o->flags, o->end, o->bos,
+                           o->classes.size / 12, o->folds.size / 16, o->combining.size / 12,
+                           o->spelt.size};
+  Bytes *const parts[] = {&o->classes, &o->folds, &o->combining, &o->tokens, &o->spelt,
+                          &o->joins};
+  out->size = 0;
+  bytes_add(out, "SINKTOK1", 8, &e);
+  for (int i = 0; i < 12; i++) bytes_number(out, head[i], 4, &e);
+  for (int i = 0; i < 6; i++) {
+    bytes_add(out, parts[i]->at, parts[i]->size, &e);
+    bytes_free(parts[i]);
+  }
+  bytes_number(out, 0, 8, &e);
+  seal(out);
 }
 
 static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
-    Error e = {0}; Bytes b = {0};
-    other_end(o, &b);
-    *c = (Encoder){0};
-    const bool good = !tokenizer_read(b.at, b.size, "x", k, &e) && !encoder_make(c, k, &e);
-    fact(t, good, "%s", e.text);
-    bytes_free(&b);
-    return good;
+  Error e = {0}; Bytes b = {0};
+  other_end(o, &b);
+  *c = (Encoder){0};
+  const bool good = !tokenizer_read(b.at, b.size, "x", k, &e) && !encoder_make(c, k, &e);
+  fact(t, good, "%s", e.text);
+  bytes_free(&b);
+  return good;
 }
 
 static void other_close(Tokenizer *k, Encoder *c) {
-    encoder_free(c); tokenizer_free(k);
+  encoder_free(c); tokenizer_free(k);
 }
 
 /* Ids as their spellings with | between them; a byte's token in CUT_BESIDE as <XX>. */
 static void spelt_out(const Tokenizer *k, const Ids *ids, char *to, size_t room) {
-    size_t at = 0, n;
-    *to = 0;
-    for (size_t i = 0; i < ids->size && at + 40 < room; i++) {
-        const unsigned char *s = tokenizer_token(k, ids->at[i], &n);
-        if (i) at += (size_t)snprintf(to + at, room - at, "|");
-        if (k->published->kind[ids->at[i]] == KIND_BYTE)
-            at += (size_t)snprintf(to + at, room - at, "<%02X>", s[0]);
-        else at += (size_t)snprintf(to + at, room - at, "%.*s", (int)n, (const char *)s);
-    }
+  size_t at = 0, n;
+  *to = 0;
+  for (size_t i = 0; i < ids->size && at + 40 < room; i++) {
+    const unsigned char *s = tokenizer_token(k, ids->at[i], &n);
+    if (i) at += (size_t)snprintf(to + at, room - at, "|");
+    if (k->published->kind[ids->at[i]] == KIND_BYTE)
+        at += (size_t)snprintf(to + at, room - at, "<%02X>", s[0]);
+    else at += (size_t)snprintf(to + at, room - at, "%.*s", (int)n, (const char *)s);
+  }
 }
 
 /* A text is encoded as these tokens; closes both. */
 static void spells(Test *t, Tokenizer *k, Encoder *c, bool open, const char *text, size_t n,
                    const char *wanted) {
-    Ids ids = {0}; Bytes back = {0}; Error e = {0}; char found[400];
-    if (open) {
-        tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
-        spelt_out(k, &ids, found, sizeof found);
-        tokenizer_decode(k, ids.at, ids.size, &back, &e);
-        fact(t, !e.status && !strcmp(found, wanted), "%s: %s, expected %s%s", text, found, wanted,
-             e.text);
-    }
-    other_close(k, c); ids_free(&ids); bytes_free(&back);
+  Ids ids = {0}; Bytes back = {0}; Error e = {0}; char found[400];
+  if (open) {
+    tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
+    spelt_out(k, &ids, found, sizeof found);
+    tokenizer_decode(k, ids.at, ids.size, &back, &e);
+    fact(t, !e.status && !strcmp(found, wanted), "%s: %s, expected %s%s", text, found, wanted,
+         e.text);
+  }
+  other_close(k, c); ids_free(&ids); bytes_free(&back);
 }
 
 /* Every piece of a row is a token, and a piece that is one is not merged: so the ids show the cuts,
@@ -1773,243 +1773,243 @@ static void pieces__published(Test *t) {
 #define U_5DDD "\xE5\xB7\x9D"                  /* U+5DDD */
 #define U_1D400 "\xF0\x9D\x90\x80"              /* U+1D400 */
 #define U_17F "\xC5\xBF"                    /* U+017F */
-    static const struct { int cut; const char *pieces; } ROWS[] = {
-        {CUT_GPT2, "It|'s| 1024|  | km|!"}, {CUT_GPT2, "I|'ll| we|'ve| you|'re| I|'m| I|'d|'t"},
-        {CUT_GPT2, "I|'|LL| we|'|Ve"}, {CUT_GPT2, "'s|'|x|''|"},
-        {CUT_GPT2, "a" U_E9 U_5DDD U_1D400 "|" U_BD "12| " U_BD "| " U_E9 "| .|" U_3000 "|x"},
-        {CUT_GPT2, "a|\n|\n|b|  "}, {CUT_GPT2, "a|\t|b| |\t|b| |"}, {CUT_GPT2, " \n"},
-        {CUT_GPT2, "a|" U_3000 "|b| " U_3000 "| b"}, {CUT_GPT2, "\xFF\xC3| a|\xC3(|a|\xE5\xB7"},
-        {CUT_GPT2, "...?!| --|" U_17F "|'|" U_17F},
-        {CUT_LLAMA3, "It|'s| |102|4|  | km|!"}, {CUT_LLAMA3, "I|'LL| we|'Ve| I|'D|'" U_17F "|x"},
-        {CUT_LLAMA3, "(a|.b|\tc| ((|a|1|a"}, {CUT_LLAMA3, "123|456|7|a|" U_BD "12|3"},
-        {CUT_LLAMA3, "a|  \n\n| | b"}, {CUT_LLAMA3, "a| \r\n \n|\t|\t|1| "},
-        {CUT_LLAMA3, "a|!\n\r\n|b| !|a|  |"}, {CUT_LLAMA3, "\n|a|\n| a|  "},
-        {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"}};
-    EACH(i, ROWS) {
-        Tokenizer k; Encoder c; char text[200] = "", wanted[200]; size_t n = 0;
-        Other o = other_begin(ROWS[i].cut, SPACE_PLAIN, 1);
-        snprintf(wanted, sizeof wanted, "%s", ROWS[i].pieces);
-        for (const char *s = ROWS[i].pieces; *s;) {
-            const size_t length = strcspn(s, "|");
-            bool known = length < 2;
-            for (const char *r = ROWS[i].pieces; r < s; r += strcspn(r, "|") + 1)
-                known = known || (strcspn(r, "|") == length && !memcmp(r, s, length));
-            if (!known) other_token(&o, KIND_TEXT, s, length);
-            memcpy(text + n, s, length);
-            n += length;
-            s += length + (s[length] == '|');
-        }
-        if (wanted[strlen(wanted) - 1] == '|') wanted[strlen(wanted) - 1] = 0;
-        spells(t, &k, &c, other_open(t, &o, &k, &c), text, n, wanted);
+  static const struct { int cut; const char *pieces; } ROWS[] = {
+    {CUT_GPT2, "It|'s| 1024|  | km|!"}, {CUT_GPT2, "I|'ll| we|'ve| you|'re| I|'m| I|'d|'t"},
+    {CUT_GPT2, "I|'|LL| we|'|Ve"}, {CUT_GPT2, "'s|'|x|''|"},
+    {CUT_GPT2, "a" U_E9 U_5DDD U_1D400 "|" U_BD "12| " U_BD "| " U_E9 "| .|" U_3000 "|x"},
+    {CUT_GPT2, "a|\n|\n|b|  "}, {CUT_GPT2, "a|\t|b| |\t|b| |"}, {CUT_GPT2, " \n"},
+    {CUT_GPT2, "a|" U_3000 "|b| " U_3000 "| b"}, {CUT_GPT2, "\xFF\xC3| a|\xC3(|a|\xE5\xB7"},
+    {CUT_GPT2, "...?!| --|" U_17F "|'|" U_17F},
+    {CUT_LLAMA3, "It|'s| |102|4|  | km|!"}, {CUT_LLAMA3, "I|'LL| we|'Ve| I|'D|'" U_17F "|x"},
+    {CUT_LLAMA3, "(a|.b|\tc| ((|a|1|a"}, {CUT_LLAMA3, "123|456|7|a|" U_BD "12|3"},
+    {CUT_LLAMA3, "a|  \n\n| | b"}, {CUT_LLAMA3, "a| \r\n \n|\t|\t|1| "},
+    {CUT_LLAMA3, "a|!\n\r\n|b| !|a|  |"}, {CUT_LLAMA3, "\n|a|\n| a|  "},
+    {CUT_LLAMA3, U_3000 U_5DDD "|" U_3000 U_3000 "| !|" U_E9}, {CUT_LLAMA3, "''|ss|'|1"}};
+  EACH(i, ROWS) {
+    Tokenizer k; Encoder c; char text[200] = "", wanted[200]; size_t n = 0;
+    Other o = other_begin(ROWS[i].cut, SPACE_PLAIN, 1);
+    snprintf(wanted, sizeof wanted, "%s", ROWS[i].pieces);
+    for (const char *s = ROWS[i].pieces; *s;) {
+      const size_t length = strcspn(s, "|");
+      bool known = length < 2;
+      for (const char *r = ROWS[i].pieces; r < s; r += strcspn(r, "|") + 1)
+          known = known || (strcspn(r, "|") == length && !memcmp(r, s, length));
+      if (!known) other_token(&o, KIND_TEXT, s, length);
+      memcpy(text + n, s, length);
+      n += length;
+      s += length + (s[length] == '|');
     }
+    if (wanted[strlen(wanted) - 1] == '|') wanted[strlen(wanted) - 1] = 0;
+    spells(t, &k, &c, other_open(t, &o, &k, &c), text, n, wanted);
+  }
 }
 
 /* Marks, spaces and characters, by hand. Ids of KIND_BYTE show as <XX>. */
 static void tokenizer_encode__spaces(Test *t) {
-    static const struct { int space; const char *text, *ids; } ROWS[] = {
-        {SPACE_EACH, "", ""}, {SPACE_EACH, "a", " a"}, {SPACE_EACH, " a", " | a"},
-        {SPACE_EACH, "\xE2\x96\x81" "a", " | a"}, {SPACE_EACH, "<s>a<s> b", "<s>| a|<s>| | |b"},
-        {SPACE_EACH, "<s><s>", "<s>|<s>"}, {SPACE_EACH, "<s", " |<3C>|<73>"},
-        {SPACE_FIRST, "a", " a"}, {SPACE_FIRST, " a", " a"}, {SPACE_FIRST, "<s>a", "<s>|a"},
-        {SPACE_FIRST, "##a", "##|a"}, {SPACE_FIRST, "b##a", " |b|##|a"},
-        {SPACE_ALWAYS, "<s>a<s> a", "<s>| a|<s>| a"}, {SPACE_ALWAYS, "b##a", " |b|##| a"},
-        {SPACE_NONE, "a a", "a| a"}, {SPACE_NONE, "\xE2\x96\x81\xE2\x96\x81" "a", " | a"},
-        {SPACE_NONE, "#####a#", "###|##|a|<23>"}, {SPACE_NONE, "<s>>#", "<s>>|<23>"},
-        {SPACE_NONE, U_E9 "a" U_5DDD "\xFF", U_E9 "a|<E5>|<B7>|<9D>|<FF>"},
-        {SPACE_NONE, "b" U_E9 "ab", "b|" U_E9 "a|b"}, {SPACE_EACH, "##a", " |##|a"}};
-    EACH(i, ROWS) {
-        Tokenizer k; Encoder c;
-        Other o = other_begin(CUT_BESIDE, ROWS[i].space, 2);
-        const int a = other_token(&o, KIND_TEXT, "a", 1), b = other_token(&o, KIND_TEXT, " ", 1), ab
-            = other_token(&o, KIND_TEXT, " a", 2), e2 = other_token(&o, KIND_TEXT, U_E9, 2), ea =
-            other_token(&o, KIND_TEXT, U_E9 "a", 3);
-        other_token(&o, KIND_TEXT, "b", 1);
-        other_token(&o, KIND_RUN, "##", 2);
-        other_token(&o, KIND_RUN, "###", 3);
-        other_token(&o, KIND_MARK, "<s>>", 4);
-        other_merge(&o, b, a, ab, 0);
-        other_merge(&o, e2, a, ea, 1);
-        const bool open = other_open(t, &o, &k, &c);
-        fact(t, open && k.bos == 256 && k.end == 0 && k.fix == -1 && k.published->begins,
-             "row %d: the ids that begin and end", i);
-        spells(t, &k, &c, open, ROWS[i].text, strlen(ROWS[i].text), ROWS[i].ids);
-    }
+  static const struct { int space; const char *text, *ids; } ROWS[] = {
+    {SPACE_EACH, "", ""}, {SPACE_EACH, "a", " a"}, {SPACE_EACH, " a", " | a"},
+    {SPACE_EACH, "\xE2\x96\x81" "a", " | a"}, {SPACE_EACH, "<s>a<s> b", "<s>| a|<s>| | |b"},
+    {SPACE_EACH, "<s><s>", "<s>|<s>"}, {SPACE_EACH, "<s", " |<3C>|<73>"},
+    {SPACE_FIRST, "a", " a"}, {SPACE_FIRST, " a", " a"}, {SPACE_FIRST, "<s>a", "<s>|a"},
+    {SPACE_FIRST, "##a", "##|a"}, {SPACE_FIRST, "b##a", " |b|##|a"},
+    {SPACE_ALWAYS, "<s>a<s> a", "<s>| a|<s>| a"}, {SPACE_ALWAYS, "b##a", " |b|##| a"},
+    {SPACE_NONE, "a a", "a| a"}, {SPACE_NONE, "\xE2\x96\x81\xE2\x96\x81" "a", " | a"},
+    {SPACE_NONE, "#####a#", "###|##|a|<23>"}, {SPACE_NONE, "<s>>#", "<s>>|<23>"},
+    {SPACE_NONE, U_E9 "a" U_5DDD "\xFF", U_E9 "a|<E5>|<B7>|<9D>|<FF>"},
+    {SPACE_NONE, "b" U_E9 "ab", "b|" U_E9 "a|b"}, {SPACE_EACH, "##a", " |##|a"}};
+  EACH(i, ROWS) {
+    Tokenizer k; Encoder c;
+    Other o = other_begin(CUT_BESIDE, ROWS[i].space, 2);
+    const int a = other_token(&o, KIND_TEXT, "a", 1), b = other_token(&o, KIND_TEXT, " ", 1), ab
+        = other_token(&o, KIND_TEXT, " a", 2), e2 = other_token(&o, KIND_TEXT, U_E9, 2), ea =
+        other_token(&o, KIND_TEXT, U_E9 "a", 3);
+    other_token(&o, KIND_TEXT, "b", 1);
+    other_token(&o, KIND_RUN, "##", 2);
+    other_token(&o, KIND_RUN, "###", 3);
+    other_token(&o, KIND_MARK, "<s>>", 4);
+    other_merge(&o, b, a, ab, 0);
+    other_merge(&o, e2, a, ea, 1);
+    const bool open = other_open(t, &o, &k, &c);
+    fact(t, open && k.bos == 256 && k.end == 0 && k.fix == -1 && k.published->begins,
+         "row %d: the ids that begin and end", i);
+    spells(t, &k, &c, open, ROWS[i].text, strlen(ROWS[i].text), ROWS[i].ids);
+  }
 }
 
 /* Joins the neighbours of the lowest rank in ids [size], the leftmost first, until none are left to
  * join; a merge is left, right, made, rank. Returns how many ids there are then. */
 static int joined_slowly(int *ids, int size, int merge[][4], int merges) {
-    for (;;) {
-        int best = -1, place = 0;
-        for (int i = 0; i + 1 < size; i++)
-            for (int m = 0; m < merges; m++)
-                if (merge[m][0] == ids[i] && merge[m][1] == ids[i + 1] &&
-                    (best < 0 || merge[m][3] < merge[best][3])) {
-                    best = m;
-                    place = i;
-                }
-        if (best < 0) return size;
-        ids[place] = merge[best][2];
-        memmove(ids + place + 1, ids + place + 2, (size_t)(size - place - 2) * sizeof *ids);
-        size--;
-    }
+  for (;;) {
+    int best = -1, place = 0;
+    for (int i = 0; i + 1 < size; i++)
+        for (int m = 0; m < merges; m++)
+            if (merge[m][0] == ids[i] && merge[m][1] == ids[i + 1] &&
+                (best < 0 || merge[m][3] < merge[best][3])) {
+          best = m;
+          place = i;
+        }
+    if (best < 0) return size;
+    ids[place] = merge[best][2];
+    memmove(ids + place + 1, ids + place + 2, (size_t)(size - place - 2) * sizeof *ids);
+    size--;
+  }
 }
 
 /* Random merges of three letters, the space and U+00E9, in random order and with ranks in common,
  * against the rule itself: look through all neighbours for the lowest rank, join, again. Texts are
  * one piece of up to 300 symbols under gpt2 (no space in them), and not cut under beside. */
 static void tokenizer_encode__ranks(Test *t) {
-    enum { SPELT = 40, MERGES = 60, SYMBOLS = 5, MOST = 300 };
-    static const char *const SYMBOL[SYMBOLS] = {"a", "b", "c", U_E9, " "};
-    Rng r = {77}; int joined = 0, trials = 300, cuts = 0;
-    for (int trial = 0; trial < trials; trial++) {
-        const bool beside = trial % 2;
-        const int symbols = beside ? SYMBOLS : 3;
-        Other o = other_begin(beside ? CUT_BESIDE : CUT_GPT2, beside ? SPACE_NONE : SPACE_PLAIN, 0);
-        char spelt[SPELT][64];
-        int token[SPELT], n = 0, merge[MERGES][4], merges = 0;
-        for (; n < symbols; n++) {
-            snprintf(spelt[n], sizeof spelt[n], "%s", SYMBOL[n]);
-            token[n] = beside ? other_token(&o, KIND_TEXT, SYMBOL[n], strlen(SYMBOL[n]))
-                              : SYMBOL[n][0];
-        }
-        for (int tries = 0; tries < 400 && merges < MERGES && n < SPELT; tries++) {
-            const int left = (int)rng_below(&r, (uint64_t)n),
-                      right = (int)rng_below(&r, (uint64_t)n);
-            char both[128]; int made = 0;
-            bool twice = false;
-            snprintf(both, sizeof both, "%s%s", spelt[left], spelt[right]);
-            if (strlen(both) > 20) continue;
-            for (int i = 0; i < merges; i++)
-                twice = twice || (merge[i][0] == token[left] && merge[i][1] == token[right]);
-            if (twice) continue;
-            while (made < n && strcmp(spelt[made], both)) made++;
-            if (made == n) {
-                strcpy(spelt[n], both);
-                token[n++] = other_token(&o, KIND_TEXT, both, strlen(both));
-            }
-            const int row[4] = {token[left], token[right], token[made], 0};
-            memcpy(merge[merges++], row, sizeof row);
-        }
-        for (int i = merges - 1; i > 0; i--) {               /* in any order */
-            const int k = (int)rng_below(&r, (uint64_t)i + 1);
-            int swap[4];
-            memcpy(swap, merge[i], sizeof swap);
-            memcpy(merge[i], merge[k], sizeof swap);
-            memcpy(merge[k], swap, sizeof swap);
-        }
-        for (int i = 0; i < merges; i++) {
-            merge[i][3] = i && rng_below(&r, 3) == 0 ? merge[i - 1][3] : i;
-            other_merge(&o, merge[i][0], merge[i][1], merge[i][2], merge[i][3]);
-        }
-        Tokenizer k; Encoder c; Ids ids = {0}; Error e = {0};
-        char text[2 * MOST + 1];
-        int slow[MOST], size = 1 + (int)rng_below(&r, MOST), length = 0;
-        for (int i = 0; i < size; i++) {
-            const int s = (int)rng_below(&r, (uint64_t)symbols);
-            slow[i] = token[s];
-            length += snprintf(text + length, sizeof text - (size_t)length, "%s", SYMBOL[s]);
-        }
-        const int before = size;
-        size = joined_slowly(slow, size, merge, merges);
-        joined += before - size;
-        if (other_open(t, &o, &k, &c)) {
-            tokenizer_encode(&c, (const unsigned char *)text, (size_t)length, &ids, &e);
-            bool same = (int)ids.size == size;
-            for (int i = 0; same && i < size; i++) same = ids.at[i] == slow[i];
-            fact(t, same, "trial %d: %zu ids, expected %d: %.60s", trial, ids.size, size, text);
-            cuts += beside && (int)k.published->beside.size < SYMBOLS * SYMBOLS;
-        }
-        other_close(&k, &c); ids_free(&ids);
+  enum { SPELT = 40, MERGES = 60, SYMBOLS = 5, MOST = 300 };
+  static const char *const SYMBOL[SYMBOLS] = {"a", "b", "c", U_E9, " "};
+  Rng r = {77}; int joined = 0, trials = 300, cuts = 0;
+  for (int trial = 0; trial < trials; trial++) {
+    const bool beside = trial % 2;
+    const int symbols = beside ? SYMBOLS : 3;
+    Other o = other_begin(beside ? CUT_BESIDE : CUT_GPT2, beside ? SPACE_NONE : SPACE_PLAIN, 0);
+    char spelt[SPELT][64];
+    int token[SPELT], n = 0, merge[MERGES][4], merges = 0;
+    for (; n < symbols; n++) {
+      snprintf(spelt[n], sizeof spelt[n], "%s", SYMBOL[n]);
+      token[n] = beside ? other_token(&o, KIND_TEXT, SYMBOL[n], strlen(SYMBOL[n]))
+                        : SYMBOL[n][0];
     }
-    fact(t, joined > 30 * trials && cuts > 10, "%d joins, %d texts that can be cut", joined, cuts);
+    for (int tries = 0; tries < 400 && merges < MERGES && n < SPELT; tries++) {
+      const int left = (int)rng_below(&r, (uint64_t)n),
+                right = (int)rng_below(&r, (uint64_t)n);
+      char both[128]; int made = 0;
+      bool twice = false;
+      snprintf(both, sizeof both, "%s%s", spelt[left], spelt[right]);
+      if (strlen(both) > 20) continue;
+      for (int i = 0; i < merges; i++)
+          twice = twice || (merge[i][0] == token[left] && merge[i][1] == token[right]);
+      if (twice) continue;
+      while (made < n && strcmp(spelt[made], both)) made++;
+      if (made == n) {
+        strcpy(spelt[n], both);
+        token[n++] = other_token(&o, KIND_TEXT, both, strlen(both));
+      }
+      const int row[4] = {token[left], token[right], token[made], 0};
+      memcpy(merge[merges++], row, sizeof row);
+    }
+    for (int i = merges - 1; i > 0; i--) {               /* in any order */
+      const int k = (int)rng_below(&r, (uint64_t)i + 1);
+      int swap[4];
+      memcpy(swap, merge[i], sizeof swap);
+      memcpy(merge[i], merge[k], sizeof swap);
+      memcpy(merge[k], swap, sizeof swap);
+    }
+    for (int i = 0; i < merges; i++) {
+      merge[i][3] = i && rng_below(&r, 3) == 0 ? merge[i - 1][3] : i;
+      other_merge(&o, merge[i][0], merge[i][1], merge[i][2], merge[i][3]);
+    }
+    Tokenizer k; Encoder c; Ids ids = {0}; Error e = {0};
+    char text[2 * MOST + 1];
+    int slow[MOST], size = 1 + (int)rng_below(&r, MOST), length = 0;
+    for (int i = 0; i < size; i++) {
+      const int s = (int)rng_below(&r, (uint64_t)symbols);
+      slow[i] = token[s];
+      length += snprintf(text + length, sizeof text - (size_t)length, "%s", SYMBOL[s]);
+    }
+    const int before = size;
+    size = joined_slowly(slow, size, merge, merges);
+    joined += before - size;
+    if (other_open(t, &o, &k, &c)) {
+      tokenizer_encode(&c, (const unsigned char *)text, (size_t)length, &ids, &e);
+      bool same = (int)ids.size == size;
+      for (int i = 0; same && i < size; i++) same = ids.at[i] == slow[i];
+      fact(t, same, "trial %d: %zu ids, expected %d: %.60s", trial, ids.size, size, text);
+      cuts += beside && (int)k.published->beside.size < SYMBOLS * SYMBOLS;
+    }
+    other_close(&k, &c); ids_free(&ids);
+  }
+  fact(t, joined > 30 * trials && cuts > 10, "%d joins, %d texts that can be cut", joined, cuts);
 }
 
 /* Is this file read? It then encodes and decodes without a fault; else the error has its hint. */
 static bool read_and_used(Test *t, const Bytes *w, int trial) {
-    static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
-    Error bad = {0}; Tokenizer back; Encoder c = {0}; Ids ids = {0};
-    Bytes text = {0};
-    bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) && !encoder_make(&c, &back, &bad);
-    if (good) {
-        tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
-        tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
-        fact(t, !bad.status, "trial %d: %s", trial, bad.text);
-    } else fact(t, strstr(bad.text, ". Try: ") && !strchr(bad.text, '\n'), "%s", bad.text);
-    encoder_free(&c); tokenizer_free(&back); ids_free(&ids); bytes_free(&text);
-    return good;
+  static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
+  Error bad = {0}; Tokenizer back; Encoder c = {0}; Ids ids = {0};
+  Bytes text = {0};
+  bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) && !encoder_make(&c, &back, &bad);
+  if (good) {
+    tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
+    tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
+    fact(t, !bad.status, "trial %d: %s", trial, bad.text);
+  } else fact(t, strstr(bad.text, ". Try: ") && !strchr(bad.text, '\n'), "%s", bad.text);
+  encoder_free(&c); tokenizer_free(&back); ids_free(&ids); bytes_free(&text);
+  return good;
 }
 
 /* A head, a table or a token that cannot be, under a right checksum; then bytes at random. */
 static void tokenizer_read__published(Test *t) {
-    Rng r = {3}; Bytes b = {0}, w = {0}; Error e = {0};
-    Other o = other_begin(CUT_BESIDE, SPACE_EACH, 2);
-    const int a = other_token(&o, KIND_TEXT, "a", 1), x = other_token(&o, KIND_TEXT, "b", 1),
-              ab = other_token(&o, KIND_TEXT, "ab", 2), aba = other_token(&o, KIND_TEXT, "aba", 3),
-              ba = other_token(&o, KIND_TEXT, "ba", 2);
-    other_token(&o, KIND_RUN, "#", 1);
-    other_token(&o, KIND_NAME, "", 0);
-    other_merge(&o, a, x, ab, 0);
-    other_merge(&o, ab, a, aba, 1);
-    other_merge(&o, x, a, ba, 1);
-    for (uint64_t i = 0; i < 4; i++) {
-        bytes_number(&o.folds, 0xC0 + i, 4, &e);
-        bytes_number(&o.folds, i == 3 ? 0xC0 : 'A', 4, &e);
-        bytes_number(&o.folds, 0x300 + i, 4, &e);
-        bytes_number(&o.folds, 1, 4, &e);
-    }
-    other_range(&o.combining, 0x300, 0x303, 230);
-    const size_t n = (size_t)o.n, folds = 56 + 12 * 11, tokens = folds + 64 + 12,
-                 merges = tokens + 3 * n + o.spelt.size;
-    other_end(&o, &b);
-    bytes_add(&w, b.at, b.size, &e);
-    fact(t, !refused(b.at, b.size), "a good file is refused");
-    const struct { size_t at; int bytes; uint64_t value; const char *said; } WRONG[] = {
-        {12, 4, 0, "1 to 262144 tokens"}, {12, 4, 1 << 19, "1 to 262144 tokens"},
-        {16, 4, UINT32_MAX, "merges"}, {20, 4, 0, "cuts, spaces"},
-        {20, 4, CUTS_COUNT, "cuts, spaces"}, {24, 4, SPACES_COUNT, "cuts, spaces"},
-        {28, 4, 4, "cuts, spaces"}, {32, 4, 270, "cuts, spaces"}, {36, 4, 270, "cuts, spaces"},
-        {36, 4, UINT32_MAX, "cuts, spaces"}, {40, 4, UINT32_MAX, "bytes"}, {40, 4, 12, "bytes"},
-        {44, 4, UINT32_MAX, "bytes"}, {48, 4, 5, "bytes"}, {52, 4, UINT32_MAX, "bytes"},
-        {52, 4, 4, "bytes"}, {56, 4, 14, "sorted ranges"}, {60, 4, 33, "sorted ranges"},
-        {64, 4, 3, "sorted ranges"}, {60, 4, 0x110000, "sorted ranges"},
-        {folds, 1, 0xC5, "sorted canonical forms"}, {folds + 12, 1, 2, "canonical forms"},
-        {folds + 4, 1, 0xC0, "canonical forms"}, {folds + 9, 1, 0, "canonical forms"},
-        {folds + 6, 1, 0xFF, "canonical forms"}, {tokens, 1, KINDS_COUNT, "token 0 of"},
-        {tokens + 1, 1, 2, "token 0 of"}, {tokens + 2, 1, 9, "token 0 of"},
-        {tokens + 1, 1, 0, "token 0 of"}, {tokens, 1, KIND_NAME, "for 0x00"},
-        {tokens + 3 * (n - 1) + 1, 1, 9, "token 263 of"},
-        {tokens + 3 * (size_t)ab + 1, 1, 1, "alike"}, {merges + 8, 1, (uint64_t)a, "to spell"},
-        {merges, 1, 7, "merge 0 to spell"}, {merges + 2, 1, 1, "merge 0 to spell"},
-        {merges, 1, (uint64_t)x, "merge 0 to spell"}, {merges + 4, 1, (uint64_t)a, "to spell"},
-        {merges + 12, 1, 1, "merge 0 of rank"}, {merges + 44, 1, 0, "merge 2 of rank"},
-        {merges + 28, 1, 5, "merge 1 of rank"}};
-    EACH(i, WRONG) {
-        Error bad = {0}; Tokenizer back;
-        memcpy(w.at, b.at, b.size);
-        for (int j = 0; j < WRONG[i].bytes; j++)
-            w.at[WRONG[i].at + (size_t)j] = (unsigned char)(WRONG[i].value >> 8 * j);
-        seal(&w);
-        fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
-                    strstr(bad.text, WRONG[i].said), "row %d: %s, expected %s", i, bad.text,
-             WRONG[i].said);
-    }
+  Rng r = {3}; Bytes b = {0}, w = {0}; Error e = {0};
+  Other o = other_begin(CUT_BESIDE, SPACE_EACH, 2);
+  const int a = other_token(&o, KIND_TEXT, "a", 1), x = other_token(&o, KIND_TEXT, "b", 1),
+            ab = other_token(&o, KIND_TEXT, "ab", 2), aba = other_token(&o, KIND_TEXT, "aba", 3),
+            ba = other_token(&o, KIND_TEXT, "ba", 2);
+  other_token(&o, KIND_RUN, "#", 1);
+  other_token(&o, KIND_NAME, "", 0);
+  other_merge(&o, a, x, ab, 0);
+  other_merge(&o, ab, a, aba, 1);
+  other_merge(&o, x, a, ba, 1);
+  for (uint64_t i = 0; i < 4; i++) {
+    bytes_number(&o.folds, 0xC0 + i, 4, &e);
+    bytes_number(&o.folds, i == 3 ? 0xC0 : 'A', 4, &e);
+    bytes_number(&o.folds, 0x300 + i, 4, &e);
+    bytes_number(&o.folds, 1, 4, &e);
+  }
+  other_range(&o.combining, 0x300, 0x303, 230);
+  const size_t n = (size_t)o.n, folds = 56 + 12 * 11, tokens = folds + 64 + 12,
+               merges = tokens + 3 * n + o.spelt.size;
+  other_end(&o, &b);
+  bytes_add(&w, b.at, b.size, &e);
+  fact(t, !refused(b.at, b.size), "a good file is refused");
+  const struct { size_t at; int bytes; uint64_t value; const char *said; } WRONG[] = {
+    {12, 4, 0, "1 to 262144 tokens"}, {12, 4, 1 << 19, "1 to 262144 tokens"},
+    {16, 4, UINT32_MAX, "merges"}, {20, 4, 0, "cuts, spaces"},
+    {20, 4, CUTS_COUNT, "cuts, spaces"}, {24, 4, SPACES_COUNT, "cuts, spaces"},
+    {28, 4, 4, "cuts, spaces"}, {32, 4, 270, "cuts, spaces"}, {36, 4, 270, "cuts, spaces"},
+    {36, 4, UINT32_MAX, "cuts, spaces"}, {40, 4, UINT32_MAX, "bytes"}, {40, 4, 12, "bytes"},
+    {44, 4, UINT32_MAX, "bytes"}, {48, 4, 5, "bytes"}, {52, 4, UINT32_MAX, "bytes"},
+    {52, 4, 4, "bytes"}, {56, 4, 14, "sorted ranges"}, {60, 4, 33, "sorted ranges"},
+    {64, 4, 3, "sorted ranges"}, {60, 4, 0x110000, "sorted ranges"},
+    {folds, 1, 0xC5, "sorted canonical forms"}, {folds + 12, 1, 2, "canonical forms"},
+    {folds + 4, 1, 0xC0, "canonical forms"}, {folds + 9, 1, 0, "canonical forms"},
+    {folds + 6, 1, 0xFF, "canonical forms"}, {tokens, 1, KINDS_COUNT, "token 0 of"},
+    {tokens + 1, 1, 2, "token 0 of"}, {tokens + 2, 1, 9, "token 0 of"},
+    {tokens + 1, 1, 0, "token 0 of"}, {tokens, 1, KIND_NAME, "for 0x00"},
+    {tokens + 3 * (n - 1) + 1, 1, 9, "token 263 of"},
+    {tokens + 3 * (size_t)ab + 1, 1, 1, "alike"}, {merges + 8, 1, (uint64_t)a, "to spell"},
+    {merges, 1, 7, "merge 0 to spell"}, {merges + 2, 1, 1, "merge 0 to spell"},
+    {merges, 1, (uint64_t)x, "merge 0 to spell"}, {merges + 4, 1, (uint64_t)a, "to spell"},
+    {merges + 12, 1, 1, "merge 0 of rank"}, {merges + 44, 1, 0, "merge 2 of rank"},
+    {merges + 28, 1, 5, "merge 1 of rank"}};
+  EACH(i, WRONG) {
+    Error bad = {0}; Tokenizer back;
     memcpy(w.at, b.at, b.size);
-    memcpy(w.at + merges + 16, w.at + merges, 12);           /* one pair twice */
+    for (int j = 0; j < WRONG[i].bytes; j++)
+        w.at[WRONG[i].at + (size_t)j] = (unsigned char)(WRONG[i].value >> 8 * j);
     seal(&w);
-    fact(t, refused(w.at, w.size), "a pair merged twice is read");
-    int accepted = 0, trials = 6000;
-    for (int trial = 0; trial < trials; trial++) {
-        memcpy(w.at, b.at, b.size);
-        for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
-            w.at[12 + rng_below(&r, b.size - 20)] =
-                (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
-        seal(&w);
-        accepted += read_and_used(t, &w, trial);
-    }
-    fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
-         trials);
-    bytes_free(&b); bytes_free(&w);
+    fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
+                strstr(bad.text, WRONG[i].said), "row %d: %s, expected %s", i, bad.text,
+         WRONG[i].said);
+  }
+  memcpy(w.at, b.at, b.size);
+  memcpy(w.at + merges + 16, w.at + merges, 12);           /* one pair twice */
+  seal(&w);
+  fact(t, refused(w.at, w.size), "a pair merged twice is read");
+  int accepted = 0, trials = 6000;
+  for (int trial = 0; trial < trials; trial++) {
+    memcpy(w.at, b.at, b.size);
+    for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
+        w.at[12 + rng_below(&r, b.size - 20)] =
+            (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
+    seal(&w);
+    accepted += read_and_used(t, &w, trial);
+  }
+  fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
+       trials);
+  bytes_free(&b); bytes_free(&w);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2017,130 +2017,130 @@ static void tokenizer_read__published(Test *t) {
 
 /* The ids of n bytes as text, with a space after each. */
 static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t room) {
-    Ids ids = {0}; Error e = {0}; size_t at = 0;
-    *to = 0;
-    tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
-    for (size_t i = 0; i < ids.size && at + 16 < room; i++)
-        at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
-    if (e.status) snprintf(to, room, "%s", e.text);
-    ids_free(&ids);
+  Ids ids = {0}; Error e = {0}; size_t at = 0;
+  *to = 0;
+  tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
+  for (size_t i = 0; i < ids.size && at + 16 < room; i++)
+      at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
+  if (e.status) snprintf(to, room, "%s", e.text);
+  ids_free(&ids);
 }
 
 static void hf__tokenizer_json(Test *t) {
-    static const struct { Parts p; const char *text, *ids; } ROWS[] = {
-        {{0}, "he he<|endoftext|> h", "256 257 258 32 104 "},
-        {{.merges = "[[`h`, `e`], [`\\u0120`, `he`]]"}, "he he", "256 257 "},
-        {{.merges = "[`\\u0120 he`, `h e`]"}, "he he", "256 257 "},
-        {{.merges = "[`h e`]"}, "he he", "256 32 256 "},
-        {{.merges = "[`h e`]", .model = "`ignore_merges`: true,"}, "he he", "256 257 "},
-        {{.model = "`type`: `BPE`, `dropout`: null, `unk_token`: null, "
-         "`continuing_subword_prefix`: ``, `end_of_word_suffix`: null,"}, "he", "256 "},
-        {{.cuts = LLAMA3_SPLIT}, "1234'LL he", "49 50 51 52 39 76 76 257 "},
-        {{.normalizer = "{`type`: `NFC`}"}, "e\xCC\x81", "195 169 "},
-        {{.normalizer = "{`type`: `Sequence`, `normalizers`: []}"}, "e\xCC\x81", "101 204 129 "},
-        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "  ", "`special`: false") ", "
-         ADDED("261", "   ", "`special`: false") "]", .normalizer = "{`type`: `NFC`}"},
-         "he    he</s>", "256 261 257 258 "},
-        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("256", "he", RAW) "]"}, "hehe he",
-         "256 256 32 256 "},
-        {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "bb", RAW) ", " ADDED("261",
-         "bbb", "`normalized`: true") "]"}, "bbb", "260 98 "},
-        {{.vocab = "`he`: 256, `\\u0120he`: 257, `\\u65e5 x`: 258, `</s>`: 300", .added = "["
-         ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "}};
-    static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
-        {{0}, false, 258},
-        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<go>", RAW) "]",
-          .post = TEMPLATE(FRONT ", " TEXT_A)}, true, 259},
-        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
-          .post = TEMPLATE(TEXT_A)}, false, 259},
-        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
-          .post = "{`type`: `Sequence`, `processors`: [" BYTE_LEVEL("") ", "
-                  TEMPLATE(FRONT ", " TEXT_A) "]}"}, true, 259},
-        {{.added = "[" ADDED("258", "</s>", RAW) "]"}, false, -1}};
-    char found[400]; Tokenizer k; Encoder c;
-    if (!begun(t)) return;
-    EACH(i, ROWS) {
-        parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
-        if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
-            ids_text(&c, ROWS[i].text, strlen(ROWS[i].text), found, sizeof found);
-            fact(t, !strcmp(found, ROWS[i].ids), "row %d, %s: %s, expected %s", i, ROWS[i].text,
-                 found, ROWS[i].ids);
-        }
-        other_close(&k, &c);
+  static const struct { Parts p; const char *text, *ids; } ROWS[] = {
+    {{0}, "he he<|endoftext|> h", "256 257 258 32 104 "},
+    {{.merges = "[[`h`, `e`], [`\\u0120`, `he`]]"}, "he he", "256 257 "},
+    {{.merges = "[`\\u0120 he`, `h e`]"}, "he he", "256 257 "},
+    {{.merges = "[`h e`]"}, "he he", "256 32 256 "},
+    {{.merges = "[`h e`]", .model = "`ignore_merges`: true,"}, "he he", "256 257 "},
+    {{.model = "`type`: `BPE`, `dropout`: null, `unk_token`: null, "
+     "`continuing_subword_prefix`: ``, `end_of_word_suffix`: null,"}, "he", "256 "},
+    {{.cuts = LLAMA3_SPLIT}, "1234'LL he", "49 50 51 52 39 76 76 257 "},
+    {{.normalizer = "{`type`: `NFC`}"}, "e\xCC\x81", "195 169 "},
+    {{.normalizer = "{`type`: `Sequence`, `normalizers`: []}"}, "e\xCC\x81", "101 204 129 "},
+    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "  ", "`special`: false") ", "
+     ADDED("261", "   ", "`special`: false") "]", .normalizer = "{`type`: `NFC`}"},
+     "he    he</s>", "256 261 257 258 "},
+    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("256", "he", RAW) "]"}, "hehe he",
+     "256 256 32 256 "},
+    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "bb", RAW) ", " ADDED("261",
+     "bbb", "`normalized`: true") "]"}, "bbb", "260 98 "},
+    {{.vocab = "`he`: 256, `\\u0120he`: 257, `\\u65e5 x`: 258, `</s>`: 300", .added = "["
+     ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "}};
+  static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
+    {{0}, false, 258},
+    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<go>", RAW) "]",
+      .post = TEMPLATE(FRONT ", " TEXT_A)}, true, 259},
+    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
+      .post = TEMPLATE(TEXT_A)}, false, 259},
+    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "<s>", RAW) "]",
+      .post = "{`type`: `Sequence`, `processors`: [" BYTE_LEVEL("") ", "
+              TEMPLATE(FRONT ", " TEXT_A) "]}"}, true, 259},
+    {{.added = "[" ADDED("258", "</s>", RAW) "]"}, false, -1}};
+  char found[400]; Tokenizer k; Encoder c;
+  if (!begun(t)) return;
+  EACH(i, ROWS) {
+    parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
+    if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
+      ids_text(&c, ROWS[i].text, strlen(ROWS[i].text), found, sizeof found);
+      fact(t, !strcmp(found, ROWS[i].ids), "row %d, %s: %s, expected %s", i, ROWS[i].text,
+           found, ROWS[i].ids);
     }
-    EACH(i, FRONTS) {
-        parts_write(t, SCRATCH "/t.json", &FRONTS[i].p);
-        if (tok_open(t, SCRATCH "/t.json", &k, &c))
-            fact(t, k.published->begins == FRONTS[i].begins && k.bos == FRONTS[i].bos &&
-                 k.end == 258, "front %d: %d, %d, %d", i, k.published->begins, k.bos, k.end);
-        other_close(&k, &c);
-    }
-    scratch_close();
+    other_close(&k, &c);
+  }
+  EACH(i, FRONTS) {
+    parts_write(t, SCRATCH "/t.json", &FRONTS[i].p);
+    if (tok_open(t, SCRATCH "/t.json", &k, &c))
+        fact(t, k.published->begins == FRONTS[i].begins && k.bos == FRONTS[i].bos &&
+             k.end == 258, "front %d: %d, %d, %d", i, k.published->begins, k.bos, k.end);
+    other_close(&k, &c);
+  }
+  scratch_close();
 }
 
 /* Each row is one thing that would change ids, or cannot be. */
 static void hf__tokenizer_refuses(Test *t) {
-    static const char OWN[] = "with values of its own";
-    static const struct { Parts p; const char *said; } ROWS[] = {
-        {{.model = "`type`: `Unigram`,"}, "a model that is no BPE"},
-        {{.model = "`dropout`: 0.1,"}, "found dropout"},
-        {{.model = "`continuing_subword_prefix`: `##`,"}, "continuing_subword_prefix"},
-        {{.model = "`end_of_word_suffix`: `</w>`,"}, "end_of_word_suffix"},
-        {{.normalizer = "{`type`: `NFKC`}"}, "normalizer `NFKC`"},
-        {{.normalizer = "{`type`: `Lowercase`}"}, "normalizer `Lowercase`"},
-        {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `NFC`}, "
-                        "{`type`: `Strip`}]}"}, "normalizer `Strip`"},
-        {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OWN},
-        {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: "
-                        "`" SIGN "`}"}, OWN},
-        {{.cuts = "null"}, "pre_tokenizer ``"}, {{.cuts = "{`type`: `Whitespace`}"}, OWN},
-        {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OWN},
-        {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OWN},
-        {{.cuts = "{`type`: `Sequence`, `pretokenizers`: [{`type`: `Digits`}, "
-                  BYTE_LEVEL("") "]}"}, OWN},
-        {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`}"}, OWN},
-        {{.cuts = "{`type`: `Metaspace`, `replacement`: `_`, `split`: false}"}, OWN},
-        {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`, `split`: false}"},
-         "characters without byte_fallback"},
-        {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`, `split`: false}",
-          .model = "`byte_fallback`: true,"}, "expected a token for every byte"},
-        {{.post = "{`type`: `RobertaProcessing`}"}, "post_processor `RobertaProcessing`"},
-        {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OWN}, {{.post = TEMPLATE(FRONT)}, OWN},
-        {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OWN},
-        {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OWN},        /* there is no 259 */
-        {{.added = "{}"}, "added_tokens that are no list"}, {{.added = "[{}]"}, "without id"},
-        {{.added = "[{`id`: 258, `content`: [1, 2, 3]}]"}, "without id or content"},
-        {{.added = "[" ADDED("258", "", RAW) "]"}, "without id or content"},
-        {{.added = "[" ADDED("258", "</s>", "`lstrip`: true") "]"}, "lstrip"},
-        {{.added = "[" ADDED("258", "</s>", "`rstrip`: true") "]"}, "rstrip"},
-        {{.added = "[" ADDED("258", "</s>", "`single_word`: true") "]"}, "single_word"},
-        {{.added = "[" ADDED("258", "<x>", RAW) "]"}, "no token that ends a text"},
-        {{.added = "[" ADDED("256", "</s>", RAW) "]"}, "one token of id 256, found two"},
-        {{.added = "[" ADDED("258", "he", RAW) "]"}, "found 256 and 258 alike"},
-        {{.added = "[" ADDED("262144", "</s>", RAW) "]"}, "expected ids below 262144"},
-        {{.added = "[" ADDED("-1", "</s>", RAW) "]"}, "without id"},
-        {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`special`: true")
-                   "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
-        {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},
-        {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}"},
-         "expected a token for every byte, found none for 0x00"},
-        {{.merges = "{}"}, "no merges"}, {{.merges = "[`he`]"}, "a merge that is no pair"},
-        {{.merges = "[[`h`, `e`, `x`]]"}, "a merge that is no pair"},
-        {{.merges = "[1]"}, "a merge that is no pair"},
-        {{.merges = "[`h x`]"}, "expected merge 0 of tokens into a token"},
-        {{.merges = "[`h e`, `h e`]"}, "merge 1 to be new"}};
-    if (!begun(t)) return;
-    EACH(i, ROWS) {
-        parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
-        char said[80];
-        snprintf(said, sizeof said, "%s", ROWS[i].said);
-        unticked(said, strlen(said));
-        sink_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, said);
-    }
-    text_file(t, SCRATCH "/t.json", "{}");
-    sink_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, "a model that is no BPE");
-    fact(t, file_missing(X_TOK), "something was written");
-    scratch_close();
+  static const char OWN[] = "with values of its own";
+  static const struct { Parts p; const char *said; } ROWS[] = {
+    {{.model = "`type`: `Unigram`,"}, "a model that is no BPE"},
+    {{.model = "`dropout`: 0.1,"}, "found dropout"},
+    {{.model = "`continuing_subword_prefix`: `##`,"}, "continuing_subword_prefix"},
+    {{.model = "`end_of_word_suffix`: `</w>`,"}, "end_of_word_suffix"},
+    {{.normalizer = "{`type`: `NFKC`}"}, "normalizer `NFKC`"},
+    {{.normalizer = "{`type`: `Lowercase`}"}, "normalizer `Lowercase`"},
+    {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `NFC`}, "
+                    "{`type`: `Strip`}]}"}, "normalizer `Strip`"},
+    {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OWN},
+    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: "
+                    "`" SIGN "`}"}, OWN},
+    {{.cuts = "null"}, "pre_tokenizer ``"}, {{.cuts = "{`type`: `Whitespace`}"}, OWN},
+    {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OWN},
+    {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OWN},
+    {{.cuts = "{`type`: `Sequence`, `pretokenizers`: [{`type`: `Digits`}, "
+              BYTE_LEVEL("") "]}"}, OWN},
+    {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`}"}, OWN},
+    {{.cuts = "{`type`: `Metaspace`, `replacement`: `_`, `split`: false}"}, OWN},
+    {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`, `split`: false}"},
+     "characters without byte_fallback"},
+    {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`, `split`: false}",
+      .model = "`byte_fallback`: true,"}, "expected a token for every byte"},
+    {{.post = "{`type`: `RobertaProcessing`}"}, "post_processor `RobertaProcessing`"},
+    {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OWN}, {{.post = TEMPLATE(FRONT)}, OWN},
+    {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OWN},
+    {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OWN},        /* there is no 259 */
+    {{.added = "{}"}, "added_tokens that are no list"}, {{.added = "[{}]"}, "without id"},
+    {{.added = "[{`id`: 258, `content`: [1, 2, 3]}]"}, "without id or content"},
+    {{.added = "[" ADDED("258", "", RAW) "]"}, "without id or content"},
+    {{.added = "[" ADDED("258", "</s>", "`lstrip`: true") "]"}, "lstrip"},
+    {{.added = "[" ADDED("258", "</s>", "`rstrip`: true") "]"}, "rstrip"},
+    {{.added = "[" ADDED("258", "</s>", "`single_word`: true") "]"}, "single_word"},
+    {{.added = "[" ADDED("258", "<x>", RAW) "]"}, "no token that ends a text"},
+    {{.added = "[" ADDED("256", "</s>", RAW) "]"}, "one token of id 256, found two"},
+    {{.added = "[" ADDED("258", "he", RAW) "]"}, "found 256 and 258 alike"},
+    {{.added = "[" ADDED("262144", "</s>", RAW) "]"}, "expected ids below 262144"},
+    {{.added = "[" ADDED("-1", "</s>", RAW) "]"}, "without id"},
+    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`special`: true")
+               "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
+    {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},
+    {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}"},
+     "expected a token for every byte, found none for 0x00"},
+    {{.merges = "{}"}, "no merges"}, {{.merges = "[`he`]"}, "a merge that is no pair"},
+    {{.merges = "[[`h`, `e`, `x`]]"}, "a merge that is no pair"},
+    {{.merges = "[1]"}, "a merge that is no pair"},
+    {{.merges = "[`h x`]"}, "expected merge 0 of tokens into a token"},
+    {{.merges = "[`h e`, `h e`]"}, "merge 1 to be new"}};
+  if (!begun(t)) return;
+  EACH(i, ROWS) {
+    parts_write(t, SCRATCH "/t.json", &ROWS[i].p);
+    char said[80];
+    snprintf(said, sizeof said, "%s", ROWS[i].said);
+    unticked(said, strlen(said));
+    sink_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, said);
+  }
+  text_file(t, SCRATCH "/t.json", "{}");
+  sink_fails(t, "tokenizer " SCRATCH "/t.json --out " X_TOK, 1, "a model that is no BPE");
+  fact(t, file_missing(X_TOK), "something was written");
+  scratch_close();
 }
 
 /* SentencePiece's characters in a tokenizer.json: what its parts do about spaces and marks. */
@@ -2149,36 +2149,36 @@ static void hf__tokenizer_characters(Test *t) {
 #define REPLACE "{`type`: `Replace`, `pattern`: {`String`: ` `}, `content`: `" SIGN "`}"
 #define METASPACE(more) "{`type`: `Metaspace`, `replacement`: `" SIGN "`, `split`: false" more "}"
 #define BOTH "{`type`: `Sequence`, `normalizers`: [" PREPEND ", " REPLACE "]}"
-    static const struct { const char *normalizer, *cuts, *more, *text, *ids; } ROWS[] = {
-        {BOTH, "null", RAW, "a", " a"}, {BOTH, "null", RAW, " a", " | a"},
-        {BOTH, "null", RAW, "a<s>ab", " a|<s>| a|b"}, {BOTH, "null", RAW, "\n", " |<0A>"},
-        {BOTH, "null", "`normalized`: true", "<s>a", " <s>|a"},
-        {BOTH, "null", "`normalized`: true", "b<s>", " |b|<3C>|<73>|<3E>"},
-        {REPLACE, "null", RAW, "ab a", "ab| a"}, {REPLACE, "null", RAW, " a<s>a", " a|<s>|a"},
-        {"null", METASPACE(", `prepend_scheme`: `first`"), RAW, "a<s>a", " a|<s>|a"},
-        {"null", METASPACE(", `prepend_scheme`: `first`"), RAW, " a", " a"},
-        {"null", METASPACE(", `prepend_scheme`: `always`"), RAW, "a<s>a", " a|<s>| a"},
-        {"null", METASPACE(", `prepend_scheme`: `never`"), RAW, "ab a", "ab| a"},
-        {"null", METASPACE(", `add_prefix_space`: true"), RAW, "a<s>a", " a|<s>| a"},
-        {"null", METASPACE(", `add_prefix_space`: false"), RAW, "a<s>a", "a|<s>|a"}};
-    char added[200]; Tokenizer k; Encoder c; Bytes b = {0}; Error e = {0};
-    if (!begun(t)) return;
-    bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
-    for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
-    bytes_print(&b, &e, "\"" SIGN "\": 259, \"a\": 260, \"b\": 261, \"" SIGN "a\": 262, "
-                        "\"ab\": 263, \" b\": 264}");
-    bytes_add(&b, "", 1, &e);
-    for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS) && !e.status; i++) {
-        snprintf(added, sizeof added, "[{\"id\": 1, \"content\": \"<s>\", %s}]", ROWS[i].more);
-        const Parts p = {ROWS[i].normalizer, ROWS[i].cuts, added, NULL, "\"byte_fallback\": true,",
-                         (const char *)b.at, "[\"" SIGN " a\", \"a b\"]"};
-        parts_write(t, SCRATCH "/t.json", &p);
-        const bool open = tok_open(t, SCRATCH "/t.json", &k, &c);
-        fact(t, open && k.published->kind[264] == KIND_NAME, "row %d: \" b\" is no name", i);
-        spells(t, &k, &c, open, ROWS[i].text, strlen(ROWS[i].text), ROWS[i].ids);
-    }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b); scratch_close();
+  static const struct { const char *normalizer, *cuts, *more, *text, *ids; } ROWS[] = {
+    {BOTH, "null", RAW, "a", " a"}, {BOTH, "null", RAW, " a", " | a"},
+    {BOTH, "null", RAW, "a<s>ab", " a|<s>| a|b"}, {BOTH, "null", RAW, "\n", " |<0A>"},
+    {BOTH, "null", "`normalized`: true", "<s>a", " <s>|a"},
+    {BOTH, "null", "`normalized`: true", "b<s>", " |b|<3C>|<73>|<3E>"},
+    {REPLACE, "null", RAW, "ab a", "ab| a"}, {REPLACE, "null", RAW, " a<s>a", " a|<s>|a"},
+    {"null", METASPACE(", `prepend_scheme`: `first`"), RAW, "a<s>a", " a|<s>|a"},
+    {"null", METASPACE(", `prepend_scheme`: `first`"), RAW, " a", " a"},
+    {"null", METASPACE(", `prepend_scheme`: `always`"), RAW, "a<s>a", " a|<s>| a"},
+    {"null", METASPACE(", `prepend_scheme`: `never`"), RAW, "ab a", "ab| a"},
+    {"null", METASPACE(", `add_prefix_space`: true"), RAW, "a<s>a", " a|<s>| a"},
+    {"null", METASPACE(", `add_prefix_space`: false"), RAW, "a<s>a", "a|<s>|a"}};
+  char added[200]; Tokenizer k; Encoder c; Bytes b = {0}; Error e = {0};
+  if (!begun(t)) return;
+  bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
+  for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
+  bytes_print(&b, &e, "\"" SIGN "\": 259, \"a\": 260, \"b\": 261, \"" SIGN "a\": 262, "
+                      "\"ab\": 263, \" b\": 264}");
+  bytes_add(&b, "", 1, &e);
+  for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS) && !e.status; i++) {
+    snprintf(added, sizeof added, "[{\"id\": 1, \"content\": \"<s>\", %s}]", ROWS[i].more);
+    const Parts p = {ROWS[i].normalizer, ROWS[i].cuts, added, NULL, "\"byte_fallback\": true,",
+                     (const char *)b.at, "[\"" SIGN " a\", \"a b\"]"};
+    parts_write(t, SCRATCH "/t.json", &p);
+    const bool open = tok_open(t, SCRATCH "/t.json", &k, &c);
+    fact(t, open && k.published->kind[264] == KIND_NAME, "row %d: \" b\" is no name", i);
+    spells(t, &k, &c, open, ROWS[i].text, strlen(ROWS[i].text), ROWS[i].ids);
+  }
+  fact(t, !e.status, "%s", e.text);
+  bytes_free(&b); scratch_close();
 }
 
 /* ---- SentencePiece: the same pieces as tokenizer.model, tokenizer.json and llama2.c's file. */
@@ -2188,389 +2188,389 @@ typedef struct Pieces { int n; char text[64][16]; float score[64]; int type[64];
 /* <unk>, <s>, </s>, then a, b, U+00E9, the sign, and what random pairs of these spell; the bytes
  * have ids after all of them, or, as llama2.c wants them, 3 to 258. */
 static void pieces_draw(Pieces *p, Rng *r) {
-    static const char *const BASIC[] = {"<unk>", "<s>", "</s>", "a", "b", U_E9,
-                                              "\xE2\x96\x81"};
-    *p = (Pieces){0};
-    for (; p->n < 7; p->n++) {
-        strcpy(p->text[p->n], BASIC[p->n]);
-        p->type[p->n] = p->n ? p->n < 3 ? 3 : 1 : 2;
-        p->score[p->n] = -1000 - (float)p->n;
-    }
-    while (p->n < 40) {
-        char both[40];
-        const int a = 3 + (int)rng_below(r, (uint64_t)p->n - 3),
-                  b = 3 + (int)rng_below(r, (uint64_t)p->n - 3);
-        snprintf(both, sizeof both, "%s%s", p->text[a], p->text[b]);
-        bool known = strlen(both) > 12;
-        for (int i = 0; i < p->n; i++) known = known || !strcmp(p->text[i], both);
-        if (known) continue;
-        strcpy(p->text[p->n], both);
-        p->type[p->n] = 1;
-        p->score[p->n++] = -(float)rng_below(r, 20);         /* scores in common too */
-    }
+  static const char *const BASIC[] = {"<unk>", "<s>", "</s>", "a", "b", U_E9,
+                                            "\xE2\x96\x81"};
+  *p = (Pieces){0};
+  for (; p->n < 7; p->n++) {
+    strcpy(p->text[p->n], BASIC[p->n]);
+    p->type[p->n] = p->n ? p->n < 3 ? 3 : 1 : 2;
+    p->score[p->n] = -1000 - (float)p->n;
+  }
+  while (p->n < 40) {
+    char both[40];
+    const int a = 3 + (int)rng_below(r, (uint64_t)p->n - 3),
+              b = 3 + (int)rng_below(r, (uint64_t)p->n - 3);
+    snprintf(both, sizeof both, "%s%s", p->text[a], p->text[b]);
+    bool known = strlen(both) > 12;
+    for (int i = 0; i < p->n; i++) known = known || !strcmp(p->text[i], both);
+    if (known) continue;
+    strcpy(p->text[p->n], both);
+    p->type[p->n] = 1;
+    p->score[p->n++] = -(float)rng_below(r, 20);         /* scores in common too */
+  }
 }
 
 static void proto(Bytes *b, int field, int type, uint64_t n, Error *e) {
-    for (uint64_t key = (uint64_t)(field << 3 | type), i = 0; i < 2; key = n, i++) {
-        for (; key > 127; key >>= 7) bytes_number(b, (key & 127) | 128, 1, e);
-        bytes_number(b, key, 1, e);
-    }
+  for (uint64_t key = (uint64_t)(field << 3 | type), i = 0; i < 2; key = n, i++) {
+    for (; key > 127; key >>= 7) bytes_number(b, (key & 127) | 128, 1, e);
+    bytes_number(b, key, 1, e);
+  }
 }
 
 static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e) {
-    Bytes p = {0};
-    proto(&p, 1, 2, strlen(s), e);
-    bytes_add(&p, s, strlen(s), e);
-    bytes_number(&p, 2 << 3 | 5, 1, e);
-    bytes_number(&p, bits_of(score), 4, e);
-    if (type != 1) proto(&p, 3, 0, (uint64_t)type, e);
-    proto(b, 1, 2, p.size, e);
-    bytes_add(b, p.at, p.size, e);
-    bytes_free(&p);
+  Bytes p = {0};
+  proto(&p, 1, 2, strlen(s), e);
+  bytes_add(&p, s, strlen(s), e);
+  bytes_number(&p, 2 << 3 | 5, 1, e);
+  bytes_number(&p, bits_of(score), 4, e);
+  if (type != 1) proto(&p, 3, 0, (uint64_t)type, e);
+  proto(b, 1, 2, p.size, e);
+  bytes_add(b, p.at, p.size, e);
+  bytes_free(&p);
 }
 
 /* tokenizer.model; `trainer` and `normalizer` are pairs of a field and a number, ended by 0. */
 static void model_write(Test *t, const Pieces *p, const int *trainer, const int *normalizer) {
-    Bytes b = {0}, s = {0}; Error e = {0}; char byte[8];
-    for (int i = 0; i < p->n; i++) proto_piece(&b, p->text[i], p->score[i], p->type[i], &e);
-    for (unsigned c = 0; c < 256; c++) {
-        snprintf(byte, sizeof byte, "<0x%02X>", c);
-        proto_piece(&b, byte, 0, 6, &e);
-    }
-    for (int part = 0; part < 2; part++) {
-        s.size = 0;
-        for (const int *at = part ? normalizer : trainer; *at; at += 2)
-            proto(&s, at[0], 0, (uint64_t)(int64_t)at[1], &e);
-        proto(&b, 2 + part, 2, s.size, &e);
-        if (s.size) bytes_add(&b, s.at, s.size, &e);
-    }
-    bytes_file(t, SCRATCH "/t.model", &b);
-    bytes_free(&s);
+  Bytes b = {0}, s = {0}; Error e = {0}; char byte[8];
+  for (int i = 0; i < p->n; i++) proto_piece(&b, p->text[i], p->score[i], p->type[i], &e);
+  for (unsigned c = 0; c < 256; c++) {
+    snprintf(byte, sizeof byte, "<0x%02X>", c);
+    proto_piece(&b, byte, 0, 6, &e);
+  }
+  for (int part = 0; part < 2; part++) {
+    s.size = 0;
+    for (const int *at = part ? normalizer : trainer; *at; at += 2)
+        proto(&s, at[0], 0, (uint64_t)(int64_t)at[1], &e);
+    proto(&b, 2 + part, 2, s.size, &e);
+    if (s.size) bytes_add(&b, s.at, s.size, &e);
+  }
+  bytes_file(t, SCRATCH "/t.model", &b);
+  bytes_free(&s);
 }
 
 static const int TRAINED[] = {3, 2, 35, 1, 0}, NORMAL[] = {3, 1, 4, 0, 0};
 
 /* Every way to cut a piece in two is a merge, of the higher score first. Returns how many. */
 static int pieces_merges(const Pieces *p, int merge[][4]) {
-    char both[40]; int n = 0;
-    for (int a = 3; a < p->n; a++)
-        for (int b = 3; b < p->n; b++)
-            for (int k = 7; k < p->n; k++) {
-                const int row[4] = {a, b, k, -(int)p->score[k]};
-                snprintf(both, sizeof both, "%s%s", p->text[a], p->text[b]);
-                if (!strcmp(both, p->text[k])) memcpy(merge[n++], row, sizeof row);
-            }
-    return n;
+  char both[40]; int n = 0;
+  for (int a = 3; a < p->n; a++)
+      for (int b = 3; b < p->n; b++)
+          for (int k = 7; k < p->n; k++) {
+        const int row[4] = {a, b, k, -(int)p->score[k]};
+        snprintf(both, sizeof both, "%s%s", p->text[a], p->text[b]);
+        if (!strcmp(both, p->text[k])) memcpy(merge[n++], row, sizeof row);
+      }
+  return n;
 }
 
 /* The ids of text, which has only the pieces' characters, with a space in front; how many. */
 static int slow_pieces(const char *text, int *ids, int merge[][4], int merges) {
-    int n = 0;
-    ids[n++] = 6;
-    for (const char *c = text; *c; c += ids[n++] == 5 ? 2 : 1)
-        ids[n] = *c == 'a' ? 3 : *c == 'b' ? 4 : *c == ' ' ? 6 : 5;
-    return joined_slowly(ids, n, merge, merges);
+  int n = 0;
+  ids[n++] = 6;
+  for (const char *c = text; *c; c += ids[n++] == 5 ? 2 : 1)
+      ids[n] = *c == 'a' ? 3 : *c == 'b' ? 4 : *c == ' ' ? 6 : 5;
+  return joined_slowly(ids, n, merge, merges);
 }
 
 static void hf__sentencepiece(Test *t) {
-    static int merge[1000][4];
-    Rng r = {41}; int joined = 0, merges;
-    if (!begun(t)) return;
-    for (int trial = 0; trial < 12; trial++) {
-        Pieces p; Tokenizer k, k2; Encoder c, c2; Error e = {0};
-        pieces_draw(&p, &r);
-        merges = pieces_merges(&p, merge);
-        model_write(t, &p, TRAINED, NORMAL);
-        Bytes bin = {0};                                     /* llama2.c's: bytes at 3 to 258 */
-        bytes_number(&bin, 20, 4, &e);
-        for (int id = 0; id < p.n + 256 && !e.status; id++) {
-            char byte[8], s[16] = "";
-            snprintf(byte, sizeof byte, "<0x%02X>", (unsigned)(id - 3) & 255);
-            const int piece = id < 3 ? id : id - 256;
-            const bool one = id >= 3 && id < 259;
-            for (const char *from = one ? byte : p.text[piece]; *from;)
-                if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
-                else { s[strlen(s) + 1] = 0; s[strlen(s)] = *from++; }
-            bytes_number(&bin, bits_of(one ? 0 : p.score[piece]), 4, &e);
-            bytes_number(&bin, strlen(s), 4, &e);
-            bytes_add(&bin, s, strlen(s), &e);
-        }
-        bytes_file(t, SCRATCH "/t.bin", &bin);
-        if (tok_open(t, SCRATCH "/t.model", &k, &c)) {
-            fact(t, k.published->begins && k.bos == 1 && k.end == 2 && k.published->space ==
-                 SPACE_EACH, "%d %d %d %d", k.published->begins, k.bos, k.end, k.published->space);
-            if (tok_open(t, SCRATCH "/t.bin", &k2, &c2))
-                for (int i = 0; i < 40; i++) {
-                    static const char *const LETTERS[] = {"a", "b", U_E9, " "};
-                    char text[400] = "";
-                    int slow[400], size = 1 + (int)rng_below(&r, 150);
-                    Ids ids = {0}, ids2 = {0};
-                    for (int j = 0; j < size; j++) strcat(text, LETTERS[rng_below(&r, 4)]);
-                    const int n = slow_pieces(text, slow, merge, merges);
-                    tokenizer_encode(&c, (unsigned char *)text, strlen(text), &ids, &e);
-                    tokenizer_encode(&c2, (unsigned char *)text, strlen(text), &ids2, &e);
-                    bool same = (int)ids.size == n && (int)ids2.size == n;
-                    for (int j = 0; same && j < n; j++)
-                        same = ids.at[j] == slow[j] && ids2.at[j] == slow[j] + 256;
-                    fact(t, same, "trial %d: %zu and %zu ids, expected %d: %.60s", trial, ids.size,
-                         ids2.size, n, text);
-                    joined += size + 1 - n;
-                    ids_free(&ids); ids_free(&ids2);
-                }
-            other_close(&k2, &c2);
-        }
-        other_close(&k, &c);
+  static int merge[1000][4];
+  Rng r = {41}; int joined = 0, merges;
+  if (!begun(t)) return;
+  for (int trial = 0; trial < 12; trial++) {
+    Pieces p; Tokenizer k, k2; Encoder c, c2; Error e = {0};
+    pieces_draw(&p, &r);
+    merges = pieces_merges(&p, merge);
+    model_write(t, &p, TRAINED, NORMAL);
+    Bytes bin = {0};                                     /* llama2.c's: bytes at 3 to 258 */
+    bytes_number(&bin, 20, 4, &e);
+    for (int id = 0; id < p.n + 256 && !e.status; id++) {
+      char byte[8], s[16] = "";
+      snprintf(byte, sizeof byte, "<0x%02X>", (unsigned)(id - 3) & 255);
+      const int piece = id < 3 ? id : id - 256;
+      const bool one = id >= 3 && id < 259;
+      for (const char *from = one ? byte : p.text[piece]; *from;)
+          if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
+        else { s[strlen(s) + 1] = 0; s[strlen(s)] = *from++; }
+      bytes_number(&bin, bits_of(one ? 0 : p.score[piece]), 4, &e);
+      bytes_number(&bin, strlen(s), 4, &e);
+      bytes_add(&bin, s, strlen(s), &e);
     }
-    fact(t, joined > 12 * 40 * 20, "%d joins", joined);
-    /* no space in front; and one as transformers puts it when it is not to be as it always was */
-    for (int i = 0; i < 2; i++) {
-        static const int NO_SPACE[] = {3, 0, 4, 0, 0};
-        Pieces p; Tokenizer k; Encoder c; Error e = {0};
-        pieces_draw(&p, &r);
-        model_write(t, &p, TRAINED, i ? NORMAL : NO_SPACE);
-        text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
-        const int moved = rename(SCRATCH "/t.model", DOWNLOAD "/tokenizer.model");
-        if (tok_open(t, DOWNLOAD, &k, &c))
-            fact(t, !moved && k.published->space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i,
-                 k.published->space);
-        other_close(&k, &c);
-        fact(t, !e.status, "%s", e.text);
+    bytes_file(t, SCRATCH "/t.bin", &bin);
+    if (tok_open(t, SCRATCH "/t.model", &k, &c)) {
+      fact(t, k.published->begins && k.bos == 1 && k.end == 2 && k.published->space ==
+           SPACE_EACH, "%d %d %d %d", k.published->begins, k.bos, k.end, k.published->space);
+      if (tok_open(t, SCRATCH "/t.bin", &k2, &c2))
+          for (int i = 0; i < 40; i++) {
+          static const char *const LETTERS[] = {"a", "b", U_E9, " "};
+          char text[400] = "";
+          int slow[400], size = 1 + (int)rng_below(&r, 150);
+          Ids ids = {0}, ids2 = {0};
+          for (int j = 0; j < size; j++) strcat(text, LETTERS[rng_below(&r, 4)]);
+          const int n = slow_pieces(text, slow, merge, merges);
+          tokenizer_encode(&c, (unsigned char *)text, strlen(text), &ids, &e);
+          tokenizer_encode(&c2, (unsigned char *)text, strlen(text), &ids2, &e);
+          bool same = (int)ids.size == n && (int)ids2.size == n;
+          for (int j = 0; same && j < n; j++)
+              same = ids.at[j] == slow[j] && ids2.at[j] == slow[j] + 256;
+          fact(t, same, "trial %d: %zu and %zu ids, expected %d: %.60s", trial, ids.size,
+               ids2.size, n, text);
+          joined += size + 1 - n;
+          ids_free(&ids); ids_free(&ids2);
+        }
+      other_close(&k2, &c2);
     }
-    scratch_close();
+    other_close(&k, &c);
+  }
+  fact(t, joined > 12 * 40 * 20, "%d joins", joined);
+  /* no space in front; and one as transformers puts it when it is not to be as it always was */
+  for (int i = 0; i < 2; i++) {
+    static const int NO_SPACE[] = {3, 0, 4, 0, 0};
+    Pieces p; Tokenizer k; Encoder c; Error e = {0};
+    pieces_draw(&p, &r);
+    model_write(t, &p, TRAINED, i ? NORMAL : NO_SPACE);
+    text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
+    const int moved = rename(SCRATCH "/t.model", DOWNLOAD "/tokenizer.model");
+    if (tok_open(t, DOWNLOAD, &k, &c))
+        fact(t, !moved && k.published->space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i,
+             k.published->space);
+    other_close(&k, &c);
+    fact(t, !e.status, "%s", e.text);
+  }
+  scratch_close();
 }
 
 /* Settings of SentencePiece that would change ids, and files that are cut short anywhere. */
 static void hf__sentencepiece_refuses(Test *t) {
-    static const char SETTINGS[] = "no BPE with bytes to fall back to", TEXT[] = "changes text";
-    static const struct { int trainer[9], normalizer[9]; const char *said; } ROWS[] = {
-        {{35, 1, 0}, {4, 0, 0}, SETTINGS}, {{3, 1, 35, 1, 0}, {4, 0, 0}, SETTINGS},
-        {{3, 2, 0}, {4, 0, 0}, SETTINGS}, {{3, 2, 35, 1, 24, 1, 0}, {4, 0, 0}, SETTINGS},
-        {{3, 2, 35, 1, 0}, {3, 1, 0}, TEXT}, {{3, 2, 35, 1, 0}, {4, 1, 0}, TEXT},
-        {{3, 2, 35, 1, 0}, {4, 0, 5, 0, 0}, TEXT},
-        {{3, 2, 35, 1, 42, -1, 41, -1, 0}, {4, 0, 0}, NULL},
-        {{3, 2, 35, 1, 42, 9999, 0}, {4, 0, 0}, "no token that ends a text"},
-        {{3, 2, 35, 1, 41, 9999, 0}, {4, 0, 0}, "no token that begins a text"}};
-    static const char UNUSED[] = "a piece of a type that is not used";
-    static const struct { int type; const char *text, *said; } PIECES[] = {
-        {5, NULL, UNUSED}, {7, NULL, UNUSED}, {1, "xa", "a character that is no piece"},
-        {1, "a", "alike"}, {1, "\xC3", "a damaged one"}};
-    Rng r = {5}; Pieces p; Bytes b = {0}; Error e = {0};
-    static const char WORDS[] = "tokenizer " SCRATCH "/t.model --out " X_TOK;
-    if (!begun(t)) return;
-    pieces_draw(&p, &r);
-    EACH(i, ROWS) {
-        model_write(t, &p, ROWS[i].trainer, ROWS[i].normalizer);
-        if (ROWS[i].said) sink_fails(t, WORDS, 1, ROWS[i].said);
-        else hf_does(t, WORDS);                  /* -1: named <s> and </s> all the same */
-    }
-    EACH(i, PIECES) {
-        p.type[20] = PIECES[i].type;
-        if (PIECES[i].text) strcpy(p.text[20], PIECES[i].text);
-        model_write(t, &p, TRAINED, NORMAL);
-        sink_fails(t, WORDS, 1, PIECES[i].said);
-    }
-    pieces_draw(&p, &r);
+  static const char SETTINGS[] = "no BPE with bytes to fall back to", TEXT[] = "changes text";
+  static const struct { int trainer[9], normalizer[9]; const char *said; } ROWS[] = {
+    {{35, 1, 0}, {4, 0, 0}, SETTINGS}, {{3, 1, 35, 1, 0}, {4, 0, 0}, SETTINGS},
+    {{3, 2, 0}, {4, 0, 0}, SETTINGS}, {{3, 2, 35, 1, 24, 1, 0}, {4, 0, 0}, SETTINGS},
+    {{3, 2, 35, 1, 0}, {3, 1, 0}, TEXT}, {{3, 2, 35, 1, 0}, {4, 1, 0}, TEXT},
+    {{3, 2, 35, 1, 0}, {4, 0, 5, 0, 0}, TEXT},
+    {{3, 2, 35, 1, 42, -1, 41, -1, 0}, {4, 0, 0}, NULL},
+    {{3, 2, 35, 1, 42, 9999, 0}, {4, 0, 0}, "no token that ends a text"},
+    {{3, 2, 35, 1, 41, 9999, 0}, {4, 0, 0}, "no token that begins a text"}};
+  static const char UNUSED[] = "a piece of a type that is not used";
+  static const struct { int type; const char *text, *said; } PIECES[] = {
+    {5, NULL, UNUSED}, {7, NULL, UNUSED}, {1, "xa", "a character that is no piece"},
+    {1, "a", "alike"}, {1, "\xC3", "a damaged one"}};
+  Rng r = {5}; Pieces p; Bytes b = {0}; Error e = {0};
+  static const char WORDS[] = "tokenizer " SCRATCH "/t.model --out " X_TOK;
+  if (!begun(t)) return;
+  pieces_draw(&p, &r);
+  EACH(i, ROWS) {
+    model_write(t, &p, ROWS[i].trainer, ROWS[i].normalizer);
+    if (ROWS[i].said) sink_fails(t, WORDS, 1, ROWS[i].said);
+    else hf_does(t, WORDS);                  /* -1: named <s> and </s> all the same */
+  }
+  EACH(i, PIECES) {
+    p.type[20] = PIECES[i].type;
+    if (PIECES[i].text) strcpy(p.text[20], PIECES[i].text);
     model_write(t, &p, TRAINED, NORMAL);
-    file_read(SCRATCH "/t.model", &b, &e);
-    for (int i = 0; i < 30 && !e.status; i++) {
-        file_write(SCRATCH "/t.model", b.at, (size_t)rng_below(&r, b.size), &e);
-        Ran cut = sink(WORDS);
-        fact(t, cut.status == 1 && strstr((const char *)cut.err.at, ". Try: "), "a cut file: %s",
-             (const char *)cut.err.at);
-        ran_free(&cut);
-    }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b); scratch_close();
+    sink_fails(t, WORDS, 1, PIECES[i].said);
+  }
+  pieces_draw(&p, &r);
+  model_write(t, &p, TRAINED, NORMAL);
+  file_read(SCRATCH "/t.model", &b, &e);
+  for (int i = 0; i < 30 && !e.status; i++) {
+    file_write(SCRATCH "/t.model", b.at, (size_t)rng_below(&r, b.size), &e);
+    Ran cut = sink(WORDS);
+    fact(t, cut.status == 1 && strstr((const char *)cut.err.at, ". Try: "), "a cut file: %s",
+         (const char *)cut.err.at);
+    ran_free(&cut);
+  }
+  fact(t, !e.status, "%s", e.text);
+  bytes_free(&b); scratch_close();
 }
 
 /* A folder: which file is read, what tokenizer_config.json says, and vocab.json with merges.txt. */
 static void hf__tokenizer_folder(Test *t) {
-    static const struct { const char *config; int end, bos, begins; const char *said; } ROWS[] = {
-        {NULL, 258, 258, 0, NULL},
-        {"{`bos_token`: {`content`: `</s>`}, `eos_token`: `</s>`, `pad_token`: "
-         "`<pad>`, `add_prefix_space`: false, `add_bos_token`: true}", 260, 260, 1, NULL},
-        {"{`bos_token`: `<pad>`, `eos_token`: `</s>`, `add_bos_token`: false}", 260, 259,
-         0, NULL},
-        {"{`eos_token`: null}", 260, 258, 0, NULL},
-        {"{`add_prefix_space`: true}", 0, 0, 0, "found add_prefix_space"},
-        {"{`add_eos_token`: true}", 0, 0, 0, "found add_eos_token"},
-        {"{", 0, 0, 0, "tokenizer_config.json: "}};
-    static const char WORDS[] = "tokenizer " DOWNLOAD " --out " X_TOK;
-    Bytes b = {0}; Error e = {0}; Tokenizer k; Encoder c; char found[300];
-    if (!begun(t)) return;
-    EACH(i, ROWS) {
-        b.size = 0;
-        letters_json(&b, i ? "`he`: 256, `\\u0120he`: 257, `<|endoftext|>`: 258, `<pad>`: 259, "
-                     "`</s>`: 260" : "`he`: 256, `\\u0120he`: 257, `<|endoftext|>`: 258", &e);
-        bytes_add(&b, "", 1, &e);
-        text_file(t, DOWNLOAD "/vocab.json", (const char *)b.at);
-        text_file(t, DOWNLOAD "/merges.txt",
-                  i % 2 ? "#version: 0.2\r\nh e\r\n\xC4\xA0 he\r\n\r\n" : "h e\n\xC4\xA0 he");
-        if (ROWS[i].config) text_file(t, DOWNLOAD "/tokenizer_config.json", ROWS[i].config);
-        if (ROWS[i].said) { sink_fails(t, WORDS, 1, ROWS[i].said); continue; }
-        if (tok_open(t, DOWNLOAD, &k, &c)) {
-            const char *text = "he he</s><pad><|endoftext|>";
-            ids_text(&c, text, strlen(text), found, sizeof found);
-            fact(t, k.end == ROWS[i].end && k.bos == ROWS[i].bos &&
-                 k.published->begins == ROWS[i].begins, "row %d: end %d, begin %d, in front %d", i,
-                 k.end, k.bos, k.published->begins);
-            fact(t, !strncmp(found, "256 257 ", 8) && !strstr(found + 8, "258") == (i > 0) &&
-                        !strstr(found, "260") == (i != 1 && i != 2), "row %d: %s", i, found);
-        }
-        other_close(&k, &c);
+  static const struct { const char *config; int end, bos, begins; const char *said; } ROWS[] = {
+    {NULL, 258, 258, 0, NULL},
+    {"{`bos_token`: {`content`: `</s>`}, `eos_token`: `</s>`, `pad_token`: "
+     "`<pad>`, `add_prefix_space`: false, `add_bos_token`: true}", 260, 260, 1, NULL},
+    {"{`bos_token`: `<pad>`, `eos_token`: `</s>`, `add_bos_token`: false}", 260, 259,
+     0, NULL},
+    {"{`eos_token`: null}", 260, 258, 0, NULL},
+    {"{`add_prefix_space`: true}", 0, 0, 0, "found add_prefix_space"},
+    {"{`add_eos_token`: true}", 0, 0, 0, "found add_eos_token"},
+    {"{", 0, 0, 0, "tokenizer_config.json: "}};
+  static const char WORDS[] = "tokenizer " DOWNLOAD " --out " X_TOK;
+  Bytes b = {0}; Error e = {0}; Tokenizer k; Encoder c; char found[300];
+  if (!begun(t)) return;
+  EACH(i, ROWS) {
+    b.size = 0;
+    letters_json(&b, i ? "`he`: 256, `\\u0120he`: 257, `<|endoftext|>`: 258, `<pad>`: 259, "
+                 "`</s>`: 260" : "`he`: 256, `\\u0120he`: 257, `<|endoftext|>`: 258", &e);
+    bytes_add(&b, "", 1, &e);
+    text_file(t, DOWNLOAD "/vocab.json", (const char *)b.at);
+    text_file(t, DOWNLOAD "/merges.txt",
+              i % 2 ? "#version: 0.2\r\nh e\r\n\xC4\xA0 he\r\n\r\n" : "h e\n\xC4\xA0 he");
+    if (ROWS[i].config) text_file(t, DOWNLOAD "/tokenizer_config.json", ROWS[i].config);
+    if (ROWS[i].said) { sink_fails(t, WORDS, 1, ROWS[i].said); continue; }
+    if (tok_open(t, DOWNLOAD, &k, &c)) {
+      const char *text = "he he</s><pad><|endoftext|>";
+      ids_text(&c, text, strlen(text), found, sizeof found);
+      fact(t, k.end == ROWS[i].end && k.bos == ROWS[i].bos &&
+           k.published->begins == ROWS[i].begins, "row %d: end %d, begin %d, in front %d", i,
+           k.end, k.bos, k.published->begins);
+      fact(t, !strncmp(found, "256 257 ", 8) && !strstr(found + 8, "258") == (i > 0) &&
+                  !strstr(found, "260") == (i != 1 && i != 2), "row %d: %s", i, found);
     }
-    text_file(t, DOWNLOAD "/tokenizer_config.json", "{}");
-    text_file(t, DOWNLOAD "/merges.txt", "he\n");
-    sink_fails(t, WORDS, 1, "a merge that is no pair");
-    text_file(t, DOWNLOAD "/merges.txt", "h zz\nh e\n");
-    sink_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
-    parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
-    if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
-    other_close(&k, &c); bytes_free(&b); scratch_close();
+    other_close(&k, &c);
+  }
+  text_file(t, DOWNLOAD "/tokenizer_config.json", "{}");
+  text_file(t, DOWNLOAD "/merges.txt", "he\n");
+  sink_fails(t, WORDS, 1, "a merge that is no pair");
+  text_file(t, DOWNLOAD "/merges.txt", "h zz\nh e\n");
+  sink_fails(t, WORDS, 1, "found \"h\" and \"zz\". Try");
+  parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);             /* comes first */
+  if (tok_open(t, DOWNLOAD, &k, &c)) fact(t, k.end == 258 && k.vocab == 259, "%d", k.vocab);
+  other_close(&k, &c); bytes_free(&b); scratch_close();
 }
 
 /* Form NFC, as bytes come back: the cases of Unicode Standard Annex 15. */
 static void hf__tokenizer_nfc(Test *t) {
-    static const char *const ROWS[][2] = {
-        {"", ""}, {"plain", "plain"}, {"e\xCC\x81", U_E9}, {"xe\xCC\x81y", "x" U_E9 "y"},
-        {U_E9 "\xCC\xA3", "\xE1\xBA\xB9\xCC\x81"},           /* below comes before above */
-        {"a\xCC\x85\xCC\x81", "a\xCC\x85\xCC\x81"},      /* one of its class is between */
-        {"a\xCC\x81\xCC\xA3", "\xE1\xBA\xA1\xCC\x81"}, {"a\xCC\x81\xCC\x80", "\xC3\xA1\xCC\x80"},
-        {"\xE2\x84\xAB", "\xC3\x85"}, {"A\xCC\x8A", "\xC3\x85"}, {"\xE2\x84\xA6", "\xCE\xA9"},
-        {"\xE1\xB8\x8B\xCC\xA3", "\xE1\xB8\x8D\xCC\x87"},    /* d, dot above, dot below */
-        {"\xCD\x84", "\xCC\x88\xCC\x81"}, {"\xCC\x81" "e", "\xCC\x81" "e"},
-        {"\xE0\xA5\x98", "\xE0\xA4\x95\xE0\xA4\xBC"},        /* excluded from composition */
-        {"\xE0\xA4\x95\xE0\xA4\xBC", "\xE0\xA4\x95\xE0\xA4\xBC"},
-        {"\xE0\xA7\x87\xE0\xA6\xBE", "\xE0\xA7\x8B"},        /* two starters compose */
-        {"\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8", "\xEA\xB0\x81"},
-        {"\xEA\xB0\x80\xE1\x86\xA8", "\xEA\xB0\x81"}, {"\xEA\xB0\x81", "\xEA\xB0\x81"},
-        {"\xEA\xB0\x81\xE1\x86\xA8", "\xEA\xB0\x81\xE1\x86\xA8"},
-        {"\xE1\x84\x80\xCC\x81\xE1\x85\xA1", "\xE1\x84\x80\xCC\x81\xE1\x85\xA1"},
-        {"\xF0\xAF\xA0\x80", "\xE4\xB8\xBD"}, {"\xEF\xAC\x9D", "\xD7\x99\xD6\xB4"},
-        {"e\xCC\x81\xFF", U_E9 "?"}, {"a\xCC\x95\xCC\x80\xD6\xAE\xCC\x80", NULL}};
-    Tokenizer k; Encoder c;
-    if (!begun(t)) return;
-    const Parts nfc = {.normalizer = "{\"type\": \"NFC\"}"};
-    parts_write(t, SCRATCH "/t.json", &nfc);
-    if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
-        EACH(i, ROWS) {
-            const char *from = ROWS[i][0], *to = ROWS[i][1];
-            if (!to) to = "\xC3\xA0\xD6\xAE\xCC\x80\xCC\x95";/* 0061 0315 0300 05AE 0300 */
-            const bool stray = strchr(from, '\xFF') != NULL;             /* it has a token here */
-            Ids ids = {0}; Bytes back = {0}; Error e = {0};
-            tokenizer_encode(&c, (const unsigned char *)from, strlen(from), &ids, &e);
-            tokenizer_decode(&k, ids.at, ids.size, &back, &e);
-            const size_t n = strlen(to) - stray;
-            fact(t, back.size == n + stray && (!n || !memcmp(back.at, to, n)) &&
-                        (!stray || back.at[n] == 0xFF), "row %d: %.*s, expected %s", i,
-                 (int)back.size, back.size ? (const char *)back.at : "", to);
-            ids_free(&ids); bytes_free(&back);
-        }
-        enum { PAIRS = 200000 };                 /* marks out of order, so many in a row */
-        Bytes many = {0}, back = {0}; Ids ids = {0}; Error e = {0};
-        bytes_add(&many, "x", 1, &e);
-        for (int i = 0; i < PAIRS; i++) bytes_add(&many, "\xCC\x81\xCC\xA3", 4, &e);
-        const double start = seconds();
-        tokenizer_encode(&c, many.at, many.size, &ids, &e);
-        fact(t, seconds() - start < 20, "%g s", seconds() - start);
-        tokenizer_decode(&k, ids.at, ids.size, &back, &e);
-        size_t below = 0;
-        while (1 + 2 * below + 2 < back.size && back.at[1 + 2 * below + 1] == 0xA3) below++;
-        fact(t, !e.status && back.size == many.size && below == PAIRS, "%zu below first", below);
-        bytes_free(&many); bytes_free(&back); ids_free(&ids);
+  static const char *const ROWS[][2] = {
+    {"", ""}, {"plain", "plain"}, {"e\xCC\x81", U_E9}, {"xe\xCC\x81y", "x" U_E9 "y"},
+    {U_E9 "\xCC\xA3", "\xE1\xBA\xB9\xCC\x81"},           /* below comes before above */
+    {"a\xCC\x85\xCC\x81", "a\xCC\x85\xCC\x81"},      /* one of its class is between */
+    {"a\xCC\x81\xCC\xA3", "\xE1\xBA\xA1\xCC\x81"}, {"a\xCC\x81\xCC\x80", "\xC3\xA1\xCC\x80"},
+    {"\xE2\x84\xAB", "\xC3\x85"}, {"A\xCC\x8A", "\xC3\x85"}, {"\xE2\x84\xA6", "\xCE\xA9"},
+    {"\xE1\xB8\x8B\xCC\xA3", "\xE1\xB8\x8D\xCC\x87"},    /* d, dot above, dot below */
+    {"\xCD\x84", "\xCC\x88\xCC\x81"}, {"\xCC\x81" "e", "\xCC\x81" "e"},
+    {"\xE0\xA5\x98", "\xE0\xA4\x95\xE0\xA4\xBC"},        /* excluded from composition */
+    {"\xE0\xA4\x95\xE0\xA4\xBC", "\xE0\xA4\x95\xE0\xA4\xBC"},
+    {"\xE0\xA7\x87\xE0\xA6\xBE", "\xE0\xA7\x8B"},        /* two starters compose */
+    {"\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8", "\xEA\xB0\x81"},
+    {"\xEA\xB0\x80\xE1\x86\xA8", "\xEA\xB0\x81"}, {"\xEA\xB0\x81", "\xEA\xB0\x81"},
+    {"\xEA\xB0\x81\xE1\x86\xA8", "\xEA\xB0\x81\xE1\x86\xA8"},
+    {"\xE1\x84\x80\xCC\x81\xE1\x85\xA1", "\xE1\x84\x80\xCC\x81\xE1\x85\xA1"},
+    {"\xF0\xAF\xA0\x80", "\xE4\xB8\xBD"}, {"\xEF\xAC\x9D", "\xD7\x99\xD6\xB4"},
+    {"e\xCC\x81\xFF", U_E9 "?"}, {"a\xCC\x95\xCC\x80\xD6\xAE\xCC\x80", NULL}};
+  Tokenizer k; Encoder c;
+  if (!begun(t)) return;
+  const Parts nfc = {.normalizer = "{\"type\": \"NFC\"}"};
+  parts_write(t, SCRATCH "/t.json", &nfc);
+  if (tok_open(t, SCRATCH "/t.json", &k, &c)) {
+    EACH(i, ROWS) {
+      const char *from = ROWS[i][0], *to = ROWS[i][1];
+      if (!to) to = "\xC3\xA0\xD6\xAE\xCC\x80\xCC\x95";/* 0061 0315 0300 05AE 0300 */
+      const bool stray = strchr(from, '\xFF') != NULL;             /* it has a token here */
+      Ids ids = {0}; Bytes back = {0}; Error e = {0};
+      tokenizer_encode(&c, (const unsigned char *)from, strlen(from), &ids, &e);
+      tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+      const size_t n = strlen(to) - stray;
+      fact(t, back.size == n + stray && (!n || !memcmp(back.at, to, n)) &&
+                  (!stray || back.at[n] == 0xFF), "row %d: %.*s, expected %s", i,
+           (int)back.size, back.size ? (const char *)back.at : "", to);
+      ids_free(&ids); bytes_free(&back);
     }
-    other_close(&k, &c); scratch_close();
+    enum { PAIRS = 200000 };                 /* marks out of order, so many in a row */
+    Bytes many = {0}, back = {0}; Ids ids = {0}; Error e = {0};
+    bytes_add(&many, "x", 1, &e);
+    for (int i = 0; i < PAIRS; i++) bytes_add(&many, "\xCC\x81\xCC\xA3", 4, &e);
+    const double start = seconds();
+    tokenizer_encode(&c, many.at, many.size, &ids, &e);
+    fact(t, seconds() - start < 20, "%g s", seconds() - start);
+    tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+    size_t below = 0;
+    while (1 + 2 * below + 2 < back.size && back.at[1 + 2 * below + 1] == 0xA3) below++;
+    fact(t, !e.status && back.size == many.size && below == PAIRS, "%zu below first", below);
+    bytes_free(&many); bytes_free(&back); ids_free(&ids);
+  }
+  other_close(&k, &c); scratch_close();
 }
 
 /* The libraries' vectors: texts between lines of __ggml_vocab_test__, a line of ids for each. */
 #define VECTORS "../shared/models/tokenizers/"
 static void hf__tokenizer_vectors(Test *t) {
-    static const char *const ROWS[][2] = {           /* LLaMA-3 published its vectors alone */
-        {"gpt-2", "gpt-2.tokenizer.json"}, {"llama-spm", "llama2.tokenizer.model"},
-        {"llama-bpe", "llama3.tokenizer.json"}};
-    static const char *const NEOX_TEXTS[][2] = {
-        {"Hello world", "12092 1533 "}, {"a  b", "66 50276 67 "}, {"<|endoftext|>Hi", "0 12764 "},
-        {"a   b\n\n  c", "66 50275 67 535 50276 68 "}};
-    static const char BETWEEN[] = "\n__ggml_vocab_test__\n";
-    Tokenizer k; Encoder c; char path[200], found[4000];
-    if (file_missing(VECTORS "gpt-2.vectors.inp")) {
-        t->skip = "no " VECTORS " here";
-        return;
+  static const char *const ROWS[][2] = {           /* LLaMA-3 published its vectors alone */
+    {"gpt-2", "gpt-2.tokenizer.json"}, {"llama-spm", "llama2.tokenizer.model"},
+    {"llama-bpe", "llama3.tokenizer.json"}};
+  static const char *const NEOX_TEXTS[][2] = {
+    {"Hello world", "12092 1533 "}, {"a  b", "66 50276 67 "}, {"<|endoftext|>Hi", "0 12764 "},
+    {"a   b\n\n  c", "66 50275 67 535 50276 68 "}};
+  static const char BETWEEN[] = "\n__ggml_vocab_test__\n";
+  Tokenizer k; Encoder c; char path[200], found[4000];
+  if (file_missing(VECTORS "gpt-2.vectors.inp")) {
+    t->skip = "no " VECTORS " here";
+    return;
+  }
+  if (!begun(t)) return;
+  for (int i = 0; i < 3; i++) {
+    Bytes in = {0}, out = {0}; Error e = {0}; int texts = 0, same = 0;
+    snprintf(path, sizeof path, VECTORS "%s", ROWS[i][1]);
+    if (file_missing(path)) { note(t, "%s: no vocabulary; ", ROWS[i][0]); continue; }
+    if (!tok_open(t, path, &k, &c)) continue;
+    snprintf(path, sizeof path, VECTORS "%s.vectors.inp", ROWS[i][0]);
+    file_read(path, &in, &e);
+    bytes_add(&in, "", 1, &e);
+    snprintf(path, sizeof path, VECTORS "%s.vectors.out", ROWS[i][0]);
+    file_read(path, &out, &e);
+    bytes_add(&out, "", 1, &e);
+    fact(t, !e.status, "%s", e.text);
+    const char *line = (const char *)out.at;
+    for (const char *s = (const char *)in.at, *next; s && !e.status; s = next, texts++) {
+      Ids ids = {0}; Bytes back = {0};
+      next = strstr(s, BETWEEN);
+      const size_t n = next ? (size_t)(next - s) : strlen(s), width = strcspn(line, "\n");
+      ids_text(&c, s, n, found, sizeof found);
+      size_t size = strlen(found), from = width > 0 && *line == ' ';
+      while (size && found[size - 1] == ' ') size--;
+      const bool good = size == width - from && !memcmp(found, line + from, size);
+      fact(t, good, "%s, text %d: %.100s, expected %.*s", ROWS[i][0], texts, found,
+           (int)(width < 100 ? width : 100), line);
+      tokenizer_encode(&c, (const unsigned char *)s, n, &ids, &e);
+      tokenizer_decode(&k, ids.at, ids.size, &back, &e);
+      const size_t blank = k.published->space > SPACE_NONE && n;
+      fact(t, back.size == n + blank && (!n || !memcmp(back.at + blank, s, n)),
+           "%s, text %d does not come back", ROWS[i][0], texts);
+      same += good;
+      line += width + (line[width] == '\n');
+      next = next ? next + sizeof BETWEEN - 1 : NULL;
+      ids_free(&ids); bytes_free(&back);
     }
-    if (!begun(t)) return;
-    for (int i = 0; i < 3; i++) {
-        Bytes in = {0}, out = {0}; Error e = {0}; int texts = 0, same = 0;
-        snprintf(path, sizeof path, VECTORS "%s", ROWS[i][1]);
-        if (file_missing(path)) { note(t, "%s: no vocabulary; ", ROWS[i][0]); continue; }
-        if (!tok_open(t, path, &k, &c)) continue;
-        snprintf(path, sizeof path, VECTORS "%s.vectors.inp", ROWS[i][0]);
-        file_read(path, &in, &e);
-        bytes_add(&in, "", 1, &e);
-        snprintf(path, sizeof path, VECTORS "%s.vectors.out", ROWS[i][0]);
-        file_read(path, &out, &e);
-        bytes_add(&out, "", 1, &e);
-        fact(t, !e.status, "%s", e.text);
-        const char *line = (const char *)out.at;
-        for (const char *s = (const char *)in.at, *next; s && !e.status; s = next, texts++) {
-            Ids ids = {0}; Bytes back = {0};
-            next = strstr(s, BETWEEN);
-            const size_t n = next ? (size_t)(next - s) : strlen(s), width = strcspn(line, "\n");
-            ids_text(&c, s, n, found, sizeof found);
-            size_t size = strlen(found), from = width > 0 && *line == ' ';
-            while (size && found[size - 1] == ' ') size--;
-            const bool good = size == width - from && !memcmp(found, line + from, size);
-            fact(t, good, "%s, text %d: %.100s, expected %.*s", ROWS[i][0], texts, found,
-                 (int)(width < 100 ? width : 100), line);
-            tokenizer_encode(&c, (const unsigned char *)s, n, &ids, &e);
-            tokenizer_decode(&k, ids.at, ids.size, &back, &e);
-            const size_t blank = k.published->space > SPACE_NONE && n;
-            fact(t, back.size == n + blank && (!n || !memcmp(back.at + blank, s, n)),
-                 "%s, text %d does not come back", ROWS[i][0], texts);
-            same += good;
-            line += width + (line[width] == '\n');
-            next = next ? next + sizeof BETWEEN - 1 : NULL;
-            ids_free(&ids); bytes_free(&back);
-        }
-        fact(t, texts == 47, "%d texts", texts);
-        note(t, "%s: %d of %d; ", ROWS[i][0], same, texts);
-        bytes_free(&in); bytes_free(&out); other_close(&k, &c);
+    fact(t, texts == 47, "%d texts", texts);
+    note(t, "%s: %d of %d; ", ROWS[i][0], same, texts);
+    bytes_free(&in); bytes_free(&out); other_close(&k, &c);
+  }
+  if (tok_open(t, VECTORS "gpt-neox.tokenizer.json", &k, &c))
+      for (int i = 0; i < 4; i++) {
+      ids_text(&c, NEOX_TEXTS[i][0], strlen(NEOX_TEXTS[i][0]), found, sizeof found);
+      fact(t, !strcmp(found, NEOX_TEXTS[i][1]), "gpt-neox, %s: %s", NEOX_TEXTS[i][0], found);
     }
-    if (tok_open(t, VECTORS "gpt-neox.tokenizer.json", &k, &c))
-        for (int i = 0; i < 4; i++) {
-            ids_text(&c, NEOX_TEXTS[i][0], strlen(NEOX_TEXTS[i][0]), found, sizeof found);
-            fact(t, !strcmp(found, NEOX_TEXTS[i][1]), "gpt-neox, %s: %s", NEOX_TEXTS[i][0], found);
-        }
-    note(t, "gpt-neox: 4 of 4");
-    other_close(&k, &c); scratch_close();
+  note(t, "gpt-neox: 4 of 4");
+  other_close(&k, &c); scratch_close();
 }
 
 /* A trained model, the whole way: its tokenizer is found beside it and begins the text, or not. */
 static void hf__tells(Test *t) {
-    static const char TOLD[] =
-        " Once upon a time, there was a little girl named Lily. She loved to play outside in the "
-        "park. One day, she saw a big, r\n";
-    static const char *const WORDS[][2] = {
-        {"", TOLD}, {" --no-bos", NULL}, {" --prompt \"Once upon a time, there\"", TOLD + 1},
-        {" --tokenizer " SCRATCH "/tale.tok", NULL}};
-    char words[300]; Settings s;
-    if (file_missing(STORIES) || file_missing(STORIES_TOKENS)) {
-        t->skip = "no ../shared/models here";
-        return;
+  static const char TOLD[] =
+      " Once upon a time, there was a little girl named Lily. She loved to play outside in the "
+      "park. One day, she saw a big, r\n";
+  static const char *const WORDS[][2] = {
+    {"", TOLD}, {" --no-bos", NULL}, {" --prompt \"Once upon a time, there\"", TOLD + 1},
+    {" --tokenizer " SCRATCH "/tale.tok", NULL}};
+  char words[300]; Settings s;
+  if (file_missing(STORIES) || file_missing(STORIES_TOKENS)) {
+    t->skip = "no ../shared/models here";
+    return;
+  }
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  if (hf_does(t, STORIES " --out " SCRATCH "/s.model --tokenizer " STORIES_TOKENS))
+      for (int i = 0; i < 4; i++) {
+      snprintf(words, sizeof words, "generate " SCRATCH "/s.model --temperature 0 --n %d%s",
+               i == 2 ? 33 : 40, WORDS[i][0]);
+      Ran r = sink(words);
+      const char *out = (const char *)r.out.at;
+      if (i == 3) fact(t, r.status == 1 && strstr((const char *)r.err.at, "the tokenizer"),
+                       "%s: %s", words, (const char *)r.err.at);
+      else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90) : !strstr(out,
+                "Once upon")), "%s: %s", words, out);
+      ran_free(&r);
     }
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    if (hf_does(t, STORIES " --out " SCRATCH "/s.model --tokenizer " STORIES_TOKENS))
-        for (int i = 0; i < 4; i++) {
-            snprintf(words, sizeof words, "generate " SCRATCH "/s.model --temperature 0 --n %d%s",
-                     i == 2 ? 33 : 40, WORDS[i][0]);
-            Ran r = sink(words);
-            const char *out = (const char *)r.out.at;
-            if (i == 3) fact(t, r.status == 1 && strstr((const char *)r.err.at, "the tokenizer"),
-                             "%s: %s", words, (const char *)r.err.at);
-            else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90) : !strstr(out,
-                      "Once upon")), "%s: %s", words, out);
-            ran_free(&r);
-        }
-    scratch_close();
+  scratch_close();
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2579,58 +2579,58 @@ static void hf__tells(Test *t) {
 /* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
  * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
 static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
-    const Config *c = &s->m->c;
-    const OtherBlock *w = &s->m->other[l];
-    int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
-    int R = c->mamba_rank, P = R + 2 * M;
-    double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
-    double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
-    for (int t = 0; t < N; t++) {
-        slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
-        for (int i = 0; i < I; i++) {
-            double sum = (double)w->conv_b[i];
-            for (int back = 0; back < J && back <= t; back++)
-                sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
-            a[t * I + i] = sum / (1 + exp(-sum));
-        }
-        slow_linear(p, a + t * I, w->x, NULL, I, P);
-        slow_norm_of(c, R, r, p, w->r_norm, NULL);
-        slow_norm_of(c, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
-        slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
-        slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
-        for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
-        for (int i = 0; i < I; i++) {
-            double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
-            for (int m = 0; m < M; m++) {
-                double rate = -exp((double)w->a_log[m * I + i]), since = 0;
-                for (int from = t; from >= 0; since += dt[from-- * I + i])
-                    sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
-                         * dt[from * I + i] * a[from * I + i];
-            }
-            out[i] = sum * z / (1 + exp(-z));
-        }
-        slow_linear(y + t * C, out, w->out, NULL, I, C);
+  const Config *c = &s->m->c;
+  const OtherBlock *w = &s->m->other[l];
+  int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
+  int R = c->mamba_rank, P = R + 2 * M;
+  double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
+  double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
+  for (int t = 0; t < N; t++) {
+    slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
+    for (int i = 0; i < I; i++) {
+      double sum = (double)w->conv_b[i];
+      for (int back = 0; back < J && back <= t; back++)
+          sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
+      a[t * I + i] = sum / (1 + exp(-sum));
     }
-    free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
+    slow_linear(p, a + t * I, w->x, NULL, I, P);
+    slow_norm_of(c, R, r, p, w->r_norm, NULL);
+    slow_norm_of(c, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
+    slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
+    slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
+    for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
+    for (int i = 0; i < I; i++) {
+      double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
+      for (int m = 0; m < M; m++) {
+        double rate = -exp((double)w->a_log[m * I + i]), since = 0;
+        for (int from = t; from >= 0; since += dt[from-- * I + i])
+            sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
+                 * dt[from * I + i] * a[from * I + i];
+      }
+      out[i] = sum * z / (1 + exp(-z));
+    }
+    slow_linear(y + t * C, out, w->out, NULL, I, C);
+  }
+  free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
 }
 
 /* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
 static void slow_experts(const Slow *s, int l, double *y, const double *x) {
-    const Config *c = &s->m->c;
-    const OtherBlock *w = &s->m->other[l];
-    int X = c->experts, C = c->dim;
-    double *p = room(X), total = 0, f[WIDE_LAB];
-    slow_linear(p, x, w->router, NULL, C, X);
-    for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
-    for (int i = 0; i < C; i++) y[i] = 0;
-    for (int e = 0; e < X; e++) {
-        int better = 0;
-        for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
-        if (better >= c->expert_top) continue;
-        slow_ffn(c, &w->expert[e], f, x);
-        for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
-    }
-    free(p);
+  const Config *c = &s->m->c;
+  const OtherBlock *w = &s->m->other[l];
+  int X = c->experts, C = c->dim;
+  double *p = room(X), total = 0, f[WIDE_LAB];
+  slow_linear(p, x, w->router, NULL, C, X);
+  for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
+  for (int i = 0; i < C; i++) y[i] = 0;
+  for (int e = 0; e < X; e++) {
+    int better = 0;
+    for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
+    if (better >= c->expert_top) continue;
+    slow_ffn(c, &w->expert[e], f, x);
+    for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
+  }
+  free(p);
 }
 
 static const struct SlowOthers SLOW_OTHERS = {slow_mamba, slow_experts};
@@ -2638,73 +2638,73 @@ static const struct SlowOthers SLOW_OTHERS = {slow_mamba, slow_experts};
 /* Block 1 of two is Mamba's and has experts: everything in its order, end to end, and pointers that
  * lead there. C 12, F 7, I 5, M 3, J 4, R 2, X 2. */
 static void model_list__blocks(Test *t) {
-    Lab b;
-    if (!lab_open(&b, t, 1, 4, "--attention-period 2 --mamba-inner 5 --mamba-state 3 --experts 2 "
-                               "--mamba-rank 2 --expert-period 2 --expert-offset 1")) return;
-    const Model *m = &b.m;
-    const Layer *w = &m->w.layer[1];
-    const OtherBlock *y = &m->other[1];
-    const struct { const char *name; int rank, rows, columns; const real *at; } ROWS[] = {
-        {"l1.norm1", 1, 12, 1, w->norm1}, {"l1.m.in", 2, 12, 10, y->in},
-        {"l1.m.conv", 2, 4, 5, y->conv}, {"l1.m.conv.b", 1, 5, 1, y->conv_b},
-        {"l1.m.x", 2, 5, 8, y->x}, {"l1.m.rnorm", 1, 2, 1, y->r_norm},
-        {"l1.m.bnorm", 1, 3, 1, y->b_norm}, {"l1.m.cnorm", 1, 3, 1, y->c_norm},
-        {"l1.m.dt", 2, 2, 5, y->dt}, {"l1.m.dt.b", 1, 5, 1, y->dt_b},
-        {"l1.m.alog", 2, 3, 5, y->a_log}, {"l1.m.skip", 1, 5, 1, y->skip},
-        {"l1.m.out", 2, 5, 12, y->out}, {"l1.norm2", 1, 12, 1, w->norm2},
-        {"l1.router", 2, 12, 2, y->router}, {"l1.e0.w1", 2, 12, 7, y->expert[0].w1},
-        {"l1.e0.w2", 2, 12, 7, y->expert[0].w2}, {"l1.e0.w3", 2, 7, 12, y->expert[0].w3},
-        {"l1.e1.w1", 2, 12, 7, y->expert[1].w1}, {"l1.e1.w2", 2, 12, 7, y->expert[1].w2},
-        {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->w.normf}};
-    enum { ALL = sizeof ROWS / sizeof *ROWS };
-    int first = 0;
-    while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
-    for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
-        const Tensor *x = &m->tensor[first + i];
-        fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank && x->shape[0] ==
-             ROWS[i].rows && x->shape[1] == ROWS[i].columns && x->layer == (i + 1 < ALL ? 1 : -1),
-             "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
-             x->shape[1], x->layer, ROWS[i].name);
-        fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
-        fact(t, ROWS[i].at == m->params + x->at, "%s is elsewhere", x->name);
-    }
-    fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
-    fact(t, m->w.layer[0].wq == m->params + model_tensor(m, "l0.wq")->at && m->w.layer[0].w3 ==
-         m->params + model_tensor(m, "l0.w3")->at, "block 0 is elsewhere");
-    fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
-         "a pointer to a tensor that is absent");
-    lab_close(&b);
+  Lab b;
+  if (!lab_open(&b, t, 1, 4, "--attention-period 2 --mamba-inner 5 --mamba-state 3 --experts 2 "
+                             "--mamba-rank 2 --expert-period 2 --expert-offset 1")) return;
+  const Model *m = &b.m;
+  const Layer *w = &m->w.layer[1];
+  const OtherBlock *y = &m->other[1];
+  const struct { const char *name; int rank, rows, columns; const real *at; } ROWS[] = {
+    {"l1.norm1", 1, 12, 1, w->norm1}, {"l1.m.in", 2, 12, 10, y->in},
+    {"l1.m.conv", 2, 4, 5, y->conv}, {"l1.m.conv.b", 1, 5, 1, y->conv_b},
+    {"l1.m.x", 2, 5, 8, y->x}, {"l1.m.rnorm", 1, 2, 1, y->r_norm},
+    {"l1.m.bnorm", 1, 3, 1, y->b_norm}, {"l1.m.cnorm", 1, 3, 1, y->c_norm},
+    {"l1.m.dt", 2, 2, 5, y->dt}, {"l1.m.dt.b", 1, 5, 1, y->dt_b},
+    {"l1.m.alog", 2, 3, 5, y->a_log}, {"l1.m.skip", 1, 5, 1, y->skip},
+    {"l1.m.out", 2, 5, 12, y->out}, {"l1.norm2", 1, 12, 1, w->norm2},
+    {"l1.router", 2, 12, 2, y->router}, {"l1.e0.w1", 2, 12, 7, y->expert[0].w1},
+    {"l1.e0.w2", 2, 12, 7, y->expert[0].w2}, {"l1.e0.w3", 2, 7, 12, y->expert[0].w3},
+    {"l1.e1.w1", 2, 12, 7, y->expert[1].w1}, {"l1.e1.w2", 2, 12, 7, y->expert[1].w2},
+    {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->w.normf}};
+  enum { ALL = sizeof ROWS / sizeof *ROWS };
+  int first = 0;
+  while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
+  for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
+    const Tensor *x = &m->tensor[first + i];
+    fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank && x->shape[0] ==
+         ROWS[i].rows && x->shape[1] == ROWS[i].columns && x->layer == (i + 1 < ALL ? 1 : -1),
+         "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
+         x->shape[1], x->layer, ROWS[i].name);
+    fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
+    fact(t, ROWS[i].at == m->params + x->at, "%s is elsewhere", x->name);
+  }
+  fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
+  fact(t, m->w.layer[0].wq == m->params + model_tensor(m, "l0.wq")->at && m->w.layer[0].w3 ==
+       m->params + model_tensor(m, "l0.w3")->at, "block 0 is elsewhere");
+  fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
+       "a pointer to a tensor that is absent");
+  lab_close(&b);
 }
 
 static idx counted(const Model *m, int layer) {
-    idx sum = 0;
-    for (int i = 0; i < m->n_tensors; i++)
-        if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
-    return sum;
+  idx sum = 0;
+  for (int i = 0; i < m->n_tensors; i++)
+      if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
+  return sum;
 }
 
 static double size_of(const Model *m, const char *name) {
-    const Tensor *x = model_tensor(m, name);
-    return x ? (double)x->count : 0;
+  const Tensor *x = model_tensor(m, name);
+  return x ? (double)x->count : 0;
 }
 
 /* Parameters of Jamba, from a block of each kind at its width, its ffns from F = 14, not 14336. */
 static void model_list__jamba(Test *t) {
-    Config c; Model m; Error e = {0};
-    static const char FLAGS[] = "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
-                                "--pos none --attention-period 2 --attention-offset 1 "
-                                "--experts 16 --expert-period 2";
-    if (failed(t, "Jamba", config_from_flags(&c, FLAGS, &e) || model_create(&m, &c, false, &e), &e))
-        return;
-    double norms = 2 * 4096, expert = size_of(&m, "l0.e0.w1") + size_of(&m, "l0.e0.w2")
-                                   + size_of(&m, "l0.e0.w3"), router = size_of(&m, "l0.router");
-    double mixer = (double)counted(&m, 0) - norms - 16 * expert - router;
-    double attention = (double)counted(&m, 1) - norms - expert, ffn = expert * 14336 / 14;
-    within(t, mixer, 105308448, 0, "a Mamba mixer of Jamba");
-    within(t, attention, 41943040, 0, "an attention of Jamba");
-    within(t, 2.0 * 65536 * 4096 + 4096 + 32 * norms + 28 * mixer + 4 * attention + 16 * ffn
-           + 16 * (16 * ffn + router), 51570323328, 0, "parameters of Jamba");
-    model_free(&m);
+  Config c; Model m; Error e = {0};
+  static const char FLAGS[] = "--layers 2 --heads 32 --kv-heads 8 --dim 4096 --ffn 14 --vocab 1 "
+                              "--pos none --attention-period 2 --attention-offset 1 "
+                              "--experts 16 --expert-period 2";
+  if (failed(t, "Jamba", config_from_flags(&c, FLAGS, &e) || model_create(&m, &c, false, &e), &e))
+      return;
+  double norms = 2 * 4096, expert = size_of(&m, "l0.e0.w1") + size_of(&m, "l0.e0.w2")
+                                 + size_of(&m, "l0.e0.w3"), router = size_of(&m, "l0.router");
+  double mixer = (double)counted(&m, 0) - norms - 16 * expert - router;
+  double attention = (double)counted(&m, 1) - norms - expert, ffn = expert * 14336 / 14;
+  within(t, mixer, 105308448, 0, "a Mamba mixer of Jamba");
+  within(t, attention, 41943040, 0, "an attention of Jamba");
+  within(t, 2.0 * 65536 * 4096 + 4096 + 32 * norms + 28 * mixer + 4 * attention + 16 * ffn
+         + 16 * (16 * ffn + router), 51570323328, 0, "parameters of Jamba");
+  model_free(&m);
 }
 
 /* Block 0 of two is Mamba's; 1 attends. */
@@ -2712,12 +2712,12 @@ static void model_list__jamba(Test *t) {
     "--attention-period 2 --attention-offset 1 --mamba-inner 5 --mamba-state 3 --mamba-rank 2 "
 
 static const char *const PUBLISHED[] = {
-    MAMBA, MAMBA "--mamba-conv 1 --mamba-state 1 --mamba-rank 1 --place post",
-    MAMBA "--mamba-conv 9 --norm layer --place parallel --sink-token --linear-bias",
-    MAMBA "--experts 5 --expert-top 3 --extra kv --window 4",
-    MAMBA "--layers 4 --attention-period 4 --experts 3 --expert-period 2 --pos none --kv-heads 1",
-    "--experts 4", "--experts 6 --expert-top 1 --act gelu --linear-bias --place post",
-    "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3"};
+  MAMBA, MAMBA "--mamba-conv 1 --mamba-state 1 --mamba-rank 1 --place post",
+  MAMBA "--mamba-conv 9 --norm layer --place parallel --sink-token --linear-bias",
+  MAMBA "--experts 5 --expert-top 3 --extra kv --window 4",
+  MAMBA "--layers 4 --attention-period 4 --experts 3 --expert-period 2 --pos none --kv-heads 1",
+  "--experts 4", "--experts 6 --expert-top 1 --act gelu --linear-bias --place post",
+  "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3"};
 enum { FORWARDS = sizeof PUBLISHED / sizeof *PUBLISHED };
 
 /* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then over many channels, and in
@@ -2725,389 +2725,389 @@ enum { FORWARDS = sizeof PUBLISHED / sizeof *PUBLISHED };
 static void published__against_slow(Test *t) {
 #define JAMBA_SHAPE "--heads 4 --kv-heads 2 --dim 32 --ffn 40 --pos none --norm-eps 1e-6 " \
                     "--mamba-state 4 --mamba-rank 3 --experts 4 --attention-period 4 "
-    static const struct { const char *flags; int T; } ROWS[] = {
-        {"--attention-period 2 --attention-offset 1 --mamba-inner 530 --mamba-state 17 "
-         "--mamba-rank 20", 9},
-        {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 1},
-        {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 24},
-        {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 1},
-        {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 24}};
-    enum { OTHERS = sizeof ROWS / sizeof *ROWS };
-    for (int f = 0; f < FORWARDS + OTHERS; f++) {
-        const bool own = f < FORWARDS;
-        const char *flags = own ? PUBLISHED[f] : ROWS[f - FORWARDS].flags;
-        Lab b;
-        if (!lab_open(&b, t, own ? 2 : 1, own ? 40 : ROWS[f - FORWARDS].T, flags)) return;
-        compare_with_slow(t, &b, (own ? 2000 : 4000) * REAL_EPS, flags);
-        lab_close(&b);
-    }
+  static const struct { const char *flags; int T; } ROWS[] = {
+    {"--attention-period 2 --attention-offset 1 --mamba-inner 530 --mamba-state 17 "
+     "--mamba-rank 20", 9},
+    {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 1},
+    {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 24},
+    {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 1},
+    {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 24}};
+  enum { OTHERS = sizeof ROWS / sizeof *ROWS };
+  for (int f = 0; f < FORWARDS + OTHERS; f++) {
+    const bool own = f < FORWARDS;
+    const char *flags = own ? PUBLISHED[f] : ROWS[f - FORWARDS].flags;
+    Lab b;
+    if (!lab_open(&b, t, own ? 2 : 1, own ? 40 : ROWS[f - FORWARDS].T, flags)) return;
+    compare_with_slow(t, &b, (own ? 2000 : 4000) * REAL_EPS, flags);
+    lab_close(&b);
+  }
 }
 
 /* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
  * of one number, are then +-1 times their gains, dt and a are the same in every row, and
  *   S_t = dt b a (1 - f^t) / (1 - f),  f = e^(-dt e^A_log)        a geometric sum */
 static void mamba_forward__closed_form(Test *t) {
-    enum { I = 6, T = 33 };
-    Lab b;
-    if (!lab_open(&b, t, 1, T, "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
-                               "--mamba-state 1 --mamba-rank 1 --mamba-conv 1 --norm-eps 0 "
-                               "--layers 2")) return;
-    const OtherBlock *w = &b.m.other[0];
-    MambaActs acts = mamba_acts(&b.m, &b.a, 1, T), *p = &acts;
-    for (int i = 0; i < T; i++) b.ids[i] = 3;
-    lab_forward(&b);
-    for (int i = 0; i < I; i++) {
-        double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
-        double u = (double)w->conv[i] * x + (double)w->conv_b[i], a = u / (1 + exp(-u));
-        double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm[0];
-        double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm[0];
-        double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm[0];
-        double dt = log(1 + exp(r * (double)w->dt[i] + (double)w->dt_b[i]));
-        double f = exp(-dt * exp((double)w->a_log[i]));
-        for (int n = 0; n < T; n++) {
-            double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
-            double y = (cc * state + (double)w->skip[i] * a) * z / (1 + exp(-z));
-            within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
-                   "channel %d, row %d", i, n + 1);
-            most = fmax(most, fabs(y));
-        }
-        within(t, (double)p->state[i], dt * bb * a * (1 - pow(f, T)) / (1 - f),
-               1000 * REAL_EPS * (1 + fabs(dt * a / (1 - f))), "last state of channel %d", i);
-        fact(t, most > 1e-4, "channel %d is 0", i);
+  enum { I = 6, T = 33 };
+  Lab b;
+  if (!lab_open(&b, t, 1, T, "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
+                             "--mamba-state 1 --mamba-rank 1 --mamba-conv 1 --norm-eps 0 "
+                             "--layers 2")) return;
+  const OtherBlock *w = &b.m.other[0];
+  MambaActs acts = mamba_acts(&b.m, &b.a, 1, T), *p = &acts;
+  for (int i = 0; i < T; i++) b.ids[i] = 3;
+  lab_forward(&b);
+  for (int i = 0; i < I; i++) {
+    double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
+    double u = (double)w->conv[i] * x + (double)w->conv_b[i], a = u / (1 + exp(-u));
+    double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm[0];
+    double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm[0];
+    double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm[0];
+    double dt = log(1 + exp(r * (double)w->dt[i] + (double)w->dt_b[i]));
+    double f = exp(-dt * exp((double)w->a_log[i]));
+    for (int n = 0; n < T; n++) {
+      double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
+      double y = (cc * state + (double)w->skip[i] * a) * z / (1 + exp(-z));
+      within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
+             "channel %d, row %d", i, n + 1);
+      most = fmax(most, fabs(y));
     }
-    lab_close(&b);
+    within(t, (double)p->state[i], dt * bb * a * (1 - pow(f, T)) / (1 - f),
+           1000 * REAL_EPS * (1 + fabs(dt * a / (1 - f))), "last state of channel %d", i);
+    fact(t, most > 1e-4, "channel %d is 0", i);
+  }
+  lab_close(&b);
 }
 
 /* The last tap meets the row itself and the first the row three before; a state that lasts
  * (A -> 0) carries row 1 to the end, one that does not (A -> -infinity) forgets it at once. */
 static void mamba_forward__reaches(Test *t) {
-    enum { T = 12, I = 5 };
-    for (int how = 0; how < 4; how++) {
-        Lab b;
-        if (!lab_open(&b, t, 1, T, MAMBA)) return;
-        real *taps = lab_at(&b, "l0.m.conv"), before[T * I];
-        lab_fill(&b, "l0.m.alog", how == 3 ? -20 : 20);
-        for (int k = 0; k < 4 * I && how < 2; k++) taps[k] = k / I == (how ? 0 : 3);
-        for (int i = 0; i < T; i++) b.ids[i] = 2;
-        lab_forward(&b);
-        const real *made = mamba_acts(&b.m, &b.a, 1, T).y;
-        copy(before, made, T * I);
-        b.ids[0] = 7;
-        lab_forward(&b);
-        for (int n = 0; n < T; n++) {
-            double d = distance(I, before + n * I, made + n * I);
-            bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0
-                         : how == 2 ? n < 4 : true;
-            fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
-        }
-        lab_close(&b);
+  enum { T = 12, I = 5 };
+  for (int how = 0; how < 4; how++) {
+    Lab b;
+    if (!lab_open(&b, t, 1, T, MAMBA)) return;
+    real *taps = lab_at(&b, "l0.m.conv"), before[T * I];
+    lab_fill(&b, "l0.m.alog", how == 3 ? -20 : 20);
+    for (int k = 0; k < 4 * I && how < 2; k++) taps[k] = k / I == (how ? 0 : 3);
+    for (int i = 0; i < T; i++) b.ids[i] = 2;
+    lab_forward(&b);
+    const real *made = mamba_acts(&b.m, &b.a, 1, T).y;
+    copy(before, made, T * I);
+    b.ids[0] = 7;
+    lab_forward(&b);
+    for (int n = 0; n < T; n++) {
+      double d = distance(I, before + n * I, made + n * I);
+      bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0
+                   : how == 2 ? n < 4 : true;
+      fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
     }
+    lab_close(&b);
+  }
 }
 
 /* Expert by expert: one expert is the plain ffn, bit by bit; equal experts, of which each of X has
  * p = 1/X, give top/X of it, for the p are not divided by their sum; all of them give all of it. */
 static void experts_forward__alike(Test *t) {
-    static const struct { const char *flags; int X, top; } ROWS[] = {
-        {"--experts 1", 1, 1}, {"--experts 4", 4, 2}, {"--experts 4 --expert-top 1", 4, 1},
-        {"--experts 4 --expert-top 3", 4, 3}, {"--experts 5 --expert-top 5", 5, 5},
-        {"--experts 1 --act gelu --linear-bias", 1, 1}};
-    for (int f = 0; f < 6; f++) {
-        Lab plain, b;
-        const char *rest = strstr(ROWS[f].flags, "--act");
-        if (!lab_open(&plain, t, 2, 9, rest ? rest : "") || !lab_open(&b, t, 2, 9, ROWS[f].flags))
-            return;
-        lab_share(&b, &plain);
-        for (int l = 0; l < 2; l++) {
-            char name[32], own[32];
-            static const char *const NAMES[] = {"w1", "w2", "w3", "b1", "b2", "b3"};
-            snprintf(name, sizeof name, "l%d.router", l);
-            if (ROWS[f].X > 1) lab_fill(&b, name, 0);
-            for (int e = 0; e < ROWS[f].X; e++)
-                for (int k = 0; k < 6; k++) {
-                    snprintf(name, sizeof name, "l%d.%s", l, NAMES[k]);
-                    snprintf(own, sizeof own, "l%d.e%d.%s", l, e, NAMES[k]);
-                    const Tensor *x = model_tensor(&plain.m, name);
-                    fact(t, !x == !model_tensor(&b.m, own), "%s and %s", name, own);
-                    if (x) copy(lab_at(&b, own), plain.m.params + x->at, x->count);
-                }
+  static const struct { const char *flags; int X, top; } ROWS[] = {
+    {"--experts 1", 1, 1}, {"--experts 4", 4, 2}, {"--experts 4 --expert-top 1", 4, 1},
+    {"--experts 4 --expert-top 3", 4, 3}, {"--experts 5 --expert-top 5", 5, 5},
+    {"--experts 1 --act gelu --linear-bias", 1, 1}};
+  for (int f = 0; f < 6; f++) {
+    Lab plain, b;
+    const char *rest = strstr(ROWS[f].flags, "--act");
+    if (!lab_open(&plain, t, 2, 9, rest ? rest : "") || !lab_open(&b, t, 2, 9, ROWS[f].flags))
+        return;
+    lab_share(&b, &plain);
+    for (int l = 0; l < 2; l++) {
+      char name[32], own[32];
+      static const char *const NAMES[] = {"w1", "w2", "w3", "b1", "b2", "b3"};
+      snprintf(name, sizeof name, "l%d.router", l);
+      if (ROWS[f].X > 1) lab_fill(&b, name, 0);
+      for (int e = 0; e < ROWS[f].X; e++)
+          for (int k = 0; k < 6; k++) {
+          snprintf(name, sizeof name, "l%d.%s", l, NAMES[k]);
+          snprintf(own, sizeof own, "l%d.e%d.%s", l, e, NAMES[k]);
+          const Tensor *x = model_tensor(&plain.m, name);
+          fact(t, !x == !model_tensor(&b.m, own), "%s and %s", name, own);
+          if (x) copy(lab_at(&b, own), plain.m.params + x->at, x->count);
         }
-        lab_forward(&plain);
-        lab_forward(&b);
-        if (ROWS[f].X == 1)
-            within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s",
-                   ROWS[f].flags);
-        const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
-        for (int i = 0; i < 2 * 9 * 12; i++)
-            within(t, (double)y->s2[i] - (double)y->s1[i],
-                   ((double)x->s2[i] - (double)x->s1[i]) * ROWS[f].top / ROWS[f].X, 64 * REAL_EPS,
-                   "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
-        for (int n = 0; n < 18 && ROWS[f].X > 1; n++)        /* of equal p the lower e */
-            for (int e = 0; e < ROWS[f].X; e++)
-                within(t, (double)b.a.published[n * ROWS[f].X + e],
-                       e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
-        lab_close(&plain); lab_close(&b);
     }
+    lab_forward(&plain);
+    lab_forward(&b);
+    if (ROWS[f].X == 1)
+        within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s",
+               ROWS[f].flags);
+    const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
+    for (int i = 0; i < 2 * 9 * 12; i++)
+        within(t, (double)y->s2[i] - (double)y->s1[i],
+               ((double)x->s2[i] - (double)x->s1[i]) * ROWS[f].top / ROWS[f].X, 64 * REAL_EPS,
+               "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
+    for (int n = 0; n < 18 && ROWS[f].X > 1; n++)        /* of equal p the lower e */
+        for (int e = 0; e < ROWS[f].X; e++)
+            within(t, (double)b.a.published[n * ROWS[f].X + e],
+                   e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
+    lab_close(&plain); lab_close(&b);
+  }
 }
 
 /* By hand: n2 row x = (1, 0, ..) and router columns (0, log 2, log 5), so p = (1, 2, 5)/8 and the
  * top 2 weigh 2/8 and 5/8, not 2/7 and 5/7. A router that is NaN makes its rows NaN. */
 static void experts_forward__not_renormalised(Test *t) {
-    Lab b;
-    if (!lab_open(&b, t, 1, 5, "--experts 3 --layers 1 --norm layer")) return;
-    static const double P[] = {0, 2.0 / 8, 5.0 / 8};
-    lab_fill(&b, "l0.norm2", 0);                             /* n2 = its bias, in every row */
-    lab_fill(&b, "l0.norm2.b", 0);
-    lab_at(&b, "l0.norm2.b")[0] = 1;
-    for (int e = 0; e < 3; e++) lab_at(&b, "l0.router")[e] = (real)log(e == 0 ? 1 : e == 1 ? 2 : 5);
-    lab_forward(&b);
-    for (int n = 0; n < 5; n++)
-        for (int e = 0; e < 3; e++)
-            within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
-                   n + 1);
-    lab_at(&b, "l0.router")[1] = (real)NAN;
-    lab_forward(&b);
-    for (int i = 0; i < 60; i++)
-        fact(t, isnan((double)b.a.nf[i]), "number %d is %g under a router of NaN", i,
-             (double)b.a.nf[i]);
-    lab_close(&b);
+  Lab b;
+  if (!lab_open(&b, t, 1, 5, "--experts 3 --layers 1 --norm layer")) return;
+  static const double P[] = {0, 2.0 / 8, 5.0 / 8};
+  lab_fill(&b, "l0.norm2", 0);                             /* n2 = its bias, in every row */
+  lab_fill(&b, "l0.norm2.b", 0);
+  lab_at(&b, "l0.norm2.b")[0] = 1;
+  for (int e = 0; e < 3; e++) lab_at(&b, "l0.router")[e] = (real)log(e == 0 ? 1 : e == 1 ? 2 : 5);
+  lab_forward(&b);
+  for (int n = 0; n < 5; n++)
+      for (int e = 0; e < 3; e++)
+          within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
+                 n + 1);
+  lab_at(&b, "l0.router")[1] = (real)NAN;
+  lab_forward(&b);
+  for (int i = 0; i < 60; i++)
+      fact(t, isnan((double)b.a.nf[i]), "number %d is %g under a router of NaN", i,
+           (double)b.a.nf[i]);
+  lab_close(&b);
 }
 
 /* Rows see nothing ahead of them; a sequence has the same bits beside others, in the memory of one
  * block, and on any number of threads. */
 static void published__same_bits(Test *t) {
-    enum { T = 9, B = 3 };
-    for (int f = 0; f < FORWARDS; f++) {
-        Lab b; Acts one; Error e = {0};
-        if (!lab_open(&b, t, B, T, PUBLISHED[f])) return;
-        const Config *c = &b.m.c;
-        idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
-        real *whole = calloc((size_t)(B * rows), sizeof(real));
-        if (!whole || acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
-        lab_forward(&b);
-        copy(whole, b.a.nf, B * rows);
-        model_forward(&b.m, &one, b.ids, B, T);
-        fact(t, !memcmp(whole, one.nf, (size_t)(B * rows) * sizeof(real)), "one block's memory, %s",
-             PUBLISHED[f]);
-        for (int s = 0; s < B; s++) {
-            model_forward(&b.m, &one, b.ids + s * T, 1, T);
-            fact(t, !memcmp(whole + s * rows, one.nf, (size_t)rows * sizeof(real)),
-                 "sequence %d alone, %s", s, PUBLISHED[f]);
-        }
-        for (int changed = 0; changed < T; changed++) {
-            int was = b.ids[changed];
-            b.ids[changed] = (was + 1) % 10;
-            model_forward(&b.m, &one, b.ids, 1, T);
-            idx before = (changed < c->prefix ? 0 : first + changed) * c->dim;
-            fact(t, !memcmp(whole, one.nf, (size_t)before * sizeof(real)),
-                 "token %d changes an earlier row, %s", changed + 1, PUBLISHED[f]);
-            fact(t, distance(c->dim, whole + (N - 1) * c->dim, one.nf + (N - 1) * c->dim) > 1e-12,
-                 "token %d does not reach the last row, %s", changed + 1, PUBLISHED[f]);
-            b.ids[changed] = was;
-        }
-        acts_free(&one);
-        int most = workers();
-        if (!set_workers(3)) {
-            Acts more;
-            if (acts_create(&more, &b.m, B, T, ACTS_ONE, &e)) exit(1);
-            model_forward(&b.m, &more, b.ids, B, T);
-            fact(t, !memcmp(whole, more.nf, (size_t)(B * rows) * sizeof(real)), "3 threads, %s",
-                 PUBLISHED[f]);
-            acts_free(&more);
-            set_workers(most);
-        }
-        free(whole); lab_close(&b);
+  enum { T = 9, B = 3 };
+  for (int f = 0; f < FORWARDS; f++) {
+    Lab b; Acts one; Error e = {0};
+    if (!lab_open(&b, t, B, T, PUBLISHED[f])) return;
+    const Config *c = &b.m.c;
+    idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
+    real *whole = calloc((size_t)(B * rows), sizeof(real));
+    if (!whole || acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+    lab_forward(&b);
+    copy(whole, b.a.nf, B * rows);
+    model_forward(&b.m, &one, b.ids, B, T);
+    fact(t, !memcmp(whole, one.nf, (size_t)(B * rows) * sizeof(real)), "one block's memory, %s",
+         PUBLISHED[f]);
+    for (int s = 0; s < B; s++) {
+      model_forward(&b.m, &one, b.ids + s * T, 1, T);
+      fact(t, !memcmp(whole + s * rows, one.nf, (size_t)rows * sizeof(real)),
+           "sequence %d alone, %s", s, PUBLISHED[f]);
     }
+    for (int changed = 0; changed < T; changed++) {
+      int was = b.ids[changed];
+      b.ids[changed] = (was + 1) % 10;
+      model_forward(&b.m, &one, b.ids, 1, T);
+      idx before = (changed < c->prefix ? 0 : first + changed) * c->dim;
+      fact(t, !memcmp(whole, one.nf, (size_t)before * sizeof(real)),
+           "token %d changes an earlier row, %s", changed + 1, PUBLISHED[f]);
+      fact(t, distance(c->dim, whole + (N - 1) * c->dim, one.nf + (N - 1) * c->dim) > 1e-12,
+           "token %d does not reach the last row, %s", changed + 1, PUBLISHED[f]);
+      b.ids[changed] = was;
+    }
+    acts_free(&one);
+    int most = workers();
+    if (!set_workers(3)) {
+      Acts more;
+      if (acts_create(&more, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+      model_forward(&b.m, &more, b.ids, B, T);
+      fact(t, !memcmp(whole, more.nf, (size_t)(B * rows) * sizeof(real)), "3 threads, %s",
+           PUBLISHED[f]);
+      acts_free(&more);
+      set_workers(most);
+    }
+    free(whole); lab_close(&b);
+  }
 }
 
 /* Rows that are made later are those of a whole forward, in which a Mamba block makes all anew. */
 static void published__extend(Test *t) {
-    static const int SHORT[] = {1, 2, 26, 55, 0};
-    for (int i = 0; i < FORWARDS; i++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
+  static const int SHORT[] = {1, 2, 26, 55, 0};
+  for (int i = 0; i < FORWARDS; i++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
 }
 
 /* The sink metrics, where not every block attends. */
 static void published__sinks(Test *t) {
-    static const char *const FLAGS[] = {
-        MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1", "--experts 3"};
-    sinks_against_slow(t, FLAGS, 2);
+  static const char *const FLAGS[] = {
+    MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1", "--experts 3"};
+  sinks_against_slow(t, FLAGS, 2);
 }
 
 /* Questions of a file, escapes undone, and the lines that are none. */
 static void choices_read__lines(Test *t) {
-    static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\n\n0\t\tu\t\tw";
-    static const struct { const char *text, *said; } BAD[] = {
-        {"", "expected a question a line, found none"}, {"\n\n", "found none"},
-        {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},
-        {"12\ta\tb\tc", ":1: "}, {"1", ":1: "}, {"1\t", ":1: "}, {"1\ta\tb\tc\n\t\t\t\n", ":2: "},
-        {"1\t0\t1\t2\t3\t4\t5\t6\t7\t8\t9\t", ":1: "}};
-    Choices c; Error e = {0};
-    fact(t, !choices_read((const unsigned char *)GOOD, sizeof GOOD - 1, "f", &c, &e), "%s", e.text);
-    if (e.status) return;
-    const char *const want[2][4] = {{"A\tb", "x\n", "y\\n\\q", NULL}, {"", "u", "", "w"}};
-    fact(t, c.n == 2 && c.question[0].gold == 1 && c.question[1].gold == 0 &&
-         c.question[0].endings == 2 && c.question[1].endings == 3, "%d questions", c.n);
-    for (int i = 0; i < c.n; i++)
-        for (int k = 0; k <= c.question[i].endings; k++)
-            fact(t, !strcmp((const char *)c.text + c.question[i].field[k], want[i][k]),
-                 "question %d, field %d: %s", i, k, c.text + c.question[i].field[k]);
-    choices_free(&c);
-    EACH(i, BAD) {
-        Error bad = {0};
-        int status = choices_read((const unsigned char *)BAD[i].text, strlen(BAD[i].text), "f", &c,
-                                  &bad);
-        fact(t, status == 1 && strstr(bad.text, BAD[i].said) && strstr(bad.text, ". Try: ")
-             && !c.text && !c.question, "%s: %d %s", BAD[i].text, status, bad.text);
-    }
+  static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\n\n0\t\tu\t\tw";
+  static const struct { const char *text, *said; } BAD[] = {
+    {"", "expected a question a line, found none"}, {"\n\n", "found none"},
+    {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},
+    {"12\ta\tb\tc", ":1: "}, {"1", ":1: "}, {"1\t", ":1: "}, {"1\ta\tb\tc\n\t\t\t\n", ":2: "},
+    {"1\t0\t1\t2\t3\t4\t5\t6\t7\t8\t9\t", ":1: "}};
+  Choices c; Error e = {0};
+  fact(t, !choices_read((const unsigned char *)GOOD, sizeof GOOD - 1, "f", &c, &e), "%s", e.text);
+  if (e.status) return;
+  const char *const want[2][4] = {{"A\tb", "x\n", "y\\n\\q", NULL}, {"", "u", "", "w"}};
+  fact(t, c.n == 2 && c.question[0].gold == 1 && c.question[1].gold == 0 &&
+       c.question[0].endings == 2 && c.question[1].endings == 3, "%d questions", c.n);
+  for (int i = 0; i < c.n; i++)
+      for (int k = 0; k <= c.question[i].endings; k++)
+          fact(t, !strcmp((const char *)c.text + c.question[i].field[k], want[i][k]),
+               "question %d, field %d: %s", i, k, c.text + c.question[i].field[k]);
+  choices_free(&c);
+  EACH(i, BAD) {
+    Error bad = {0};
+    int status = choices_read((const unsigned char *)BAD[i].text, strlen(BAD[i].text), "f", &c,
+                              &bad);
+    fact(t, status == 1 && strstr(bad.text, BAD[i].said) && strstr(bad.text, ". Try: ")
+         && !c.text && !c.question, "%s: %d %s", BAD[i].text, status, bad.text);
+  }
 }
 
 /* [E1]  log p of an ending on its own, without padding or company: the sum over its tokens. */
 static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *context,
                            const char *ending) {
-    enum { ROOM = 64, VOCAB = 400 };
-    char text[600];
-    int32_t bos = r->data.bos;
-    Ids ids = {0}, alone = {0}; Acts a; Error e = {0}; double sum = 0;
-    snprintf(text, sizeof text, "%s %s", context, ending);
-    if (s->data.bos) ids_add(&ids, &bos, 1, &e), ids_add(&alone, &bos, 1, &e);
-    tokenizer_encode(&r->data.encoder, (const unsigned char *)text, strlen(text), &ids, &e);
-    tokenizer_encode(&r->data.encoder, (const unsigned char *)context, strlen(context), &alone, &e);
-    int T = (int)ids.size - 1, from = (int)alone.size, V = r->m.c.vocab;
-    int cut = T > r->m.c.context ? T - r->m.c.context : 0;
-    T -= cut;
-    if (T > ROOM || V > VOCAB || acts_create(&a, &r->m, 1, T, ACTS_ONE, &e)) {
-        fact(t, false, "%d tokens, %s", T, e.text);
-        return NAN;
-    }
-    static real logits[ROOM * VOCAB];
-    model_forward(&r->m, &a, (const int *)ids.at + cut, 1, T);
-    model_logits(&r->m, &a, a.nf, T, logits);
-    for (int i = from > cut ? from - cut - 1 : 0; i < T; i++) {
-        double all = 0;
-        for (int v = 0; v < V; v++) all += exp((double)logits[i * V + v]);
-        sum += (double)logits[i * V + ids.at[cut + i + 1]] - log(all);
-    }
-    acts_free(&a); ids_free(&ids); ids_free(&alone);
-    return sum;
+  enum { ROOM = 64, VOCAB = 400 };
+  char text[600];
+  int32_t bos = r->data.bos;
+  Ids ids = {0}, alone = {0}; Acts a; Error e = {0}; double sum = 0;
+  snprintf(text, sizeof text, "%s %s", context, ending);
+  if (s->data.bos) ids_add(&ids, &bos, 1, &e), ids_add(&alone, &bos, 1, &e);
+  tokenizer_encode(&r->data.encoder, (const unsigned char *)text, strlen(text), &ids, &e);
+  tokenizer_encode(&r->data.encoder, (const unsigned char *)context, strlen(context), &alone, &e);
+  int T = (int)ids.size - 1, from = (int)alone.size, V = r->m.c.vocab;
+  int cut = T > r->m.c.context ? T - r->m.c.context : 0;
+  T -= cut;
+  if (T > ROOM || V > VOCAB || acts_create(&a, &r->m, 1, T, ACTS_ONE, &e)) {
+    fact(t, false, "%d tokens, %s", T, e.text);
+    return NAN;
+  }
+  static real logits[ROOM * VOCAB];
+  model_forward(&r->m, &a, (const int *)ids.at + cut, 1, T);
+  model_logits(&r->m, &a, a.nf, T, logits);
+  for (int i = from > cut ? from - cut - 1 : 0; i < T; i++) {
+    double all = 0;
+    for (int v = 0; v < V; v++) all += exp((double)logits[i * V + v]);
+    sum += (double)logits[i * V + ids.at[cut + i + 1]] - log(all);
+  }
+  acts_free(&a); ids_free(&ids); ids_free(&alone);
+  return sum;
 }
 
 /* What the program says of SCRATCH/m.ckpt, alone and in a table, and without the file. */
 static void eval_choices(Test *t, const char *said) {
 #define CHOSEN(more) "eval " SCRATCH "/m.ckpt --text " SCRATCH "/tale.txt --tokenizer " SCRATCH \
                      "/tale.tok --T 8 --n 4 " more " --choices " SCRATCH
-    static const char *const WORDS[] = {CHOSEN("") "/choices", CHOSEN("--inputs") "/choices"};
-    Ran r;
-    if (no_binary(t)) return;
-    for (int i = 0; i < 2; i++) {
-        if (!sink_does(t, WORDS[i], &r)) return;
-        const char *out = (const char *)r.out.at;
-        fact(t, strstr(out, i ? " questions       acc  acc_norm\n" : said) != NULL, "%s", out);
-        ran_free(&r);
-    }
-    sink_fails(t, CHOSEN("") "/none", 1, "none: ");
+  static const char *const WORDS[] = {CHOSEN("") "/choices", CHOSEN("--inputs") "/choices"};
+  Ran r;
+  if (no_binary(t)) return;
+  for (int i = 0; i < 2; i++) {
+    if (!sink_does(t, WORDS[i], &r)) return;
+    const char *out = (const char *)r.out.at;
+    fact(t, strstr(out, i ? " questions       acc  acc_norm\n" : said) != NULL, "%s", out);
+    ran_free(&r);
+  }
+  sink_fails(t, CHOSEN("") "/none", 1, "none: ");
 }
 
 /* acc and acc_norm of 60 questions against endings looked at one at a time, with and without bos,
  * and where a context is longer than the model's. Every third has another right ending. */
 static void choices_answer__oracle(Test *t) {
-    static const char *const WORDS[] = {
-        "the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9", "there", "in", "Tom",
-        "went far away from", "x"};
-    Settings s;
-    HfOwn own = {.choices = SCRATCH "/choices"};
-    if (!tale_open(t, &s, "")) return;
-    for (int f = 0; f < 3; f++) {
-        static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
-        Trainer r; Error e = {0}; char said[100]; Bytes file = {0}; Rng rng = {3};
-        int right[2] = {0}, differ = 0;
-        if (!trainer_made(t, &r, FLAGS[f])) return;
-        steps_of(t, &r, 20);
-        for (int i = 0; i < 60; i++) {
-            char context[200] = "", ending[4][100];
-            int best[2] = {0}, endings = 2 + i % 3;
-            double most[2] = {-INFINITY, -INFINITY};
-            for (int k = (int)rng_below(&rng, 5); k >= 0; k--) {
-                strcat(context, WORDS[rng_below(&rng, 10)]);
-                strcat(context, k ? " " : "");
-            }
-            for (int k = 0; k < endings; k++) {
-                snprintf(ending[k], sizeof ending[k], "%s%s%s", WORDS[rng_below(&rng, 10)],
-                         k % 2 ? " " : "", k % 2 ? WORDS[rng_below(&rng, 10)] : "");
-                int size = 0;
-                for (const char *at = ending[k]; *at; at++) size += (*at & 0xC0) != 0x80;
-                double log_p = ending_log_p(t, &r, &r.s, context, ending[k]);
-                double is[2] = {log_p, log_p / size};
-                for (int x = 0; x < 2; x++)
-                    if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
-            }
-            int gold = i % 3 ? best[i % 2] : (best[0] + 1) % endings;
-            for (int x = 0; x < 2; x++) right[x] += best[x] == gold;
-            differ += best[0] != best[1];
-            bytes_print(&file, &e, "%d\t%s", gold, context);
-            for (int k = 0; k < endings; k++) bytes_print(&file, &e, "\t%s", ending[k]);
-            bytes_print(&file, &e, "\n");
-        }
-        file_write(SCRATCH "/choices", file.at, file.size, &e);
-        r.s.own = &own;
-        own.questions = 0;
-        Chosen got;
-        choices_answer(&got, &r.m, &r.data, &r.s, &e);
-        fact(t, !e.status && got.n == 60, "%s", e.text);
-        within(t, got.acc, right[0] / 60.0, 1e-12, "acc, %s", FLAGS[f]);
-        within(t, got.acc_norm, right[1] / 60.0, 1e-12, "acc_norm, %s", FLAGS[f]);
-        fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ,
-             right[0]);
-        own.questions = 7;
-        choices_answer(&got, &r.m, &r.data, &r.s, &e);
-        fact(t, !e.status && got.n == 7, "%d questions", got.n);
-        if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
-        snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
-                 right[0] / 60.0);
-        bytes_free(&file); trainer_free(&r);
-        if (f == 0) eval_choices(t, said);
+  static const char *const WORDS[] = {
+    "the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9", "there", "in", "Tom",
+    "went far away from", "x"};
+  Settings s;
+  HfOwn own = {.choices = SCRATCH "/choices"};
+  if (!tale_open(t, &s, "")) return;
+  for (int f = 0; f < 3; f++) {
+    static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
+    Trainer r; Error e = {0}; char said[100]; Bytes file = {0}; Rng rng = {3};
+    int right[2] = {0}, differ = 0;
+    if (!trainer_made(t, &r, FLAGS[f])) return;
+    steps_of(t, &r, 20);
+    for (int i = 0; i < 60; i++) {
+      char context[200] = "", ending[4][100];
+      int best[2] = {0}, endings = 2 + i % 3;
+      double most[2] = {-INFINITY, -INFINITY};
+      for (int k = (int)rng_below(&rng, 5); k >= 0; k--) {
+        strcat(context, WORDS[rng_below(&rng, 10)]);
+        strcat(context, k ? " " : "");
+      }
+      for (int k = 0; k < endings; k++) {
+        snprintf(ending[k], sizeof ending[k], "%s%s%s", WORDS[rng_below(&rng, 10)],
+                 k % 2 ? " " : "", k % 2 ? WORDS[rng_below(&rng, 10)] : "");
+        int size = 0;
+        for (const char *at = ending[k]; *at; at++) size += (*at & 0xC0) != 0x80;
+        double log_p = ending_log_p(t, &r, &r.s, context, ending[k]);
+        double is[2] = {log_p, log_p / size};
+        for (int x = 0; x < 2; x++)
+            if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
+      }
+      int gold = i % 3 ? best[i % 2] : (best[0] + 1) % endings;
+      for (int x = 0; x < 2; x++) right[x] += best[x] == gold;
+      differ += best[0] != best[1];
+      bytes_print(&file, &e, "%d\t%s", gold, context);
+      for (int k = 0; k < endings; k++) bytes_print(&file, &e, "\t%s", ending[k]);
+      bytes_print(&file, &e, "\n");
     }
-    scratch_close();
+    file_write(SCRATCH "/choices", file.at, file.size, &e);
+    r.s.own = &own;
+    own.questions = 0;
+    Chosen got;
+    choices_answer(&got, &r.m, &r.data, &r.s, &e);
+    fact(t, !e.status && got.n == 60, "%s", e.text);
+    within(t, got.acc, right[0] / 60.0, 1e-12, "acc, %s", FLAGS[f]);
+    within(t, got.acc_norm, right[1] / 60.0, 1e-12, "acc_norm, %s", FLAGS[f]);
+    fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ,
+         right[0]);
+    own.questions = 7;
+    choices_answer(&got, &r.m, &r.data, &r.s, &e);
+    fact(t, !e.status && got.n == 7, "%d questions", got.n);
+    if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
+             right[0] / 60.0);
+    bytes_free(&file); trainer_free(&r);
+    if (f == 0) eval_choices(t, said);
+  }
+  scratch_close();
 }
 
 /* [E10]  Every variant and every row of an axis, with parameters of order 1: each statement that is
  * measured comes out as it must, so that what a model is said to have is what it has. A model whose
  * rows do not sum to the scale, as its flags say, is caught. */
 static void check_model__every_variant(Test *t) {
-    static const char *const MORE[] = {
-        "--pos alibi --window 8", "--prefix 5", "--extra k --sink-token", "--pos t5",
-        "--kv-heads 1", "--score-by-layer", "--scale 0.2", "--pos none", "--pos alibi",
-        "--pos relative", "--prefix 20"};
-    enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
-    int models = 0, rows = 0, measured = 0, n; char last[120];
-    scratch_open();
-    char *const *axis = covering(t)->axis;
-    while (VARIANTS[models].name) models++;
-    while (axis[rows]) rows++;
-    for (int i = 0; i < models + EXTRA + rows; i++) {
-        const char *flags = i < models ? VARIANTS[i].flags
-                          : i < models + EXTRA ? MORE[i - models] : axis[i - models - EXTRA];
-        Trainer r = {0}; Error e = {0};
-        settings_default(&r.s);
-        char all[400];
-        snprintf(all, sizeof all, "--layers 2 --dim 12 --head-dim 4 --heads 2 --ffn 10 --vocab 13 "
-                 "--context 40 %s", flags);
-        if (failed(t, flags, settings_flags(&r.s, all, "m", &e) || config_resolve(&r.s.model, &e)
-                             || model_create(&r.m, &r.s.model, true, &e), &e)) continue;
-        Rng rng = {7};
-        for (int k = 0; k < r.m.n_tensors; k++) {
-            const Tensor *x = &r.m.tensor[k];
-            bool gain = strstr(x->name, "norm") && !strstr(x->name, ".b");
-            for (idx j = 0; j < x->count; j++)
-                r.m.params[x->at + j] = (real)(0.4 * rng_normal(&rng) + gain);
-        }
-        fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
-        int status = checked(t, SCRATCH "/any.ckpt", last, &n);
-        fact(t, !status && n >= 4, "%s: %s", flags, last);
-        measured += n;
-        trainer_free(&r);
+  static const char *const MORE[] = {
+    "--pos alibi --window 8", "--prefix 5", "--extra k --sink-token", "--pos t5",
+    "--kv-heads 1", "--score-by-layer", "--scale 0.2", "--pos none", "--pos alibi",
+    "--pos relative", "--prefix 20"};
+  enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
+  int models = 0, rows = 0, measured = 0, n; char last[120];
+  scratch_open();
+  char *const *axis = covering(t)->axis;
+  while (VARIANTS[models].name) models++;
+  while (axis[rows]) rows++;
+  for (int i = 0; i < models + EXTRA + rows; i++) {
+    const char *flags = i < models ? VARIANTS[i].flags
+                      : i < models + EXTRA ? MORE[i - models] : axis[i - models - EXTRA];
+    Trainer r = {0}; Error e = {0};
+    settings_default(&r.s);
+    char all[400];
+    snprintf(all, sizeof all, "--layers 2 --dim 12 --head-dim 4 --heads 2 --ffn 10 --vocab 13 "
+             "--context 40 %s", flags);
+    if (failed(t, flags, settings_flags(&r.s, all, "m", &e) || config_resolve(&r.s.model, &e)
+                         || model_create(&r.m, &r.s.model, true, &e), &e)) continue;
+    Rng rng = {7};
+    for (int k = 0; k < r.m.n_tensors; k++) {
+      const Tensor *x = &r.m.tensor[k];
+      bool gain = strstr(x->name, "norm") && !strstr(x->name, ".b");
+      for (idx j = 0; j < x->count; j++)
+          r.m.params[x->at + j] = (real)(0.4 * rng_normal(&rng) + gain);
     }
-    fact(t, check_model(SCRATCH "/none.ckpt", stdout, false, &(Error){0}) == 1, "no file");
-    note(t, "%d models, %d lines", models + EXTRA, measured);
-    scratch_close();
+    fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
+    int status = checked(t, SCRATCH "/any.ckpt", last, &n);
+    fact(t, !status && n >= 4, "%s: %s", flags, last);
+    measured += n;
+    trainer_free(&r);
+  }
+  fact(t, check_model(SCRATCH "/none.ckpt", stdout, false, &(Error){0}) == 1, "no file");
+  note(t, "%d models, %d lines", models + EXTRA, measured);
+  scratch_close();
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -3115,577 +3115,577 @@ static void check_model__every_variant(Test *t) {
 
 /* An F16 by its definition. */
 static double slow_half(unsigned h) {
-    int exponent = h >> 10 & 31;
-    double fraction = h & 1023, sign = h >> 15 ? -1 : 1;
-    if (exponent == 31) return fraction > 0 ? NAN : sign * INFINITY;
-    return sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
+  int exponent = h >> 10 & 31;
+  double fraction = h & 1023, sign = h >> 15 ? -1 : 1;
+  if (exponent == 31) return fraction > 0 ? NAN : sign * INFINITY;
+  return sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
 }
 
 /* All 65,536 numbers of either kind, in one row, so that every lane of a vector meets some. */
 static void widen__every_half(Test *t) {
-    enum { ALL = 1 << 16 };
-    unsigned char *raw = malloc(4 * ALL);
-    real *got = malloc(ALL * sizeof *got);
-    if (!raw || !got) exit(1);
-    int nans = 0, subnormal = 0;
-    for (unsigned i = 0; i < ALL; i++) {
-        raw[2 * i] = (unsigned char)(i & 255);
-        raw[2 * i + 1] = (unsigned char)(i >> 8);
-    }
-    widen(DTYPE_F16, ALL, got, raw);
-    for (unsigned i = 0; i < ALL; i++) {
-        double want = slow_half(i), x = (double)got[i];
-        fact(t, isnan(want) ? isnan(x) : x == want && !signbit(x) == !signbit(want),
-             "F16 %04x is %.17g, expected %.17g", i, x, want);
-        nans += isnan(want);
-        subnormal += want != 0 && fabs(want) < 0x1p-14;
+  enum { ALL = 1 << 16 };
+  unsigned char *raw = malloc(4 * ALL);
+  real *got = malloc(ALL * sizeof *got);
+  if (!raw || !got) exit(1);
+  int nans = 0, subnormal = 0;
+  for (unsigned i = 0; i < ALL; i++) {
+    raw[2 * i] = (unsigned char)(i & 255);
+    raw[2 * i + 1] = (unsigned char)(i >> 8);
+  }
+  widen(DTYPE_F16, ALL, got, raw);
+  for (unsigned i = 0; i < ALL; i++) {
+    double want = slow_half(i), x = (double)got[i];
+    fact(t, isnan(want) ? isnan(x) : x == want && !signbit(x) == !signbit(want),
+         "F16 %04x is %.17g, expected %.17g", i, x, want);
+    nans += isnan(want);
+    subnormal += want != 0 && fabs(want) < 0x1p-14;
 #ifndef SINK_DOUBLE
-        const uint32_t bits = bits_of(got[i]);
-        fact(t, !isnan(want) || bits == (0x7F800000u | (i & 0x8000u) << 16 | (i & 1023u) << 13),
-             "NaN %04x became %08x", i, (unsigned)bits);
+    const uint32_t bits = bits_of(got[i]);
+    fact(t, !isnan(want) || bits == (0x7F800000u | (i & 0x8000u) << 16 | (i & 1023u) << 13),
+         "NaN %04x became %08x", i, (unsigned)bits);
 #endif
+  }
+  fact(t, nans == 2046 && subnormal == 2046, "%d NaN, %d subnormal", nans, subnormal);
+  widen(DTYPE_BF16, ALL, got, raw);
+  for (unsigned i = 0; i < ALL; i++) {
+    const float want = float_of((uint32_t)i << 16);
+    fact(t, isnan(want) ? isnan((double)got[i]) : !memcmp(&(real){(real)want}, &got[i],
+                                                          sizeof(real)), "BF16 %04x", i);
+  }
+  Rng r = {1};
+  for (int i = 0; i < 4 * ALL; i++) raw[i] = (unsigned char)rng_below(&r, 256);
+  for (int n = 0; n < 70; n += 3) {                        /* rows of any length, any place */
+    widen(DTYPE_F32, n, got, raw + n);
+    got[n] = 7;
+    widen(DTYPE_F16, n, got + n + 1, raw + n + 1);
+    for (int i = 0; i < n; i++) {
+      const float want = float_of((uint32_t)number_at(raw + n + 4 * i, 4));
+      fact(t, isnan(want) ? isnan((double)got[i]) : (double)got[i] == (double)want, "F32");
+      double half = slow_half((unsigned)number_at(raw + n + 1 + 2 * i, 2));
+      fact(t, isnan(half) || (double)got[n + 1 + i] == half, "F16 at an odd place");
     }
-    fact(t, nans == 2046 && subnormal == 2046, "%d NaN, %d subnormal", nans, subnormal);
-    widen(DTYPE_BF16, ALL, got, raw);
-    for (unsigned i = 0; i < ALL; i++) {
-        const float want = float_of((uint32_t)i << 16);
-        fact(t, isnan(want) ? isnan((double)got[i]) : !memcmp(&(real){(real)want}, &got[i],
-                                                              sizeof(real)), "BF16 %04x", i);
-    }
-    Rng r = {1};
-    for (int i = 0; i < 4 * ALL; i++) raw[i] = (unsigned char)rng_below(&r, 256);
-    for (int n = 0; n < 70; n += 3) {                        /* rows of any length, any place */
-        widen(DTYPE_F32, n, got, raw + n);
-        got[n] = 7;
-        widen(DTYPE_F16, n, got + n + 1, raw + n + 1);
-        for (int i = 0; i < n; i++) {
-            const float want = float_of((uint32_t)number_at(raw + n + 4 * i, 4));
-            fact(t, isnan(want) ? isnan((double)got[i]) : (double)got[i] == (double)want, "F32");
-            double half = slow_half((unsigned)number_at(raw + n + 1 + 2 * i, 2));
-            fact(t, isnan(half) || (double)got[n + 1 + i] == half, "F16 at an odd place");
-        }
-        fact(t, got[n] == 7, "written beyond the end");
-    }
-    fact(t, dtype_width(DTYPE_F32) == 4 && dtype_width(DTYPE_F16) == 2 &&
-         dtype_width(DTYPE_BF16) == 2, "widths");
-    free(raw); free(got);
+    fact(t, got[n] == 7, "written beyond the end");
+  }
+  fact(t, dtype_width(DTYPE_F32) == 4 && dtype_width(DTYPE_F16) == 2 &&
+       dtype_width(DTYPE_BF16) == 2, "widths");
+  free(raw); free(got);
 }
 
 /* A random number that the type can say, below 1: its bytes, and what it is. */
 static real stored_number(Rng *r, int dtype, unsigned char at[4]) {
-    uint64_t bits = rng_next(r);
-    if (dtype == DTYPE_F16) {
-        unsigned h = (unsigned)(bits & 0x83FF) | (unsigned)(9 + bits % 3 * 2) << 10;
-        at[0] = (unsigned char)(h & 255);
-        at[1] = (unsigned char)(h >> 8);
-        return (real)slow_half(h);
-    }
-    uint32_t word = bits_of((float)(rng_uniform(r) * 0.6 - 0.3));
-    if (dtype == DTYPE_BF16) word &= 0xFFFF0000u;
-    for (int i = 0; i < 4; i++) at[i] = (unsigned char)(word >> (8 * i) & 255);
-    if (dtype == DTYPE_BF16) memmove(at, at + 2, 2);
-    return (real)float_of(word);
+  uint64_t bits = rng_next(r);
+  if (dtype == DTYPE_F16) {
+    unsigned h = (unsigned)(bits & 0x83FF) | (unsigned)(9 + bits % 3 * 2) << 10;
+    at[0] = (unsigned char)(h & 255);
+    at[1] = (unsigned char)(h >> 8);
+    return (real)slow_half(h);
+  }
+  uint32_t word = bits_of((float)(rng_uniform(r) * 0.6 - 0.3));
+  if (dtype == DTYPE_BF16) word &= 0xFFFF0000u;
+  for (int i = 0; i < 4; i++) at[i] = (unsigned char)(word >> (8 * i) & 255);
+  if (dtype == DTYPE_BF16) memmove(at, at + 2, 2);
+  return (real)float_of(word);
 }
 
 /* Tensor x with new numbers that its type can say, and its bytes as they lie in a file. */
 static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int order, Rng *r) {
-    size_t width = dtype_width(dtype);
-    idx in = x->shape[0], out = x->shape[1];
-    unsigned char *raw = malloc((size_t)x->count * width);
-    if (!raw) exit(1);
-    for (idx i = 0; i < in; i++)
-        for (idx o = 0; o < out; o++) {
-            unsigned char at[4];
-            idx place = order == OUT_IN ? o * in + i : i * out + o;
-            real *to = m->params + x->at + i * out + o;
-            *to = stored_number(r, dtype, at);
-            if (frozen(m, x, i * out + o)) { *to = 0; memset(at, 0, 4); }
-            memcpy(raw + (size_t)place * width, at, width);
-        }
-    return raw;
+  size_t width = dtype_width(dtype);
+  idx in = x->shape[0], out = x->shape[1];
+  unsigned char *raw = malloc((size_t)x->count * width);
+  if (!raw) exit(1);
+  for (idx i = 0; i < in; i++)
+      for (idx o = 0; o < out; o++) {
+      unsigned char at[4];
+      idx place = order == OUT_IN ? o * in + i : i * out + o;
+      real *to = m->params + x->at + i * out + o;
+      *to = stored_number(r, dtype, at);
+      if (frozen(m, x, i * out + o)) { *to = 0; memset(at, 0, 4); }
+      memcpy(raw + (size_t)place * width, at, width);
+    }
+  return raw;
 }
 
 /* Gives m new parameters and writes them as a model file, of types and orders by `kind`. */
 static bool model_written(Test *t, Model *m, const char *path, int kind) {
-    Settings s; Error e = {0}; ModelWriter w;
-    Rng r = {(uint64_t)kind};
-    settings_default(&s);
-    s.model = m->c;
-    if (failed(t, path, model_file_begin(&w, path, &s, 77, &e), &e)) return false;
-    for (int k = 0; k < m->n_tensors; k++) {
-        const Tensor *x = &m->tensor[k];
-        int dtype = (kind + k) % DTYPES, order = (kind + k) / 2 % 2;
-        /* as published ones stand, but sometimes the other way */
-        if (!strcmp(x->name, "wte")) order = kind % 5 == 4 ? OUT_IN : IN_OUT;
-        if (!strcmp(x->name, "wcls")) order = kind % 5 == 4 ? IN_OUT : OUT_IN;
-        unsigned char *raw = tensor_drawn(m, x, dtype, x->rank == 2 ? order : IN_OUT, &r);
-        size_t n = (size_t)x->count * dtype_width(dtype), half = n / 8 * 4;
-        model_file_tensor(&w, x->name, dtype, order, &e);
-        if (half) model_file_bytes(&w, raw, half, &e);
-        model_file_bytes(&w, raw + half, n - half, &e);
-        free(raw);
-    }
-    fact(t, !model_file_end(&w, &e), "%s", e.text);
-    return !e.status;
+  Settings s; Error e = {0}; ModelWriter w;
+  Rng r = {(uint64_t)kind};
+  settings_default(&s);
+  s.model = m->c;
+  if (failed(t, path, model_file_begin(&w, path, &s, 77, &e), &e)) return false;
+  for (int k = 0; k < m->n_tensors; k++) {
+    const Tensor *x = &m->tensor[k];
+    int dtype = (kind + k) % DTYPES, order = (kind + k) / 2 % 2;
+    /* as published ones stand, but sometimes the other way */
+    if (!strcmp(x->name, "wte")) order = kind % 5 == 4 ? OUT_IN : IN_OUT;
+    if (!strcmp(x->name, "wcls")) order = kind % 5 == 4 ? IN_OUT : OUT_IN;
+    unsigned char *raw = tensor_drawn(m, x, dtype, x->rank == 2 ? order : IN_OUT, &r);
+    size_t n = (size_t)x->count * dtype_width(dtype), half = n / 8 * 4;
+    model_file_tensor(&w, x->name, dtype, order, &e);
+    if (half) model_file_bytes(&w, raw, half, &e);
+    model_file_bytes(&w, raw + half, n - half, &e);
+    free(raw);
+  }
+  fact(t, !model_file_end(&w, &e), "%s", e.text);
+  return !e.status;
 }
 
 /* As `sink generate` goes on: 5 tokens, then two after their keys, from a file and in memory. */
 static void extend_from_file(Test *t, const Model *m, const Model *file, const int *ids,
                              const char *flags) {
-    real got[64], want[64]; Acts a[2]; Error e = {0};
-    int V = m->c.vocab, C = m->c.dim;
-    if (failed(t, flags, acts_create(&a[0], m, 1, 7, ACTS_KEYS, &e) ||
-                         acts_create(&a[1], file, 1, 7, ACTS_KEYS, &e), &e)) return;
-    for (int from = 0; from < 7; from += from ? 1 : 5) {
-        int T = from ? from + 1 : 5, R = model_extend(m, &a[0], ids, T, from);
-        fact(t, model_extend(file, &a[1], ids, T, from) == R, "%d rows in memory, %s", R, flags);
-        within(t, distance((idx)R * C, a[0].nf, a[1].nf), 0, 0, "token %d, %s", T, flags);
-        model_logits(m, &a[0], a[0].nf + (idx)(R - 1) * C, 1, want);
-        model_logits(file, &a[1], a[1].nf + (idx)(R - 1) * C, 1, got);
-        within(t, distance(V, want, got), 0, 0, "logits after %d tokens, %s", T, flags);
-    }
-    fact(t, !model_fault(file, &e), "%s: %s", flags, e.text);
-    acts_free(&a[0]); acts_free(&a[1]);
+  real got[64], want[64]; Acts a[2]; Error e = {0};
+  int V = m->c.vocab, C = m->c.dim;
+  if (failed(t, flags, acts_create(&a[0], m, 1, 7, ACTS_KEYS, &e) ||
+                       acts_create(&a[1], file, 1, 7, ACTS_KEYS, &e), &e)) return;
+  for (int from = 0; from < 7; from += from ? 1 : 5) {
+    int T = from ? from + 1 : 5, R = model_extend(m, &a[0], ids, T, from);
+    fact(t, model_extend(file, &a[1], ids, T, from) == R, "%d rows in memory, %s", R, flags);
+    within(t, distance((idx)R * C, a[0].nf, a[1].nf), 0, 0, "token %d, %s", T, flags);
+    model_logits(m, &a[0], a[0].nf + (idx)(R - 1) * C, 1, want);
+    model_logits(file, &a[1], a[1].nf + (idx)(R - 1) * C, 1, got);
+    within(t, distance(V, want, got), 0, 0, "logits after %d tokens, %s", T, flags);
+  }
+  fact(t, !model_fault(file, &e), "%s: %s", flags, e.text);
+  acts_free(&a[0]); acts_free(&a[1]);
 }
 
 /* Of every configuration: the same bits from a file, slab by slab or read whole, as in memory. */
 static void model_file__same_bits(Test *t) {
-    const Cover *v = covering(t);
-    const char *path = SCRATCH "/model.bin";
-    int streamed = 0;
-    scratch_open();
-    for (int i = 0; i < v->n; i++) {
-        char flags[1024]; Lab b; Acts a; Trainer whole, open; Error e = {0};
-        pick_flags(&v->pick[i], flags, sizeof flags);
-        if (!lab_open(&b, t, 2, 7, flags) || !model_written(t, &b.m, path, i)) return;
-        if (failed(t, flags, checkpoint_load(path, &whole, false, &e) ||
-                             checkpoint_open(path, &open, &e) ||
-                             acts_create(&a, &open.m, 2, 7, ACTS_ONE, &e), &e)) return;
-        const Model *m = &open.m;
-        fact(t, !whole.m.file && whole.m.count == b.m.count &&
-             same_numbers(b.m.count, b.m.params, whole.m.params), "%s: parameters", flags);
-        fact(t, open.tokenizer_hash == 77 && !memcmp(&m->c, &b.m.c, sizeof m->c),
-             "%s: another model", flags);
-        fact(t, m->file && stored_tensor(m, m->w.layer[1].wq) == model_tensor(m, "l1.wq") &&
-             !stored_tensor(m, m->w.layer[0].norm1), "%s: which tensors stay in the file", flags);
-        for (int k = 0; k < m->n_tensors; k++) streamed += m->tensor[k].at < 0;
-        double loss = lab_loss(&b);
-        for (int again = 0; again < 2; again++) {
-            model_forward(m, &a, b.ids, 2, 7);
-            double got = model_loss(&open.m, &a, b.targets, 2, 7, false, 1);
-            fact(t, !model_fault(m, &e), "%s: %s", flags, e.text);
-            within(t, distance(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0, "nf, %s",
-                   flags);
-            within(t, got, loss, 0, "loss, %s", flags);
-        }
-        extend_from_file(t, &b.m, m, b.ids, flags);
-        acts_free(&a); trainer_free(&whole); trainer_free(&open); lab_close(&b);
+  const Cover *v = covering(t);
+  const char *path = SCRATCH "/model.bin";
+  int streamed = 0;
+  scratch_open();
+  for (int i = 0; i < v->n; i++) {
+    char flags[1024]; Lab b; Acts a; Trainer whole, open; Error e = {0};
+    pick_flags(&v->pick[i], flags, sizeof flags);
+    if (!lab_open(&b, t, 2, 7, flags) || !model_written(t, &b.m, path, i)) return;
+    if (failed(t, flags, checkpoint_load(path, &whole, false, &e) ||
+                         checkpoint_open(path, &open, &e) ||
+                         acts_create(&a, &open.m, 2, 7, ACTS_ONE, &e), &e)) return;
+    const Model *m = &open.m;
+    fact(t, !whole.m.file && whole.m.count == b.m.count &&
+         same_numbers(b.m.count, b.m.params, whole.m.params), "%s: parameters", flags);
+    fact(t, open.tokenizer_hash == 77 && !memcmp(&m->c, &b.m.c, sizeof m->c),
+         "%s: another model", flags);
+    fact(t, m->file && stored_tensor(m, m->w.layer[1].wq) == model_tensor(m, "l1.wq") &&
+         !stored_tensor(m, m->w.layer[0].norm1), "%s: which tensors stay in the file", flags);
+    for (int k = 0; k < m->n_tensors; k++) streamed += m->tensor[k].at < 0;
+    double loss = lab_loss(&b);
+    for (int again = 0; again < 2; again++) {
+      model_forward(m, &a, b.ids, 2, 7);
+      double got = model_loss(&open.m, &a, b.targets, 2, 7, false, 1);
+      fact(t, !model_fault(m, &e), "%s: %s", flags, e.text);
+      within(t, distance(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0, "nf, %s",
+             flags);
+      within(t, got, loss, 0, "loss, %s", flags);
     }
-    scratch_close();
-    note(t, "%d configurations, %d matrices streamed", v->n, streamed);
+    extend_from_file(t, &b.m, m, b.ids, flags);
+    acts_free(&a); trainer_free(&whole); trainer_free(&open); lab_close(&b);
+  }
+  scratch_close();
+  note(t, "%d configurations, %d matrices streamed", v->n, streamed);
 }
 
 /* Matrices of several slabs, w1 of columns and w2 of rows, and a loss over slabs of W_cls. A slab
  * has at most 2^22 / 264 = 15,887 lines, of which 62 times 256 are used. */
 static void model_file__slabs(Test *t) {
-    static const char *const NAMES[] = {"l0.w1", "l0.w2", "wte"};
-    enum { T = 24 };                             /* rows with their largest logit in either slab */
-    const char *path = SCRATCH "/model.bin";
-    Lab b; Acts a; Trainer open; Error e = {0};
-    scratch_open();
-    if (!lab_open(&b, t, 1, T, "--layers 1 --dim 264 --ffn 17000 --vocab 30000 --act gelu --tied"))
-        return;
-    if (!model_written(t, &b.m, path, 0)) return;
-    if (failed(t, path, checkpoint_open(path, &open, &e) ||
-                        acts_create(&a, &open.m, 1, T, ACTS_ONE, &e), &e)) return;
-    for (int k = 0; k < 3; k++) {
-        int slabs = 0;
-        const Tensor *x = model_tensor(&open.m, NAMES[k]);
-        for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
-            fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872 : s.n_in == 264 && s.out0 ==
-                 slabs * 15872, "slab %d of %s", slabs, NAMES[k]);
-        fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
-    }
-    parts_begin(&open.m, 1, true, true);
-    double loss = lab_loss(&b);
-    model_forward(&open.m, &a, b.ids, 1, T);
-    within(t, distance(T * 264, b.a.nf, a.nf), 0, 0, "nf");
-    within(t, model_loss(&open.m, &a, b.targets, 1, T, false, 1), loss, 16 * REAL_EPS * loss,
-           "loss over slabs");
-    const struct ModelFile *f = open.m.file;
-    parts_end(&open.m, &e);
-    /* each weight once: wte for the loss, w1 and w2; wq, wk, wv, wo; and rows of wte */
-    fact(t, f->read == 30000 * 264 * 4 + 17000 * 264 * (2 + 2) + 264 * 264 * (2 + 4 + 2 + 2)
-                           + T * 264 * 4, "%llu bytes", (unsigned long long)f->read);
-    fact(t, f->waited >= 0 && f->waited <= f->took, "%g of %g s", f->waited, f->took);
-    fact(t, !model_fault(&open.m, &e), "%s", e.text);
-    /* a NaN in the first of the slabs is not forgotten in the second */
-    FILE *file = fopen(path, "r+b");
-    unsigned char nan[4] = {0, 0, 0xC0, 0x7F};
-    fact(t, file && file_seek(file, 64 + 4 * 264 * 4) && fwrite(nan, 1, 4, file) == 4
-                && !fclose(file), "a NaN is not written");
-    model_loss(&open.m, &a, b.targets, 1, T, false, 1);
-    for (int i = 0; i < T; i++) fact(t, isnan(a.loss_row[i]), "row %d: %g", i, a.loss_row[i]);
-    fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
-    fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}),
-         "a slab after a fault");
-    acts_free(&a); trainer_free(&open); lab_close(&b); scratch_close();
+  static const char *const NAMES[] = {"l0.w1", "l0.w2", "wte"};
+  enum { T = 24 };                             /* rows with their largest logit in either slab */
+  const char *path = SCRATCH "/model.bin";
+  Lab b; Acts a; Trainer open; Error e = {0};
+  scratch_open();
+  if (!lab_open(&b, t, 1, T, "--layers 1 --dim 264 --ffn 17000 --vocab 30000 --act gelu --tied"))
+      return;
+  if (!model_written(t, &b.m, path, 0)) return;
+  if (failed(t, path, checkpoint_open(path, &open, &e) ||
+                      acts_create(&a, &open.m, 1, T, ACTS_ONE, &e), &e)) return;
+  for (int k = 0; k < 3; k++) {
+    int slabs = 0;
+    const Tensor *x = model_tensor(&open.m, NAMES[k]);
+    for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
+        fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872 : s.n_in == 264 && s.out0 ==
+             slabs * 15872, "slab %d of %s", slabs, NAMES[k]);
+    fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
+  }
+  parts_begin(&open.m, 1, true, true);
+  double loss = lab_loss(&b);
+  model_forward(&open.m, &a, b.ids, 1, T);
+  within(t, distance(T * 264, b.a.nf, a.nf), 0, 0, "nf");
+  within(t, model_loss(&open.m, &a, b.targets, 1, T, false, 1), loss, 16 * REAL_EPS * loss,
+         "loss over slabs");
+  const struct ModelFile *f = open.m.file;
+  parts_end(&open.m, &e);
+  /* each weight once: wte for the loss, w1 and w2; wq, wk, wv, wo; and rows of wte */
+  fact(t, f->read == 30000 * 264 * 4 + 17000 * 264 * (2 + 2) + 264 * 264 * (2 + 4 + 2 + 2)
+                         + T * 264 * 4, "%llu bytes", (unsigned long long)f->read);
+  fact(t, f->waited >= 0 && f->waited <= f->took, "%g of %g s", f->waited, f->took);
+  fact(t, !model_fault(&open.m, &e), "%s", e.text);
+  /* a NaN in the first of the slabs is not forgotten in the second */
+  FILE *file = fopen(path, "r+b");
+  unsigned char nan[4] = {0, 0, 0xC0, 0x7F};
+  fact(t, file && file_seek(file, 64 + 4 * 264 * 4) && fwrite(nan, 1, 4, file) == 4
+              && !fclose(file), "a NaN is not written");
+  model_loss(&open.m, &a, b.targets, 1, T, false, 1);
+  for (int i = 0; i < T; i++) fact(t, isnan(a.loss_row[i]), "row %d: %g", i, a.loss_row[i]);
+  fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
+  fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}),
+       "a slab after a fault");
+  acts_free(&a); trainer_free(&open); lab_close(&b); scratch_close();
 }
 
 /* An evaluation, all sequences through a block at a time, has the sums of batches of 16. */
 static void evaluate__streamed(Test *t) {
-    Settings s; Error e = {0}; Data d = {0}; Trainer open;
-    Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
-    scratch_open();
-    settings_default(&s);
-    settings_flags(&s, "--T 9 --n 37 --quiet", "eo", &e);
-    for (int i = 0; i < 37; i++)
-        for (int k = 0; k < 10; k++)
-            bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
-    file_write(SCRATCH "/ids", lines.at, lines.size, &e);
-    data_ids(&d, SCRATCH "/ids", 11, &e);
-    fact(t, !e.status && d.held.size == 370 && d.starts.size == 37 && d.starts.at[36] == 360,
-         "%zu ids in %zu lines: %s", d.held.size, d.starts.size, e.text);
-    if (!lab_open(&b, t, 1, 9, "--kv-heads 1 --norm layer --linear-bias")) return;
-    if (!model_written(t, &b.m, SCRATCH "/model.bin", 3)) return;
-    checkpoint_open(SCRATCH "/model.bin", &open, &e);
-    if (!e.status && !evaluate(&in_memory, &b.m, &d, &s, 37, 9, &starts, &e)
-        && !evaluate(&streamed, &open.m, &d, &s, 37, 9, &starts, &e)) {
-        fact(t, in_memory.n == 37 && streamed.n == 37 && starts == 37, "%d sequences", streamed.n);
-        fact(t, in_memory.batch == 16 && streamed.batch == 37, "batches of %d and %d",
-             in_memory.batch, streamed.batch);
-        for (idx k = 0; k < in_memory.n_sums; k++)
-            within(t, streamed.sums[k], in_memory.sums[k], 0, "number %td", k);
-        within(t, streamed.loss, in_memory.loss, 4 * REAL_EPS, "loss");
-        sinks_free(&in_memory); sinks_free(&streamed);
-    }
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&lines); data_close(&d); trainer_free(&open); lab_close(&b);
-    scratch_close();
+  Settings s; Error e = {0}; Data d = {0}; Trainer open;
+  Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
+  scratch_open();
+  settings_default(&s);
+  settings_flags(&s, "--T 9 --n 37 --quiet", "eo", &e);
+  for (int i = 0; i < 37; i++)
+      for (int k = 0; k < 10; k++)
+          bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
+  file_write(SCRATCH "/ids", lines.at, lines.size, &e);
+  data_ids(&d, SCRATCH "/ids", 11, &e);
+  fact(t, !e.status && d.held.size == 370 && d.starts.size == 37 && d.starts.at[36] == 360,
+       "%zu ids in %zu lines: %s", d.held.size, d.starts.size, e.text);
+  if (!lab_open(&b, t, 1, 9, "--kv-heads 1 --norm layer --linear-bias")) return;
+  if (!model_written(t, &b.m, SCRATCH "/model.bin", 3)) return;
+  checkpoint_open(SCRATCH "/model.bin", &open, &e);
+  if (!e.status && !evaluate(&in_memory, &b.m, &d, &s, 37, 9, &starts, &e)
+      && !evaluate(&streamed, &open.m, &d, &s, 37, 9, &starts, &e)) {
+    fact(t, in_memory.n == 37 && streamed.n == 37 && starts == 37, "%d sequences", streamed.n);
+    fact(t, in_memory.batch == 16 && streamed.batch == 37, "batches of %d and %d",
+         in_memory.batch, streamed.batch);
+    for (idx k = 0; k < in_memory.n_sums; k++)
+        within(t, streamed.sums[k], in_memory.sums[k], 0, "number %td", k);
+    within(t, streamed.loss, in_memory.loss, 4 * REAL_EPS, "loss");
+    sinks_free(&in_memory); sinks_free(&streamed);
+  }
+  fact(t, !e.status, "%s", e.text);
+  bytes_free(&lines); data_close(&d); trainer_free(&open); lab_close(&b);
+  scratch_close();
 }
 
 /* A published file in the small: a header of 24 bytes, and q, k, v in one matrix, side by side in
  * every row as GPT-2 has them, or head by head as GPT-NeoX. Links and copies give the same bits. */
 static void model_file__links(Test *t) {
-    const char *source = SCRATCH "/published", *path = SCRATCH "/model.bin";
-    enum { C = 12, H = 2, D = 6 };
-    for (int way = 0; way < 4; way++) {
-        bool heads = way & 1, link = way & 2;
-        Lab b; Trainer back; Settings s; Error e = {0}; Bytes file = {0};
-        ModelWriter w; Rng r = {9};
-        scratch_open();
-        if (!lab_open(&b, t, 2, 7, "--layers 1")) return;
-        bytes_add(&file, "a header of 24 bytes, so", 24, &e);
-        size_t fused = file.size;
-        for (int i = 0; i < 3 * C * C; i++) {                /* [C,3C], or [3C,C] */
-            unsigned char at[4];
-            real x = stored_number(&r, DTYPE_BF16, at);
-            bytes_add(&file, at, 2, &e);
-            int row = i / (heads ? C : 3 * C), column = i % (heads ? C : 3 * C);
-            int which = heads ? row / D % 3 : column / C;    /* q, k or v, */
-            int in = heads ? column : row;
-            int out = heads ? row / (3 * D) * D + row % D : column % C;
-            real *to[3] = {lab_at(&b, "l0.wq"), lab_at(&b, "l0.wk"), lab_at(&b, "l0.wv")};
-            to[which][in * C + out] = x;
-        }
-        size_t rest = file.size;
-        for (int k = 0; k < b.m.n_tensors; k++) {            /* the others, as they come */
-            const Tensor *x = &b.m.tensor[k];
-            if (strchr("qkv", x->name[strlen(x->name) - 1])) continue;
-            unsigned char *raw = tensor_drawn(&b.m, x, DTYPE_F32, IN_OUT, &r);
-            bytes_add(&file, raw, 4 * (size_t)x->count, &e);
-            free(raw);
-        }
-        if (!e.status) file_write(source, file.at, file.size, &e);
-        settings_default(&s);
-        s.model = b.m.c;
-        model_file_begin(&w, path, &s, 0, &e);
-        int f = model_file_source(&w, source, 24, link, &e);
-        fact(t, f == 1, "source %d: %s", f, e.text);
-        for (int k = 0; k < w.head.list.n_tensors && !e.status; k++) {
-            const Tensor *x = &w.head.list.tensor[k];
-            const char *part = strchr("qkv", x->name[strlen(x->name) - 1]);
-            uint64_t which = part ? (uint64_t)(strchr("qkv", *part) - "qkv") : 0;
-            Extent at = {f, rest, 4 * (uint64_t)x->count, 0};
-            uint64_t run = 2 * C * (heads ? D : 1);
-            if (part) at = (Extent){f, fused + which * run, run, 3 * run};
-            else rest += at.run;
-            model_file_copy(&w, x->name, part ? DTYPE_BF16 : DTYPE_F32,
-                            part && heads ? OUT_IN : IN_OUT, &at, &e);
-        }
-        if (failed(t, path, model_file_end(&w, &e) || checkpoint_load(path, &back, false, &e), &e))
-            return;
-        fact(t, same_numbers(b.m.count, b.m.params, back.m.params), "way %d", way);
-        trainer_free(&back);
-        /* another header, cut, or gone: told from one that is as it was */
-        for (int what = 0; what < 3; what++) {
-            e = (Error){0};
-            file.at[3] ^= what < 2;
-            file_write(source, file.at, file.size - (what == 1), &e);
-            if (what == 2) remove(source);
-            const bool no = (what < 2 ? checkpoint_load(path, &back, false, &e)
-                                      : checkpoint_open(path, &back, &e)) == 1;
-            fact(t, no == link && (!no || strstr(e.text, what < 2 ? "found another file" :
-                                                 "published, found")), "%d: %s", what, e.text);
-            if (!no) trainer_free(&back);
-        }
-        bytes_free(&file); lab_close(&b); scratch_close();
+  const char *source = SCRATCH "/published", *path = SCRATCH "/model.bin";
+  enum { C = 12, H = 2, D = 6 };
+  for (int way = 0; way < 4; way++) {
+    bool heads = way & 1, link = way & 2;
+    Lab b; Trainer back; Settings s; Error e = {0}; Bytes file = {0};
+    ModelWriter w; Rng r = {9};
+    scratch_open();
+    if (!lab_open(&b, t, 2, 7, "--layers 1")) return;
+    bytes_add(&file, "a header of 24 bytes, so", 24, &e);
+    size_t fused = file.size;
+    for (int i = 0; i < 3 * C * C; i++) {                /* [C,3C], or [3C,C] */
+      unsigned char at[4];
+      real x = stored_number(&r, DTYPE_BF16, at);
+      bytes_add(&file, at, 2, &e);
+      int row = i / (heads ? C : 3 * C), column = i % (heads ? C : 3 * C);
+      int which = heads ? row / D % 3 : column / C;    /* q, k or v, */
+      int in = heads ? column : row;
+      int out = heads ? row / (3 * D) * D + row % D : column % C;
+      real *to[3] = {lab_at(&b, "l0.wq"), lab_at(&b, "l0.wk"), lab_at(&b, "l0.wv")};
+      to[which][in * C + out] = x;
     }
+    size_t rest = file.size;
+    for (int k = 0; k < b.m.n_tensors; k++) {            /* the others, as they come */
+      const Tensor *x = &b.m.tensor[k];
+      if (strchr("qkv", x->name[strlen(x->name) - 1])) continue;
+      unsigned char *raw = tensor_drawn(&b.m, x, DTYPE_F32, IN_OUT, &r);
+      bytes_add(&file, raw, 4 * (size_t)x->count, &e);
+      free(raw);
+    }
+    if (!e.status) file_write(source, file.at, file.size, &e);
+    settings_default(&s);
+    s.model = b.m.c;
+    model_file_begin(&w, path, &s, 0, &e);
+    int f = model_file_source(&w, source, 24, link, &e);
+    fact(t, f == 1, "source %d: %s", f, e.text);
+    for (int k = 0; k < w.head.list.n_tensors && !e.status; k++) {
+      const Tensor *x = &w.head.list.tensor[k];
+      const char *part = strchr("qkv", x->name[strlen(x->name) - 1]);
+      uint64_t which = part ? (uint64_t)(strchr("qkv", *part) - "qkv") : 0;
+      Extent at = {f, rest, 4 * (uint64_t)x->count, 0};
+      uint64_t run = 2 * C * (heads ? D : 1);
+      if (part) at = (Extent){f, fused + which * run, run, 3 * run};
+      else rest += at.run;
+      model_file_copy(&w, x->name, part ? DTYPE_BF16 : DTYPE_F32,
+                      part && heads ? OUT_IN : IN_OUT, &at, &e);
+    }
+    if (failed(t, path, model_file_end(&w, &e) || checkpoint_load(path, &back, false, &e), &e))
+        return;
+    fact(t, same_numbers(b.m.count, b.m.params, back.m.params), "way %d", way);
+    trainer_free(&back);
+    /* another header, cut, or gone: told from one that is as it was */
+    for (int what = 0; what < 3; what++) {
+      e = (Error){0};
+      file.at[3] ^= what < 2;
+      file_write(source, file.at, file.size - (what == 1), &e);
+      if (what == 2) remove(source);
+      const bool no = (what < 2 ? checkpoint_load(path, &back, false, &e)
+                                : checkpoint_open(path, &back, &e)) == 1;
+      fact(t, no == link && (!no || strstr(e.text, what < 2 ? "found another file" :
+                         "published, found")), "%d: %s", what, e.text);
+      if (!no) trainer_free(&back);
+    }
+    bytes_free(&file); lab_close(&b); scratch_close();
+  }
 }
 
 /* What a writer refuses, after which neither the file nor the one beside it is there. */
 static void model_file_end__refuses(Test *t) {
-    static const char *const SAID[] = {"expected l0.norm1, found l0.wq", "expected wcls, found the",
-                                       "264 bytes more", "outside its file", "found it cut short",
-                                       "12 more bytes", "check the path", "outside its file"};
-    const char *path = SCRATCH "/model.bin";
-    unsigned char zeros[1 << 12] = {0};
-    Lab b;
-    if (!lab_open(&b, t, 1, 5, "--layers 1")) return;
-    for (int what = 0; what < 8; what++) {
-        Settings s; Error e = {0}, of_file = {0}; ModelWriter w;
-        scratch_open();
-        file_write(SCRATCH "/source", zeros, 100, &of_file);
-        settings_default(&s);
-        s.model = b.m.c;
-        model_file_begin(&w, path, &s, 0, &e);
-        if (what == 4) model_file_source(&w, SCRATCH "/source", 101, false, &e);
-        if (what == 6) model_file_source(&w, SCRATCH "/none", 1, false, &e);
-        for (int k = 0; k < w.head.list.n_tensors - (what == 1); k++) {
-            const Tensor *x = &w.head.list.tensor[k];
-            size_t n = 2 * (size_t)x->count;
-            if (what == 3 || (what == 7 && k == 1)) {    /* of 100 bytes: up to 264, 103 */
-                Extent at = {model_file_source(&w, SCRATCH "/source", 1, false, &e), 0, n, 0};
-                if (k == 1) at = (Extent){at.file, 15, 8, 40};
-                model_file_copy(&w, x->name, DTYPE_F16, IN_OUT, &at, &e);
-                break;
-            }
-            model_file_tensor(&w, what == 0 && k == 1 ? "l0.wq" : x->name, DTYPE_F16, IN_OUT, &e);
-            model_file_bytes(&w, zeros, what == 2 ? n + 2 : what == 5 && k == 1 ? n - 12 : n, &e);
-        }
-        fact(t, model_file_end(&w, &e) == 1 && strstr(e.text, SAID[what]), "%d: %s", what, e.text);
-        fact(t, file_missing(path) && file_missing(SCRATCH "/model.bin.new"), "%d leaves a file",
-             what);
+  static const char *const SAID[] = {"expected l0.norm1, found l0.wq", "expected wcls, found the",
+                                     "264 bytes more", "outside its file", "found it cut short",
+                                     "12 more bytes", "check the path", "outside its file"};
+  const char *path = SCRATCH "/model.bin";
+  unsigned char zeros[1 << 12] = {0};
+  Lab b;
+  if (!lab_open(&b, t, 1, 5, "--layers 1")) return;
+  for (int what = 0; what < 8; what++) {
+    Settings s; Error e = {0}, of_file = {0}; ModelWriter w;
+    scratch_open();
+    file_write(SCRATCH "/source", zeros, 100, &of_file);
+    settings_default(&s);
+    s.model = b.m.c;
+    model_file_begin(&w, path, &s, 0, &e);
+    if (what == 4) model_file_source(&w, SCRATCH "/source", 101, false, &e);
+    if (what == 6) model_file_source(&w, SCRATCH "/none", 1, false, &e);
+    for (int k = 0; k < w.head.list.n_tensors - (what == 1); k++) {
+      const Tensor *x = &w.head.list.tensor[k];
+      size_t n = 2 * (size_t)x->count;
+      if (what == 3 || (what == 7 && k == 1)) {    /* of 100 bytes: up to 264, 103 */
+        Extent at = {model_file_source(&w, SCRATCH "/source", 1, false, &e), 0, n, 0};
+        if (k == 1) at = (Extent){at.file, 15, 8, 40};
+        model_file_copy(&w, x->name, DTYPE_F16, IN_OUT, &at, &e);
+        break;
+      }
+      model_file_tensor(&w, what == 0 && k == 1 ? "l0.wq" : x->name, DTYPE_F16, IN_OUT, &e);
+      model_file_bytes(&w, zeros, what == 2 ? n + 2 : what == 5 && k == 1 ? n - 12 : n, &e);
     }
-    lab_close(&b); scratch_close();
+    fact(t, model_file_end(&w, &e) == 1 && strstr(e.text, SAID[what]), "%d: %s", what, e.text);
+    fact(t, file_missing(path) && file_missing(SCRATCH "/model.bin.new"), "%d leaves a file",
+         what);
+  }
+  lab_close(&b); scratch_close();
 }
 
 /* The bytes of a small model file; *head says where its head begins. */
 static Bytes model_file_of(Test *t, size_t *head) {
-    Lab b; Error e = {0}; Bytes file = {0};
-    scratch_open();
-    if (!lab_open(&b, t, 1, 5, "--norm layer --tied --pos learned") ||
-        !model_written(t, &b.m, SCRATCH "/model.bin", 1)) exit(1);
-    file_read(SCRATCH "/model.bin", &file, &e);
-    *head = (size_t)number_at(file.at + 8, 8);
-    lab_close(&b);
-    return file;
+  Lab b; Error e = {0}; Bytes file = {0};
+  scratch_open();
+  if (!lab_open(&b, t, 1, 5, "--norm layer --tied --pos learned") ||
+      !model_written(t, &b.m, SCRATCH "/model.bin", 1)) exit(1);
+  file_read(SCRATCH "/model.bin", &file, &e);
+  *head = (size_t)number_at(file.at + 8, 8);
+  lab_close(&b);
+  return file;
 }
 
 /* Is a head [n] of a file with `size` bytes of tensors refused, in one line? Freed either way. */
 static bool head_refused(const unsigned char *p, size_t n, uint64_t size, Error *e) {
-    ModelHead h;
-    unsigned char *copied = malloc(n ? n : 1);               /* its end is where reading must end */
-    if (!copied) exit(1);
-    if (n) memcpy(copied, p, n);
-    *e = (Error){0};
-    bool no = model_head_read(copied, n, size, "x", &h, e);
-    if (!no) model_head_free(&h);
-    free(copied);
-    return no && e->status == 1 && !strncmp(e->text, "x: expected ", 12) &&
-           strstr(e->text, ". Try: ") && !strchr(e->text, '\n');
+  ModelHead h;
+  unsigned char *copied = malloc(n ? n : 1);               /* its end is where reading must end */
+  if (!copied) exit(1);
+  if (n) memcpy(copied, p, n);
+  *e = (Error){0};
+  bool no = model_head_read(copied, n, size, "x", &h, e);
+  if (!no) model_head_free(&h);
+  free(copied);
+  return no && e->status == 1 && !strncmp(e->text, "x: expected ", 12) &&
+         strstr(e->text, ". Try: ") && !strchr(e->text, '\n');
 }
 
 /* No damage gets past the checksum; and with a checksum made to fit, every byte is changed to some
  * others, which must be refused in one line or leave a head that can be freed. */
 static void model_head_read__hostile(Test *t) {
-    size_t at;
-    Bytes file = model_file_of(t, &at), head = {0};
-    Error e = {0};
-    bytes_add(&head, file.at + at, file.size - at, &e);
-    size_t n = head.size;
-    fact(t, !head_refused(head.at, n, at, &e) && !e.status, "as written: %s", e.text);
-    for (size_t i = 0; i < n; i++) {
-        head.at[i] ^= 0x40;
-        fact(t, head_refused(head.at, n, at, &e) && strstr(e.text, "damaged"), "byte %zu: %s", i,
-             e.text);
-        head.at[i] ^= 0x40;
-        fact(t, head_refused(head.at, i, at, &e), "cut to %zu: %s", i, e.text);
+  size_t at;
+  Bytes file = model_file_of(t, &at), head = {0};
+  Error e = {0};
+  bytes_add(&head, file.at + at, file.size - at, &e);
+  size_t n = head.size;
+  fact(t, !head_refused(head.at, n, at, &e) && !e.status, "as written: %s", e.text);
+  for (size_t i = 0; i < n; i++) {
+    head.at[i] ^= 0x40;
+    fact(t, head_refused(head.at, n, at, &e) && strstr(e.text, "damaged"), "byte %zu: %s", i,
+         e.text);
+    head.at[i] ^= 0x40;
+    fact(t, head_refused(head.at, i, at, &e), "cut to %zu: %s", i, e.text);
+  }
+  int refused = 0, tried = 0;
+  for (size_t i = 0; i + 8 < n; i++)
+      for (int bit = 0; bit < 9; bit++, tried++) {
+      unsigned char was = head.at[i];
+      head.at[i] = (unsigned char)(bit < 8 ? was ^ 1 << bit : 0);
+      seal(&head);
+      refused += head_refused(head.at, n, at, &e);
+      fact(t, !e.status || strstr(e.text, ". Try: "), "byte %zu bit %d: %s", i, bit, e.text);
+      head.at[i] = was;
     }
-    int refused = 0, tried = 0;
-    for (size_t i = 0; i + 8 < n; i++)
-        for (int bit = 0; bit < 9; bit++, tried++) {
-            unsigned char was = head.at[i];
-            head.at[i] = (unsigned char)(bit < 8 ? was ^ 1 << bit : 0);
-            seal(&head);
-            refused += head_refused(head.at, n, at, &e);
-            fact(t, !e.status || strstr(e.text, ". Try: "), "byte %zu bit %d: %s", i, bit, e.text);
-            head.at[i] = was;
-        }
-    note(t, "%d of %d changes with a fitting checksum refused", refused, tried);
-    fact(t, refused > tried / 2, "%d of %d", refused, tried);
-    /* the last entry: where its numbers stand, counted from the end */
-    static const struct Wrong { size_t from_end; int bytes; uint64_t value; const char *said; }
-    WRONG[] = {
-        {16, 8, 1, ""},                          /* stride: not read where all is one run */
-        {24, 8, 0, "ends before"}, {24, 8, 3, "ends before"},
-        {24, 8, UINT64_MAX - 3, "ends before"}, {32, 8, UINT64_MAX - 7, "ends before"},
-        {32, 8, 1 << 20, "ends before"}, {36, 4, 1, "type and a file"}, {44, 8, 7, "[12,7]"},
-        {52, 8, 2, "[2,1]"}, {53, 1, 1, "type and a file"}, {54, 1, 1, "type and a file"},
-        {54, 1, 2, "type and a file"}, {55, 1, 2, "[12,1]"}, {56, 1, 3, "type and a file"}};
-    for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++) {
-        unsigned char was[8], *p = head.at + n - 8 - WRONG[k].from_end;
-        memcpy(was, p, 8);
-        for (int i = 0; i < WRONG[k].bytes; i++)
-            p[i] = (unsigned char)(WRONG[k].value >> 8 * i & 255);
-        seal(&head);
-        bool no = head_refused(head.at, n, at, &e);
-        fact(t, no == (WRONG[k].said[0] != 0) && strstr(e.text, WRONG[k].said), "%zu: %s", k,
-             e.text);
-        memcpy(p, was, 8);
-    }
-    bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
+  note(t, "%d of %d changes with a fitting checksum refused", refused, tried);
+  fact(t, refused > tried / 2, "%d of %d", refused, tried);
+  /* the last entry: where its numbers stand, counted from the end */
+  static const struct Wrong { size_t from_end; int bytes; uint64_t value; const char *said; }
+  WRONG[] = {
+    {16, 8, 1, ""},                          /* stride: not read where all is one run */
+    {24, 8, 0, "ends before"}, {24, 8, 3, "ends before"},
+    {24, 8, UINT64_MAX - 3, "ends before"}, {32, 8, UINT64_MAX - 7, "ends before"},
+    {32, 8, 1 << 20, "ends before"}, {36, 4, 1, "type and a file"}, {44, 8, 7, "[12,7]"},
+    {52, 8, 2, "[2,1]"}, {53, 1, 1, "type and a file"}, {54, 1, 1, "type and a file"},
+    {54, 1, 2, "type and a file"}, {55, 1, 2, "[12,1]"}, {56, 1, 3, "type and a file"}};
+  for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; k++) {
+    unsigned char was[8], *p = head.at + n - 8 - WRONG[k].from_end;
+    memcpy(was, p, 8);
+    for (int i = 0; i < WRONG[k].bytes; i++)
+        p[i] = (unsigned char)(WRONG[k].value >> 8 * i & 255);
     seal(&head);
-    fact(t, head_refused(head.at, n + 4, at, &e) && strstr(e.text, "damaged"), "%s", e.text);
-    bytes_free(&file); bytes_free(&head); scratch_close();
+    bool no = head_refused(head.at, n, at, &e);
+    fact(t, no == (WRONG[k].said[0] != 0) && strstr(e.text, WRONG[k].said), "%zu: %s", k,
+         e.text);
+    memcpy(p, was, 8);
+  }
+  bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
+  seal(&head);
+  fact(t, head_refused(head.at, n + 4, at, &e) && strstr(e.text, "damaged"), "%s", e.text);
+  bytes_free(&file); bytes_free(&head); scratch_close();
 }
 
 /* Is this file refused? e says why. */
 static bool file_refused(const char *path, const Bytes *file, Error *e) {
-    Trainer r;
-    *e = (Error){0};
-    file_write(path, file->at, file->size, e);
-    const bool no = checkpoint_load(path, &r, false, e) == 1;
-    if (!no) trainer_free(&r);
-    return no;
+  Trainer r;
+  *e = (Error){0};
+  file_write(path, file->at, file->size, e);
+  const bool no = checkpoint_load(path, &r, false, e) == 1;
+  if (!no) trainer_free(&r);
+  return no;
 }
 
 /* Damage to the tensors: found when they are read, whichever way, and named. */
 static void model_file__damage(Test *t) {
-    const char *path = SCRATCH "/model.bin";
-    size_t at;
-    Bytes file = model_file_of(t, &at);
-    Trainer r; Error e = {0}; int whole = 0, streamed = 0, tried = 0;
-    for (size_t i = 64; i < at; i += 37) {
-        file.at[i] ^= 1;
-        whole += file_refused(path, &file, &e) && strstr(e.text, "checksum of");
-        file.at[i] ^= 1;
-        e = (Error){0};
-        if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
-            int ids[5] = {1, 2, 3, 4, 5};
-            model_forward(&r.m, &r.a, ids, 1, 5);
-            model_loss(&r.m, &r.a, ids, 1, 5, false, 1);
-            model_fault(&r.m, &e);
-        }
-        if (e.status) streamed += strstr(e.text, "checksum of") != NULL;
-        trainer_free(&r);
-        tried++;
-    }
-    int swapped = 0;
-    for (size_t i = 64; i + 4 < at; i += 4 * 51) {           /* two numbers that change places */
-        unsigned char *p = file.at + i, x[8];
-        memcpy(x, p, 8);
-        bool same = !memcmp(p, p + 4, 4);
-        memcpy(p, x + 4, 4);
-        memcpy(p + 4, x, 4);
-        const bool no = file_refused(path, &file, &e);
-        memcpy(p, x, 8);
-        swapped += no;
-        fact(t, no || same, "bytes %zu and on change places", i);
-    }
-    fact(t, swapped > 10, "%d exchanges found", swapped);
-    /* what is not found lies between two tensors */
-    fact(t, whole == streamed && whole > tried * 8 / 10, "%d and %d of %d found", whole, streamed,
-         tried);
-    for (size_t n = 0; n < file.size; n += 1 + n / 5) {      /* cut short: no head */
-        e = (Error){0};
-        file_write(path, file.at, n, &e);
-        fact(t, checkpoint_open(path, &r, &e) == 1 && strstr(e.text, ". Try: "), "%zu: %s", n,
-             e.text);
-    }
-    /* cut while it is open */
+  const char *path = SCRATCH "/model.bin";
+  size_t at;
+  Bytes file = model_file_of(t, &at);
+  Trainer r; Error e = {0}; int whole = 0, streamed = 0, tried = 0;
+  for (size_t i = 64; i < at; i += 37) {
+    file.at[i] ^= 1;
+    whole += file_refused(path, &file, &e) && strstr(e.text, "checksum of");
+    file.at[i] ^= 1;
     e = (Error){0};
-    file_write(path, file.at, file.size, &e);
     if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
-        int ids[5] = {1, 2, 3, 4, 5};
-        FILE *f = fopen(path, "wb");
-        if (f) fclose(f);
-        model_forward(&r.m, &r.a, ids, 1, 5);
-        fact(t, model_fault(&r.m, &e) && strstr(e.text, "cut short"), "%s", e.text);
+      int ids[5] = {1, 2, 3, 4, 5};
+      model_forward(&r.m, &r.a, ids, 1, 5);
+      model_loss(&r.m, &r.a, ids, 1, 5, false, 1);
+      model_fault(&r.m, &e);
     }
-    trainer_free(&r); bytes_free(&file); scratch_close();
+    if (e.status) streamed += strstr(e.text, "checksum of") != NULL;
+    trainer_free(&r);
+    tried++;
+  }
+  int swapped = 0;
+  for (size_t i = 64; i + 4 < at; i += 4 * 51) {           /* two numbers that change places */
+    unsigned char *p = file.at + i, x[8];
+    memcpy(x, p, 8);
+    bool same = !memcmp(p, p + 4, 4);
+    memcpy(p, x + 4, 4);
+    memcpy(p + 4, x, 4);
+    const bool no = file_refused(path, &file, &e);
+    memcpy(p, x, 8);
+    swapped += no;
+    fact(t, no || same, "bytes %zu and on change places", i);
+  }
+  fact(t, swapped > 10, "%d exchanges found", swapped);
+  /* what is not found lies between two tensors */
+  fact(t, whole == streamed && whole > tried * 8 / 10, "%d and %d of %d found", whole, streamed,
+       tried);
+  for (size_t n = 0; n < file.size; n += 1 + n / 5) {      /* cut short: no head */
+    e = (Error){0};
+    file_write(path, file.at, n, &e);
+    fact(t, checkpoint_open(path, &r, &e) == 1 && strstr(e.text, ". Try: "), "%zu: %s", n,
+         e.text);
+  }
+  /* cut while it is open */
+  e = (Error){0};
+  file_write(path, file.at, file.size, &e);
+  if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
+    int ids[5] = {1, 2, 3, 4, 5};
+    FILE *f = fopen(path, "wb");
+    if (f) fclose(f);
+    model_forward(&r.m, &r.a, ids, 1, 5);
+    fact(t, model_fault(&r.m, &e) && strstr(e.text, "cut short"), "%s", e.text);
+  }
+  trainer_free(&r); bytes_free(&file); scratch_close();
 }
 
 /* A model file from the command line: made, evaluated from ids, dumped, checked; its numbers are
  * those of this program's own forward of the same parameters. ./sink says whose it is. */
 static void sink__streams(Test *t) {
 #define MODEL_EVAL "eval " SCRATCH "/m.model --quiet --T 8 "
-    static const struct { const char *words, *said; int status; } ROWS[] = {
-        {"dump " SCRATCH "/m.model --ids " SCRATCH "/ids --out " SCRATCH "/dump", "", 0},
-        {MODEL_EVAL "--input repeat --n 2", "2 sequences", 0},   /* needs no tokenizer */
-        {"check " SCRATCH "/m.model", " 0 WRONG", 0}, {MODEL_EVAL, "Try: --ids FILE", 1},
-        {MODEL_EVAL "--ids " SCRATCH "/odd", "odd:2: expected token ids", 1},
-        {MODEL_EVAL "--ids " SCRATCH "/none", "none: ", 1},
-        {MODEL_EVAL "--ids " SCRATCH "/ids --T 9", "document has 10 tokens", 1}};
-    static const char IDS[] = "1 2 3 4 5 6 7 8 9\n9 8 7 6 5 4 3 2 1\n";
-    static const char ODD[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
-    Ran r; Error e = {0}; Trainer m = {0}; char want[64];
-    if (!begun(t)) return;
-    if (!sink_does(t, "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
-                      "--vocab 50 --norm layer --linear-bias --context 16 --batch 3", &r)) return;
-    fact(t, strstr((char *)r.out.at, "seconds=") && strstr((char *)r.out.at, " ratio="), "%s",
-         (char *)r.out.at);
+  static const struct { const char *words, *said; int status; } ROWS[] = {
+    {"dump " SCRATCH "/m.model --ids " SCRATCH "/ids --out " SCRATCH "/dump", "", 0},
+    {MODEL_EVAL "--input repeat --n 2", "2 sequences", 0},   /* needs no tokenizer */
+    {"check " SCRATCH "/m.model", " 0 WRONG", 0}, {MODEL_EVAL, "Try: --ids FILE", 1},
+    {MODEL_EVAL "--ids " SCRATCH "/odd", "odd:2: expected token ids", 1},
+    {MODEL_EVAL "--ids " SCRATCH "/none", "none: ", 1},
+    {MODEL_EVAL "--ids " SCRATCH "/ids --T 9", "document has 10 tokens", 1}};
+  static const char IDS[] = "1 2 3 4 5 6 7 8 9\n9 8 7 6 5 4 3 2 1\n";
+  static const char ODD[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
+  Ran r; Error e = {0}; Trainer m = {0}; char want[64];
+  if (!begun(t)) return;
+  if (!sink_does(t, "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
+                    "--vocab 50 --norm layer --linear-bias --context 16 --batch 3", &r)) return;
+  fact(t, strstr((char *)r.out.at, "seconds=") && strstr((char *)r.out.at, " ratio="), "%s",
+       (char *)r.out.at);
+  ran_free(&r);
+  file_write(SCRATCH "/ids", IDS, strlen(IDS), &e);
+  file_write(SCRATCH "/odd", ODD, strlen(ODD), &e);
+  if (!sink_does(t, MODEL_EVAL "--ids " SCRATCH "/ids --csv " SCRATCH "/csv", &r)) return;
+  if (!checkpoint_load(SCRATCH "/m.model", &m, false, &e) &&
+      !acts_create(&m.a, &m.m, 2, 8, ACTS_ONE, &e)) {
+    int rows[32];
+    for (int i = 0; i < 32; i++) {           /* ids, then targets */
+      int at = i % 8 + i / 16;
+      rows[i] = i / 8 % 2 ? 9 - at : 1 + at;
+    }
+    model_forward(&m.m, &m.a, rows, 2, 8);
+    double loss = model_loss(&m.m, &m.a, rows + 16, 2, 8, false, 1);
+    snprintf(want, sizeof want, "loss %.4f nats", loss);
+    fact(t, strstr((char *)r.out.at, want) && strstr((char *)r.out.at, "2 sequences of 8 tok"),
+         "%s is not in %s", want, (char *)r.out.at);
+  }
+  fact(t, !e.status, "%s", e.text);
+  ran_free(&r); trainer_free(&m);
+  for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
+    r = sink(ROWS[k].words);
+    const char *said = (const char *)(ROWS[k].status ? r.err.at : r.out.at);
+    fact(t, r.status == ROWS[k].status && strstr(said, ROWS[k].said), "%s: %d, %s",
+         ROWS[k].words, r.status, said);
     ran_free(&r);
-    file_write(SCRATCH "/ids", IDS, strlen(IDS), &e);
-    file_write(SCRATCH "/odd", ODD, strlen(ODD), &e);
-    if (!sink_does(t, MODEL_EVAL "--ids " SCRATCH "/ids --csv " SCRATCH "/csv", &r)) return;
-    if (!checkpoint_load(SCRATCH "/m.model", &m, false, &e) &&
-        !acts_create(&m.a, &m.m, 2, 8, ACTS_ONE, &e)) {
-        int rows[32];
-        for (int i = 0; i < 32; i++) {           /* ids, then targets */
-            int at = i % 8 + i / 16;
-            rows[i] = i / 8 % 2 ? 9 - at : 1 + at;
-        }
-        model_forward(&m.m, &m.a, rows, 2, 8);
-        double loss = model_loss(&m.m, &m.a, rows + 16, 2, 8, false, 1);
-        snprintf(want, sizeof want, "loss %.4f nats", loss);
-        fact(t, strstr((char *)r.out.at, want) && strstr((char *)r.out.at, "2 sequences of 8 tok"),
-             "%s is not in %s", want, (char *)r.out.at);
-    }
-    fact(t, !e.status, "%s", e.text);
-    ran_free(&r); trainer_free(&m);
-    for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++) {
-        r = sink(ROWS[k].words);
-        const char *said = (const char *)(ROWS[k].status ? r.err.at : r.out.at);
-        fact(t, r.status == ROWS[k].status && strstr(said, ROWS[k].said), "%s: %d, %s",
-             ROWS[k].words, r.status, said);
-        ran_free(&r);
-    }
-    r = ran("./sink", "eval " SCRATCH "/m.model");
-    fact(t, r.status == 1 && strstr((char *)r.err.at, "./hf for a published model"),
-         "./sink: %d, %s", r.status, (char *)r.err.at);
-    ran_free(&r); scratch_close();
+  }
+  r = ran("./sink", "eval " SCRATCH "/m.model");
+  fact(t, r.status == 1 && strstr((char *)r.err.at, "./hf for a published model"),
+       "./sink: %d, %s", r.status, (char *)r.err.at);
+  ran_free(&r); scratch_close();
 }
 
 static const TestEntry TESTS[] = {
-    RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
-    RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
-    RUNS(experts_forward__not_renormalised), RUNS(published__same_bits),
-    RUNS(published__extend), RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer),
-    RUNS(hf__refuses), RUNS(hf__keeps), RUNS(hf__safetensors), RUNS(hf__safetensors_limits),
-    RUNS(hf__json), RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),
-    RUNS(hf__facts_refused), RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c),
-    RUNS(hf__llama2c_refuses), RUNS(pieces__published), RUNS(tokenizer_encode__spaces),
-    RUNS(tokenizer_encode__ranks), RUNS(tokenizer_read__published), RUNS(hf__tokenizer_json),
-    RUNS(hf__tokenizer_characters), RUNS(hf__tokenizer_refuses), RUNS(hf__sentencepiece),
-    RUNS(hf__sentencepiece_refuses), RUNS(hf__tokenizer_folder), RUNS(hf__tokenizer_nfc),
-    RUNS(hf__tokenizer_vectors), RUNS(hf__tells), RUNS(choices_read__lines),
-    RUNS(choices_answer__oracle), RUNS(imported__against_library), RUNS(imported__sees_faults),
-    RUNS(check_model__every_variant), RUNS(widen__every_half), RUNS(model_file__same_bits),
-    RUNS(model_file__slabs), RUNS(evaluate__streamed), RUNS(model_file__links),
-    RUNS(model_file_end__refuses), RUNS(model_head_read__hostile), RUNS(model_file__damage),
-    RUNS(sink__streams)};
+  RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
+  RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
+  RUNS(experts_forward__not_renormalised), RUNS(published__same_bits),
+  RUNS(published__extend), RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer),
+  RUNS(hf__refuses), RUNS(hf__keeps), RUNS(hf__safetensors), RUNS(hf__safetensors_limits),
+  RUNS(hf__json), RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),
+  RUNS(hf__facts_refused), RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c),
+  RUNS(hf__llama2c_refuses), RUNS(pieces__published), RUNS(tokenizer_encode__spaces),
+  RUNS(tokenizer_encode__ranks), RUNS(tokenizer_read__published), RUNS(hf__tokenizer_json),
+  RUNS(hf__tokenizer_characters), RUNS(hf__tokenizer_refuses), RUNS(hf__sentencepiece),
+  RUNS(hf__sentencepiece_refuses), RUNS(hf__tokenizer_folder), RUNS(hf__tokenizer_nfc),
+  RUNS(hf__tokenizer_vectors), RUNS(hf__tells), RUNS(choices_read__lines),
+  RUNS(choices_answer__oracle), RUNS(imported__against_library), RUNS(imported__sees_faults),
+  RUNS(check_model__every_variant), RUNS(widen__every_half), RUNS(model_file__same_bits),
+  RUNS(model_file__slabs), RUNS(evaluate__streamed), RUNS(model_file__links),
+  RUNS(model_file_end__refuses), RUNS(model_head_read__hostile), RUNS(model_file__damage),
+  RUNS(sink__streams)};
 
 int main(int argc, char **argv) {
-    return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
 }

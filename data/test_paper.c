@@ -12,405 +12,405 @@
 
 /* A table of experiments that must be one. */
 static void table_open(Experiments *x, const char *text) {
-    Error e = {0};
-    if (!experiments_read(x, (const unsigned char *)text, strlen(text), "t", &e)) return;
-    fprintf(stderr, "%s\n", e.text);
-    exit(1);
+  Error e = {0};
+  if (!experiments_read(x, (const unsigned char *)text, strlen(text), "t", &e)) return;
+  fprintf(stderr, "%s\n", e.text);
+  exit(1);
 }
 
 /* A file with a 0 behind it, to be freed. */
 static char *file_string(const char *path) {
-    Bytes b = {0}; Error e = {0};
-    if (!file_read(path, &b, &e) && !bytes_add(&b, "", 1, &e)) return (char *)b.at;
-    fprintf(stderr, "%s\n", e.text);
-    exit(1);
+  Bytes b = {0}; Error e = {0};
+  if (!file_read(path, &b, &e) && !bytes_add(&b, "", 1, &e)) return (char *)b.at;
+  fprintf(stderr, "%s\n", e.text);
+  exit(1);
 }
 
 static bool same_bytes(const Bytes *a, const Bytes *b) {
-    return a->size == b->size && !memcmp(a->at, b->at, a->size);
+  return a->size == b->size && !memcmp(a->at, b->at, a->size);
 }
 
 static bool is(const char *a, const char *b) { return !strcmp(a, b); }
 
 /* 1: a table by hand, every field of it. */
 static void experiments_read__by_hand(Test *t) {
-    static const char TEXT[] =
-        "# a comment\nseeds 4 6\ncorpus books books.txt 00000000000000ff\n"
-        "corpus told story.grammar\ndomain wiki wiki.txt 10\n"
-        "recipe small --layers 2\nrecipe bos small\n --fix-token 1\n"
-        "item table4 section 7.3, Table 4: Biases\ncolumns sink_* loss\n"
-        "row default bos | . 3.73\nrow k bos --extra k +map +domains | ~73.34 -\n"
-        "row tuned bos after=k --lr 1 | 0.44* 1\nrow late | 1 2\n"
-        "claim one differs headline Table 4: it moves\n"
-        "rule k.alpha_1 < default.alpha_1 by 0.5\nneeds default.times_1 > 2\n"
-        "item other somewhere: Other\nrow late small\n"
-        "claim two ordered here: in order\nrule late.loss > k.loss > default.loss\n"
-        "claim three equal here: the same\nrule late.loss = 3 within 0.25\n"
-        "claim four exact here: always\nrule late.sink_1..5 <= 0.5";
-    Experiments x;
-    table_open(&x, TEXT);
-    const Corpus *p = x.corpus; const Row *row = x.row; const Item *item = x.item;
-    const Shown *s = x.shown; const Claim *c = x.claim;
-    fact(t, x.seeds == 4 && x.headline_seeds == 6, "seeds %d %d", x.seeds, x.headline_seeds);
-    fact(t, x.corpora == 3 && p[0].hash == 255 && !p[0].grammar && p[1].grammar && !p[1].domain
-         && p[2].domain, "corpora");
-    fact(t, x.rows == 4 && is(row[0].flags, "--layers 2 --fix-token 1"), "%s", row[0].flags);
-    fact(t, is(row[1].flags, "--layers 2 --fix-token 1 --extra k")
-         && is(row[1].also, "map domains"), "%s, %s", row[1].flags, row[1].also);
-    fact(t, row[2].after == 1 && row[1].after == -1, "after %d", row[2].after);
-    fact(t, row[0].checksum != row[1].checksum && row[1].checksum != row[2].checksum, "checksums");
-    fact(t, x.items == 2 && item[0].columns == 2 && item[0].count == 4 && item[1].from == 4
-         && item[1].count == 1 && is(item[0].reference, "section 7.3, Table 4")
-         && is(item[0].title, "Biases"), "items");
-    fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
-    fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand
-         && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) && s[2].paper[0].value ==
-         0.44 && is(s[2].paper[0].text, "0.44*") && s[3].paper[1].value == 2, "the paper's "
-         "numbers");
-    fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS
-         && c[0].item == 0 && c[1].item == 1 && is(c[0].statement, "it moves"), "claims");
-    fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && is(c[0].side[0].measure, "alpha_1")
-         && c[0].relation == LESS && c[0].margin == 0.5 && c[0].needs == 1
-         && c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2
-         && c[0].side[2].row == 0, "the first claim");
-    fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER
-         && c[1].side[2].row == 0, "the second");
-    fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
-    fact(t, c[3].kind == CLAIM_EXACT && c[3].relation == NOT_ABOVE
-         && is(c[3].side[0].measure, "sink_1..5"), "the fourth");
-    experiments_free(&x);
+  static const char TEXT[] =
+      "# a comment\nseeds 4 6\ncorpus books books.txt 00000000000000ff\n"
+      "corpus told story.grammar\ndomain wiki wiki.txt 10\n"
+      "recipe small --layers 2\nrecipe bos small\n --fix-token 1\n"
+      "item table4 section 7.3, Table 4: Biases\ncolumns sink_* loss\n"
+      "row default bos | . 3.73\nrow k bos --extra k +map +domains | ~73.34 -\n"
+      "row tuned bos after=k --lr 1 | 0.44* 1\nrow late | 1 2\n"
+      "claim one differs headline Table 4: it moves\n"
+      "rule k.alpha_1 < default.alpha_1 by 0.5\nneeds default.times_1 > 2\n"
+      "item other somewhere: Other\nrow late small\n"
+      "claim two ordered here: in order\nrule late.loss > k.loss > default.loss\n"
+      "claim three equal here: the same\nrule late.loss = 3 within 0.25\n"
+      "claim four exact here: always\nrule late.sink_1..5 <= 0.5";
+  Experiments x;
+  table_open(&x, TEXT);
+  const Corpus *p = x.corpus; const Row *row = x.row; const Item *item = x.item;
+  const Shown *s = x.shown; const Claim *c = x.claim;
+  fact(t, x.seeds == 4 && x.headline_seeds == 6, "seeds %d %d", x.seeds, x.headline_seeds);
+  fact(t, x.corpora == 3 && p[0].hash == 255 && !p[0].grammar && p[1].grammar && !p[1].domain
+       && p[2].domain, "corpora");
+  fact(t, x.rows == 4 && is(row[0].flags, "--layers 2 --fix-token 1"), "%s", row[0].flags);
+  fact(t, is(row[1].flags, "--layers 2 --fix-token 1 --extra k")
+       && is(row[1].also, "map domains"), "%s, %s", row[1].flags, row[1].also);
+  fact(t, row[2].after == 1 && row[1].after == -1, "after %d", row[2].after);
+  fact(t, row[0].checksum != row[1].checksum && row[1].checksum != row[2].checksum, "checksums");
+  fact(t, x.items == 2 && item[0].columns == 2 && item[0].count == 4 && item[1].from == 4
+       && item[1].count == 1 && is(item[0].reference, "section 7.3, Table 4")
+       && is(item[0].title, "Biases"), "items");
+  fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
+  fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand
+       && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) && s[2].paper[0].value ==
+       0.44 && is(s[2].paper[0].text, "0.44*") && s[3].paper[1].value == 2, "the paper's "
+       "numbers");
+  fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS
+       && c[0].item == 0 && c[1].item == 1 && is(c[0].statement, "it moves"), "claims");
+  fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && is(c[0].side[0].measure, "alpha_1")
+       && c[0].relation == LESS && c[0].margin == 0.5 && c[0].needs == 1
+       && c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2
+       && c[0].side[2].row == 0, "the first claim");
+  fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER
+       && c[1].side[2].row == 0, "the second");
+  fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
+  fact(t, c[3].kind == CLAIM_EXACT && c[3].relation == NOT_ABOVE
+       && is(c[3].side[0].measure, "sink_1..5"), "the fourth");
+  experiments_free(&x);
 }
 
 /* What is wrong is named by its line. */
 static void experiments_read__refuses(Test *t) {
-    static const char HEAD[] = "corpus b b.txt 1\nrecipe r --layers 1\nitem i s: t\ncolumns loss\n"
-                               "row a r\nrow b r --dim 8\nclaim c differs s: t\n";
+  static const char HEAD[] = "corpus b b.txt 1\nrecipe r --layers 1\nitem i s: t\ncolumns loss\n"
+                             "row a r\nrow b r --dim 8\nclaim c differs s: t\n";
 #define RULE "rule a.loss < b.loss\n"
-    static const struct { const char *text, *said; } CASES[] = {
-        {RULE "foo\n", "t:9: expected row, claim"},
-        {"rule a.loss < c.loss\n", "t:7: expected a row that stands somewhere, found 'c'"},
-        {"rule a.loss\n", "two sides"}, {"rule a.loss = b.loss\n", "relation of the claim's kind"},
-        {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
-        {"rule a.loss < b.loss by x\n", "a margin"},
-        {"rule a.loss < b.loss by 1 2\n", "the end of the rule"},
-        {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
-        {"", "t:7: expected a rule below the claim"}, {RULE "row a r\n", "flags once"},
-        {RULE "row A r\n", "expected a name, found 'A'"},
-        {RULE "row d nothing\n", "flags, or a recipe above, found 'nothing'"},
-        {RULE "row d r after=z\n", "a row above, found 'z'"},
-        {RULE "row d r | 1 2\n", "as many numbers as columns"},
-        {RULE "row d r |\n", "a number for each column"},
-        {RULE "row d | 3\n", "a row that stands somewhere, found 'd'"},
-        {RULE "columns x\n", "columns below an item"},
-        {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
-        {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
-        {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
-        {RULE "picture map\npicture map\npicture map\npicture map\npicture map\npicture map\n"
-         "picture map\n", "at most 6 pictures, found 'map'"},
-        {RULE "seeds 3 2\n", "two counts of seeds"}, {RULE "corpus x x.txt\n", "NAME FILE HASH"},
-        {RULE "item j no title\n", "REFERENCE: TITLE"},
-        {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"},
-        {RULE RULE, "one rule below a claim"},
-        {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
-        {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
-        {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
-         "at most 4 needs"}};
+  static const struct { const char *text, *said; } CASES[] = {
+    {RULE "foo\n", "t:9: expected row, claim"},
+    {"rule a.loss < c.loss\n", "t:7: expected a row that stands somewhere, found 'c'"},
+    {"rule a.loss\n", "two sides"}, {"rule a.loss = b.loss\n", "relation of the claim's kind"},
+    {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
+    {"rule a.loss < b.loss by x\n", "a margin"},
+    {"rule a.loss < b.loss by 1 2\n", "the end of the rule"},
+    {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
+    {"", "t:7: expected a rule below the claim"}, {RULE "row a r\n", "flags once"},
+    {RULE "row A r\n", "expected a name, found 'A'"},
+    {RULE "row d nothing\n", "flags, or a recipe above, found 'nothing'"},
+    {RULE "row d r after=z\n", "a row above, found 'z'"},
+    {RULE "row d r | 1 2\n", "as many numbers as columns"},
+    {RULE "row d r |\n", "a number for each column"},
+    {RULE "row d | 3\n", "a row that stands somewhere, found 'd'"},
+    {RULE "columns x\n", "columns below an item"},
+    {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
+    {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
+    {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
+    {RULE "picture map\npicture map\npicture map\npicture map\npicture map\npicture map\n"
+     "picture map\n", "at most 6 pictures, found 'map'"},
+    {RULE "seeds 3 2\n", "two counts of seeds"}, {RULE "corpus x x.txt\n", "NAME FILE HASH"},
+    {RULE "item j no title\n", "REFERENCE: TITLE"},
+    {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"},
+    {RULE RULE, "one rule below a claim"},
+    {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
+    {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
+    {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
+     "at most 4 needs"}};
 #undef RULE
-    EACH(i, CASES) {
-        char text[1024]; Experiments x; Error e = {0};
-        int n = snprintf(text, sizeof text, "%s%s", HEAD, CASES[i].text);
-        int status = experiments_read(&x, (const unsigned char *)text, (size_t)n, "t", &e);
-        fact(t, status == 1 && strstr(e.text, CASES[i].said) && strstr(e.text, "Try: "),
-             "%.60s: %d, %s", CASES[i].text, status, e.text);
-        if (!status) experiments_free(&x);
-    }
-    unsigned char zeros[20 * 19];                /* a 0 ends no statement: there is room for one */
-    Experiments x; Error e = {0};
-    for (int i = 0; i < 20; i++) memcpy(zeros + 19 * i, "domain d e.grammar", 19);
-    fact(t, experiments_read(&x, zeros, sizeof zeros, "t", &e) == 1 && strstr(e.text, "NAME FILE"),
-         "%s", e.text);
+  EACH(i, CASES) {
+    char text[1024]; Experiments x; Error e = {0};
+    int n = snprintf(text, sizeof text, "%s%s", HEAD, CASES[i].text);
+    int status = experiments_read(&x, (const unsigned char *)text, (size_t)n, "t", &e);
+    fact(t, status == 1 && strstr(e.text, CASES[i].said) && strstr(e.text, "Try: "),
+         "%.60s: %d, %s", CASES[i].text, status, e.text);
+    if (!status) experiments_free(&x);
+  }
+  unsigned char zeros[20 * 19];                /* a 0 ends no statement: there is room for one */
+  Experiments x; Error e = {0};
+  for (int i = 0; i < 20; i++) memcpy(zeros + 19 * i, "domain d e.grammar", 19);
+  fact(t, experiments_read(&x, zeros, sizeof zeros, "t", &e) == 1 && strstr(e.text, "NAME FILE"),
+       "%s", e.text);
 }
 
 /* Damages b in one place at a time and has it read, cut there now and then: it is taken, or refused
  * with advice. Returns how many are taken. */
 static int damaged_taken(Test *t, Bytes *b, int trials, const char *odd,
                          bool (*take)(const Bytes *b, size_t n, Error *e)) {
-    Rng r = {21}; int taken = 0;
-    for (int i = 0; i < trials; i++) {
-        Error e = {0};
-        size_t at = rng_below(&r, b->size);
-        unsigned char was = b->at[at];
-        b->at[at] = i & 1 ? (unsigned char)rng_below(&r, 256)
-                          : (unsigned char)odd[rng_below(&r, strlen(odd))];
-        if (take(b, i % 5 ? b->size : at, &e)) taken++;
-        else fact(t, strstr(e.text, "Try: ") != NULL, "%s", e.text);
-        b->at[at] = was;
-    }
-    note(t, "%d of %d damaged ones are read", taken, trials);
-    return taken;
+  Rng r = {21}; int taken = 0;
+  for (int i = 0; i < trials; i++) {
+    Error e = {0};
+    size_t at = rng_below(&r, b->size);
+    unsigned char was = b->at[at];
+    b->at[at] = i & 1 ? (unsigned char)rng_below(&r, 256)
+                      : (unsigned char)odd[rng_below(&r, strlen(odd))];
+    if (take(b, i % 5 ? b->size : at, &e)) taken++;
+    else fact(t, strstr(e.text, "Try: ") != NULL, "%s", e.text);
+    b->at[at] = was;
+  }
+  note(t, "%d of %d damaged ones are read", taken, trials);
+  return taken;
 }
 
 static bool table_taken(const Bytes *b, size_t n, Error *e) {
-    Experiments x;
-    bool taken = !experiments_read(&x, b->at, n, "damaged", e);
-    if (taken) experiments_free(&x);
-    return taken;
+  Experiments x;
+  bool taken = !experiments_read(&x, b->at, n, "damaged", e);
+  if (taken) experiments_free(&x);
+  return taken;
 }
 
 static bool result_taken(const Bytes *b, size_t n, Error *e) {
-    Result r;
-    bool taken = !result_read(&r, b->at, n, "damaged", e);
-    if (taken) result_free(&r);
-    return taken;
+  Result r;
+  bool taken = !result_read(&r, b->at, n, "damaged", e);
+  if (taken) result_free(&r);
+  return taken;
 }
 
 /* The table that comes with sink: its rows are models that can be made, and no two the same run;
  * and damaged in one place it is read or refused, under ASan too. */
 static void experiments_read__shipped(Test *t) {
-    char *text = file_string(EXPERIMENTS_FILE);
-    Bytes b = {.at = (unsigned char *)text, .size = strlen(text)};
-    Experiments x;
-    table_open(&x, text);
-    for (int i = 0; i < x.rows; i++) {
-        Settings s; Error e = {0};
-        settings_default(&s);
-        settings_flags(&s, x.row[i].flags, "mtd", &e);
-        s.model.vocab = VOCAB_DEFAULT;
-        fact(t, !e.status && !config_resolve(&s.model, &e), "%s: %s", x.row[i].name, e.text);
-        for (int k = 0; k < i; k++)
-            fact(t, x.row[i].checksum != x.row[k].checksum, "%s and %s are the same run",
-                 x.row[i].name, x.row[k].name);
-    }
-    note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims);
-    experiments_free(&x);
-    fact(t, damaged_taken(t, &b, 400, " \n|.<#", table_taken) > 0, "no damaged table is read");
-    free(text);
+  char *text = file_string(EXPERIMENTS_FILE);
+  Bytes b = {.at = (unsigned char *)text, .size = strlen(text)};
+  Experiments x;
+  table_open(&x, text);
+  for (int i = 0; i < x.rows; i++) {
+    Settings s; Error e = {0};
+    settings_default(&s);
+    settings_flags(&s, x.row[i].flags, "mtd", &e);
+    s.model.vocab = VOCAB_DEFAULT;
+    fact(t, !e.status && !config_resolve(&s.model, &e), "%s: %s", x.row[i].name, e.text);
+    for (int k = 0; k < i; k++)
+        fact(t, x.row[i].checksum != x.row[k].checksum, "%s and %s are the same run",
+             x.row[i].name, x.row[k].name);
+  }
+  note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims);
+  experiments_free(&x);
+  fact(t, damaged_taken(t, &b, 400, " \n|.<#", table_taken) > 0, "no damaged table is read");
+  free(text);
 }
 
 /* 2: what is written is read; names with [i] and ..k. */
 static void result__round_trip(Test *t) {
-    Result r = {.seed = 7, .checksum = 0x0123456789ABCDEFu}, back;
-    Error e = {0}; Bytes text = {0}, again = {0};
-    double many[500], odd[3] = {NAN, 0.1, -1e-7};
-    for (int i = 0; i < 500; i++) many[i] = i;
-    snprintf(r.row, sizeof r.row, "k-bias");
-    snprintf(r.flags, sizeof r.flags, "--dim 64 then --lr 1");
-    result_add(&r, "many", many, 500, &e);
-    result_add(&r, "odd", odd, 3, &e);
-    for (int k = 1; k <= 5; k++) {
-        char name[24];
-        snprintf(name, sizeof name, "sink_%d", k);
-        result_add1(&r, name, k, &e);
-    }
-    fact(t, !result_text(&r, &text, &e) && !result_read(&back, text.at, text.size, "r", &e), "%s",
-         e.text);
-    fact(t, is(back.row, "k-bias") && is(back.flags, r.flags) && !back.ended[0] && back.seed == 7
-         && back.checksum == r.checksum, "the head");
-    static const struct { const char *name; double is; } NUMBERS[] = {
-        {"many[499]", 499}, {"many[500]", NAN}, {"odd", NAN}, {"odd[2]", -1e-7},
-        {"sink_1..5", 15}, {"sink_2..3", 5}, {"sink_1..6", NAN}, {"absent", NAN}};
-    EACH(i, NUMBERS) {
-        double x = result_number(&back, NUMBERS[i].name);
-        fact(t, isnan(NUMBERS[i].is) ? isnan(x) : x == NUMBERS[i].is, "%s: %g", NUMBERS[i].name, x);
-    }
-    fact(t, !result_text(&back, &again, &e) && same_bytes(&again, &text),
-         "written twice, it differs");
-    fact(t, damaged_taken(t, &text, 300, ",\n# ", result_taken) > 20, "few damaged ones are read");
-    result_free(&back); result_free(&r); bytes_free(&text); bytes_free(&again);
+  Result r = {.seed = 7, .checksum = 0x0123456789ABCDEFu}, back;
+  Error e = {0}; Bytes text = {0}, again = {0};
+  double many[500], odd[3] = {NAN, 0.1, -1e-7};
+  for (int i = 0; i < 500; i++) many[i] = i;
+  snprintf(r.row, sizeof r.row, "k-bias");
+  snprintf(r.flags, sizeof r.flags, "--dim 64 then --lr 1");
+  result_add(&r, "many", many, 500, &e);
+  result_add(&r, "odd", odd, 3, &e);
+  for (int k = 1; k <= 5; k++) {
+    char name[24];
+    snprintf(name, sizeof name, "sink_%d", k);
+    result_add1(&r, name, k, &e);
+  }
+  fact(t, !result_text(&r, &text, &e) && !result_read(&back, text.at, text.size, "r", &e), "%s",
+       e.text);
+  fact(t, is(back.row, "k-bias") && is(back.flags, r.flags) && !back.ended[0] && back.seed == 7
+       && back.checksum == r.checksum, "the head");
+  static const struct { const char *name; double is; } NUMBERS[] = {
+    {"many[499]", 499}, {"many[500]", NAN}, {"odd", NAN}, {"odd[2]", -1e-7},
+    {"sink_1..5", 15}, {"sink_2..3", 5}, {"sink_1..6", NAN}, {"absent", NAN}};
+  EACH(i, NUMBERS) {
+    double x = result_number(&back, NUMBERS[i].name);
+    fact(t, isnan(NUMBERS[i].is) ? isnan(x) : x == NUMBERS[i].is, "%s: %g", NUMBERS[i].name, x);
+  }
+  fact(t, !result_text(&back, &again, &e) && same_bytes(&again, &text),
+       "written twice, it differs");
+  fact(t, damaged_taken(t, &text, 300, ",\n# ", result_taken) > 20, "few damaged ones are read");
+  result_free(&back); result_free(&r); bytes_free(&text); bytes_free(&again);
 }
 
 /* 4: a row trained twice leaves the same bytes, whose numbers agree among themselves; another seed
  * leaves others; a row that diverges says where. */
 static void row_numbers(Test *t, const Result *r) {
-    int n, m;
-    const double *map = result_find(r, "map_alpha_1", &n);
-    double mean = 0;
-    for (int k = 0; k < n; k++) mean += map[k] / n;
-    within(t, mean, result_number(r, "alpha_1"), 64 * DBL_EPSILON, "mean of the map");
-    within(t, result_number(r, "times_1") * result_number(r, "even"), mean, 64 * DBL_EPSILON,
-           "times even");
-    within(t, result_number(r, "loss") - result_number(r, "train_loss"), result_number(r, "gap"),
-           64 * DBL_EPSILON, "gap");
-    fact(t, result_find(r, "curve_tokens", &n)[40] == 40 * 2 * 32 && n == 41, "%d looks", n);
-    fact(t, result_find(r, "curve_valid", &m) && m == n, "held losses");
-    fact(t, result_number(r, "diverged") == 0 && result_number(r, "steps") == 40
-         && result_number(r, "parameters") > 0, "facts of the run");
-    const double *maps = result_find(r, "map", &n), *shape = result_find(r, "map_shape", &m);
-    fact(t, maps && n == (int)(shape[2] * shape[3]) && fabs(maps[0] - 1) < 1e-5 && maps[1] == 0,
-         "the map's first row");
-    fact(t, isnan(result_number(r, "alpha_*")), "alpha_* of a model without *");
-    fact(t, result_number(r, "alpha_1@random") > 0 && result_number(r, "alpha_1@repeat") > 0,
-         "other inputs");
+  int n, m;
+  const double *map = result_find(r, "map_alpha_1", &n);
+  double mean = 0;
+  for (int k = 0; k < n; k++) mean += map[k] / n;
+  within(t, mean, result_number(r, "alpha_1"), 64 * DBL_EPSILON, "mean of the map");
+  within(t, result_number(r, "times_1") * result_number(r, "even"), mean, 64 * DBL_EPSILON,
+         "times even");
+  within(t, result_number(r, "loss") - result_number(r, "train_loss"), result_number(r, "gap"),
+         64 * DBL_EPSILON, "gap");
+  fact(t, result_find(r, "curve_tokens", &n)[40] == 40 * 2 * 32 && n == 41, "%d looks", n);
+  fact(t, result_find(r, "curve_valid", &m) && m == n, "held losses");
+  fact(t, result_number(r, "diverged") == 0 && result_number(r, "steps") == 40
+       && result_number(r, "parameters") > 0, "facts of the run");
+  const double *maps = result_find(r, "map", &n), *shape = result_find(r, "map_shape", &m);
+  fact(t, maps && n == (int)(shape[2] * shape[3]) && fabs(maps[0] - 1) < 1e-5 && maps[1] == 0,
+       "the map's first row");
+  fact(t, isnan(result_number(r, "alpha_*")), "alpha_* of a model without *");
+  fact(t, result_number(r, "alpha_1@random") > 0 && result_number(r, "alpha_1@repeat") > 0,
+       "other inputs");
 }
 
 static void row_run__repeats(Test *t) {
-    static const struct { int row, seed; } RUNS[] = {{0, 3}, {0, 3}, {0, 4}, {1, 1}, {2, 1}};
-    Experiments x; Settings s; Error e = {0}; Bytes text[5] = {{0}};
-    settings_default(&s);
-    s.quiet = 1;
-    table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 --context "
-               "32 --batch 2 --steps 40 --warmup 5\nitem i s: t\nrow plain tiny --fix-token 1 +map "
-               "+valid\nrow star tiny --extra k --place post\nrow wild tiny --lr 900 --clip 0 "
-               "--init torch --sim identity --normalizer one\n");
-    EACH(i, RUNS) {
-        Result r;
-        if (row_run(&r, &x, RUNS[i].row, x.corpus, RUNS[i].seed, &s, &e)) break;
-        result_text(&r, &text[i], &e);
-        if (i == 0) row_numbers(t, &r);
-        if (i == 3)
-            fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
-                 result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
-        if (i == 4)
-            fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
-                 result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
-                 "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
-        result_free(&r);
-    }
-    fact(t, !e.status, "%s", e.text);
-    fact(t, !e.status && same_bytes(&text[0], &text[1]), "two runs differ");
-    fact(t, !e.status && memcmp(text[0].at + 300, text[2].at + 300, 300), "two seeds are the same");
-    for (int i = 0; i < 5; i++) bytes_free(&text[i]);
-    experiments_free(&x);
+  static const struct { int row, seed; } RUNS[] = {{0, 3}, {0, 3}, {0, 4}, {1, 1}, {2, 1}};
+  Experiments x; Settings s; Error e = {0}; Bytes text[5] = {{0}};
+  settings_default(&s);
+  s.quiet = 1;
+  table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 --context "
+             "32 --batch 2 --steps 40 --warmup 5\nitem i s: t\nrow plain tiny --fix-token 1 +map "
+             "+valid\nrow star tiny --extra k --place post\nrow wild tiny --lr 900 --clip 0 "
+             "--init torch --sim identity --normalizer one\n");
+  EACH(i, RUNS) {
+    Result r;
+    if (row_run(&r, &x, RUNS[i].row, x.corpus, RUNS[i].seed, &s, &e)) break;
+    result_text(&r, &text[i], &e);
+    if (i == 0) row_numbers(t, &r);
+    if (i == 3)
+        fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
+             result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
+    if (i == 4)
+        fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
+             result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
+             "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
+    result_free(&r);
+  }
+  fact(t, !e.status, "%s", e.text);
+  fact(t, !e.status && same_bytes(&text[0], &text[1]), "two runs differ");
+  fact(t, !e.status && memcmp(text[0].at + 300, text[2].at + 300, 300), "two seeds are the same");
+  for (int i = 0; i < 5; i++) bytes_free(&text[i]);
+  experiments_free(&x);
 }
 
 /* The only number of that name. */
 static double measured(Test *t, const Result *r, const char *name) {
-    int n, times = 0;
-    const double *x = result_find(r, name, &n);
-    for (int i = 0; i < r->lists; i++) times += is(r->list[i].name, name);
-    fact(t, x && n == 1 && times == 1, "%s: %d times, %d numbers", name, times, n);
-    return x && n ? *x : NAN;
+  int n, times = 0;
+  const double *x = result_find(r, name, &n);
+  for (int i = 0; i < r->lists; i++) times += is(r->list[i].name, name);
+  fact(t, x && n == 1 && times == 1, "%s: %d times, %d numbers", name, times, n);
+  return x && n ? *x : NAN;
 }
 
 /* Table 7's numbers, from models whose table is written so, for t as far as the sequences go. */
 static void measure_swaps__by_hand(Test *t) {
-    enum { T = 16 };
-    Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
-    if (!tale_open(t, &s, "") ||
-        !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
-    steps_of(t, &r, 25);
-    fact(t, !measure_swaps(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
-    fact(t, found.lists == 3 * 2 * 4, "%d numbers", found.lists);
-    real *was = malloc((size_t)r.m.count * sizeof *was);
-    if (!was) exit(1);
-    memcpy(was, r.m.params, (size_t)r.m.count * sizeof *was);
-    r.s.input = INPUT_REPEAT;
-    for (int k = 0; k < 6; k++) {
-        static const char *const STEMS[] = {"sink_1", "sink_t", "alpha_1", "alpha_t"};
-        Sinks by_hand;
-        int at = 5 * (k / 2 + 1), starts;
-        write_positions(&r.m, at, k % 2);
-        if (evaluate(&by_hand, &r.m, &r.data, &r.s, 23, T, &starts, &e)) break;
-        const double want[] = {sinks_sink(&by_hand, 0, 0), sinks_sink(&by_hand, at - 1, 0),
-                               sinks_alpha(&by_hand, 0), sinks_alpha(&by_hand, at - 1)};
-        for (int i = 0; i < 4; i++) {
-            char name[40];
-            snprintf(name, sizeof name, "%s@%s%d", STEMS[i], k % 2 ? "swap" : "replace", at);
-            within(t, measured(t, &found, name), want[i], 0, "%s", name);
-        }
-        between += want[0] * (1 - want[0]) + want[1] * (1 - want[1]);
-        sinks_free(&by_hand);
-        memcpy(r.m.params, was, (size_t)r.m.count * sizeof *was);
+  enum { T = 16 };
+  Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
+  if (!tale_open(t, &s, "") ||
+      !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
+  steps_of(t, &r, 25);
+  fact(t, !measure_swaps(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
+  fact(t, found.lists == 3 * 2 * 4, "%d numbers", found.lists);
+  real *was = malloc((size_t)r.m.count * sizeof *was);
+  if (!was) exit(1);
+  memcpy(was, r.m.params, (size_t)r.m.count * sizeof *was);
+  r.s.input = INPUT_REPEAT;
+  for (int k = 0; k < 6; k++) {
+    static const char *const STEMS[] = {"sink_1", "sink_t", "alpha_1", "alpha_t"};
+    Sinks by_hand;
+    int at = 5 * (k / 2 + 1), starts;
+    write_positions(&r.m, at, k % 2);
+    if (evaluate(&by_hand, &r.m, &r.data, &r.s, 23, T, &starts, &e)) break;
+    const double want[] = {sinks_sink(&by_hand, 0, 0), sinks_sink(&by_hand, at - 1, 0),
+                           sinks_alpha(&by_hand, 0), sinks_alpha(&by_hand, at - 1)};
+    for (int i = 0; i < 4; i++) {
+      char name[40];
+      snprintf(name, sizeof name, "%s@%s%d", STEMS[i], k % 2 ? "swap" : "replace", at);
+      within(t, measured(t, &found, name), want[i], 0, "%s", name);
     }
-    fact(t, between > 0.01, "every Sink is 0 or 1, and tells nothing");
-    fact(t, !e.status, "%s", e.text);
-    free(was); result_free(&found); trainer_free(&r);
-    if (!trainer_made(t, &r, "")) return;
-    fact(t, measure_swaps(&found, &r.m, &r.data, &r.s, &e) == 2 && !found.lists,
-         "swaps of a model without positions to swap: %s", e.text);
-    result_free(&found); trainer_free(&r); scratch_close();
+    between += want[0] * (1 - want[0]) + want[1] * (1 - want[1]);
+    sinks_free(&by_hand);
+    memcpy(r.m.params, was, (size_t)r.m.count * sizeof *was);
+  }
+  fact(t, between > 0.01, "every Sink is 0 or 1, and tells nothing");
+  fact(t, !e.status, "%s", e.text);
+  free(was); result_free(&found); trainer_free(&r);
+  if (!trainer_made(t, &r, "")) return;
+  fact(t, measure_swaps(&found, &r.m, &r.data, &r.s, &e) == 2 && !found.lists,
+       "swaps of a model without positions to swap: %s", e.text);
+  result_free(&found); trainer_free(&r); scratch_close();
 }
 
 /* [FIG3] alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
 static void measure_grid__by_hand(Test *t) {
-    enum { N = 13, H = 8, MOST = 32 };
-    Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
-    int n;
-    if (!tale_open(t, &s, "") ||
-        !trainer_made(t, &r, "--context 40 --extra kv --heads 8 --n 13 --input random")) return;
-    Rng stir = {5};                              /* so that heads differ, and some are sinks */
-    for (idx i = 0; i < r.m.count; i++) r.m.params[i] += (real)(0.7 * rng_normal(&stir));
-    fact(t, !measure_grid(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
-    const double *length = result_find(&found, "grid_T", &n);
-    fact(t, n == 2 && length[0] == 16 && length[1] == 32, "%d lengths", n);
-    const double *eps = result_find(&found, "grid_eps", &n);
-    for (int x = 0; x < n; x++) within(t, eps[x], 0.1 + 0.05 * x, 1e-15, "eps %d", x);
-    fact(t, n == 9, "%d thresholds", n);
-    const double *sink = result_find(&found, "grid_sink_1", &n);
-    fact(t, n == 18, "%d numbers", n);
-    for (int k = 0; k < 2 && n == 18; k++) {
-        int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
-        double mean = 0; Acts a; Probe probe;
-        int got = data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
-        real *maps = calloc((size_t)(N * H * T * S), sizeof *maps);
-        if (!maps || acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) exit(1);
-        probe = (Probe){.metric = maps};
-        a.probe = &probe;
-        model_forward(&r.m, &a, ids, got, T);
-        for (int x = 0; x < 9; x++) {
-            double over = 0;
-            for (int map = 0; map < got * H; map++) {
-                double alpha = 0;
-                for (int i = 0; i < T; i++) alpha += (double)maps[(map * T + i) * S + 1] / T;
-                over += alpha > eps[x];
-                if (!x) mean += alpha / (got * H);
-            }
-            if (!x) within(t, result_find(&found, "grid_alpha_1", &n)[k], mean, 1e-6, "alpha_1");
-            within(t, sink[k * 9 + x], over / (got * H), 1e-12, "T %d, eps %g", T, eps[x]);
-            if (x > 3) between += over * (got * H - over);
-            if (x == 4) note(t, "Sink_1 %.3f  ", over / (got * H));
-            if (x) fact(t, sink[k * 9 + x] <= sink[k * 9 + x - 1], "rises with eps");
-        }
-        acts_free(&a); free(maps);
+  enum { N = 13, H = 8, MOST = 32 };
+  Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
+  int n;
+  if (!tale_open(t, &s, "") ||
+      !trainer_made(t, &r, "--context 40 --extra kv --heads 8 --n 13 --input random")) return;
+  Rng stir = {5};                              /* so that heads differ, and some are sinks */
+  for (idx i = 0; i < r.m.count; i++) r.m.params[i] += (real)(0.7 * rng_normal(&stir));
+  fact(t, !measure_grid(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
+  const double *length = result_find(&found, "grid_T", &n);
+  fact(t, n == 2 && length[0] == 16 && length[1] == 32, "%d lengths", n);
+  const double *eps = result_find(&found, "grid_eps", &n);
+  for (int x = 0; x < n; x++) within(t, eps[x], 0.1 + 0.05 * x, 1e-15, "eps %d", x);
+  fact(t, n == 9, "%d thresholds", n);
+  const double *sink = result_find(&found, "grid_sink_1", &n);
+  fact(t, n == 18, "%d numbers", n);
+  for (int k = 0; k < 2 && n == 18; k++) {
+    int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
+    double mean = 0; Acts a; Probe probe;
+    int got = data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
+    real *maps = calloc((size_t)(N * H * T * S), sizeof *maps);
+    if (!maps || acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) exit(1);
+    probe = (Probe){.metric = maps};
+    a.probe = &probe;
+    model_forward(&r.m, &a, ids, got, T);
+    for (int x = 0; x < 9; x++) {
+      double over = 0;
+      for (int map = 0; map < got * H; map++) {
+        double alpha = 0;
+        for (int i = 0; i < T; i++) alpha += (double)maps[(map * T + i) * S + 1] / T;
+        over += alpha > eps[x];
+        if (!x) mean += alpha / (got * H);
+      }
+      if (!x) within(t, result_find(&found, "grid_alpha_1", &n)[k], mean, 1e-6, "alpha_1");
+      within(t, sink[k * 9 + x], over / (got * H), 1e-12, "T %d, eps %g", T, eps[x]);
+      if (x > 3) between += over * (got * H - over);
+      if (x == 4) note(t, "Sink_1 %.3f  ", over / (got * H));
+      if (x) fact(t, sink[k * 9 + x] <= sink[k * 9 + x - 1], "rises with eps");
     }
-    fact(t, between > 0, "every Sink above 0.25 is 0 or 1, and tells nothing");
-    result_free(&found); trainer_free(&r); scratch_close();
+    acts_free(&a); free(maps);
+  }
+  fact(t, between > 0, "every Sink above 0.25 is 0 or 1, and tells nothing");
+  result_free(&found); trainer_free(&r); scratch_close();
 }
 
 /* [FIG9] of each corpus and domain that is at hand what an evaluation on it says; what is not at
  * hand has no numbers, and another text than the table's is one line. */
 static void measure_domains__by_hand(Test *t) {
-    static const char *const TEXT = "corpus tale tale.txt 0\n"
-                                    "domain story story.grammar\n"
-                                    "domain told tale.txt %016llx\n"
-                                    "domain away nowhere.txt 0\n";
-    Settings s; Trainer r; Error e = {0}; Experiments x = {0};
-    if (!tale_open(t, &s, "") ||
-        !trainer_made(t, &r, FROM_TEXT "--fix-token 2 --eps 0.17 --lr 0.03")) return;
-    steps_of(t, &r, 20);
-    uint64_t hash = r.data.source;
-    for (int k = 0; k < 3; k++) {                /* with the texts, without, with another text */
-        static const char *const NAMES[] = {"story", "tale", "told", "away"};
-        Result found = {0}; Error wrong = {0}; char text[300];
-        snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
-        table_open(&x, text);
-        int status = measure_domains(&found, &r, &x, k == 1 ? "" : SCRATCH, &wrong);
-        fact(t, status == (k == 2), "%s", wrong.text);
-        if (k == 2) fact(t, strstr(wrong.text, "tale.txt: expected the text with hash") &&
-                         strstr(wrong.text, "Try: "), "%s", wrong.text);
-        if (!status) fact(t, found.lists == (k ? 5 : 15), "%d numbers", found.lists);
-        for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
-            Data d; Sinks seen; Settings one = r.s; char name[40]; int starts;
-            one.data.text[0] = 0;
-            settings_flags(&one, i ? FROM_TEXT : "--grammar data/story.grammar", "d", &e);
-            if (data_open(&d, &one.data, 0, 0, &e) ||
-                evaluate(&seen, &r.m, &d, &one, one.eval_n, one.eval_T, &starts, &e)) break;
-            const struct { const char *stem; double want; } ALL[] = {
-                {"alpha_1", sinks_alpha(&seen, 0)}, {"sink_1", sinks_sink(&seen, 0, 0)},
-                {"sink_1:0.2", sinks_sink(&seen, 0, 1)}, {"sink_1:0.4", sinks_sink(&seen, 0, 2)},
-                {"loss", seen.loss}};
-            for (int j = 0; j < 5; j++) {
-                snprintf(name, sizeof name, "%s/%s", ALL[j].stem, NAMES[i]);
-                within(t, measured(t, &found, name), ALL[j].want, 0, "%s", name);
-            }
-            sinks_free(&seen); data_close(&d);
-        }
-        if (!k) fact(t, result_number(&found, "loss/story") != result_number(&found, "loss/tale"),
-                     "two texts of one loss");
-        result_free(&found); experiments_free(&x);
+  static const char *const TEXT = "corpus tale tale.txt 0\n"
+                                  "domain story story.grammar\n"
+                                  "domain told tale.txt %016llx\n"
+                                  "domain away nowhere.txt 0\n";
+  Settings s; Trainer r; Error e = {0}; Experiments x = {0};
+  if (!tale_open(t, &s, "") ||
+      !trainer_made(t, &r, FROM_TEXT "--fix-token 2 --eps 0.17 --lr 0.03")) return;
+  steps_of(t, &r, 20);
+  uint64_t hash = r.data.source;
+  for (int k = 0; k < 3; k++) {                /* with the texts, without, with another text */
+    static const char *const NAMES[] = {"story", "tale", "told", "away"};
+    Result found = {0}; Error wrong = {0}; char text[300];
+    snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
+    table_open(&x, text);
+    int status = measure_domains(&found, &r, &x, k == 1 ? "" : SCRATCH, &wrong);
+    fact(t, status == (k == 2), "%s", wrong.text);
+    if (k == 2) fact(t, strstr(wrong.text, "tale.txt: expected the text with hash") &&
+                     strstr(wrong.text, "Try: "), "%s", wrong.text);
+    if (!status) fact(t, found.lists == (k ? 5 : 15), "%d numbers", found.lists);
+    for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
+      Data d; Sinks seen; Settings one = r.s; char name[40]; int starts;
+      one.data.text[0] = 0;
+      settings_flags(&one, i ? FROM_TEXT : "--grammar data/story.grammar", "d", &e);
+      if (data_open(&d, &one.data, 0, 0, &e) ||
+          evaluate(&seen, &r.m, &d, &one, one.eval_n, one.eval_T, &starts, &e)) break;
+      const struct { const char *stem; double want; } ALL[] = {
+        {"alpha_1", sinks_alpha(&seen, 0)}, {"sink_1", sinks_sink(&seen, 0, 0)},
+        {"sink_1:0.2", sinks_sink(&seen, 0, 1)}, {"sink_1:0.4", sinks_sink(&seen, 0, 2)},
+        {"loss", seen.loss}};
+      for (int j = 0; j < 5; j++) {
+        snprintf(name, sizeof name, "%s/%s", ALL[j].stem, NAMES[i]);
+        within(t, measured(t, &found, name), ALL[j].want, 0, "%s", name);
+      }
+      sinks_free(&seen); data_close(&d);
     }
-    fact(t, !e.status, "%s", e.text);
-    trainer_free(&r); scratch_close();
+    if (!k) fact(t, result_number(&found, "loss/story") != result_number(&found, "loss/tale"),
+                 "two texts of one loss");
+    result_free(&found); experiments_free(&x);
+  }
+  fact(t, !e.status, "%s", e.text);
+  trainer_free(&r); scratch_close();
 }
 
 static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--extra zero ",
@@ -422,175 +422,175 @@ static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--ex
 
 /* The settings that these flags say, in two strings, with what --toy opens. */
 static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
-    settings_default(s);
-    s->data.open = toys_open;
-    settings_flags(s, flags, "mtdeou", e);
-    settings_flags(s, more, "mtdeou", e);
+  settings_default(s);
+  s->data.open = toys_open;
+  settings_flags(s, flags, "mtdeou", e);
+  settings_flags(s, more, "mtdeou", e);
 }
 
 /* Runs a toy with these flags, two strings; false and a failed statement when it fails. */
 static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
-    static Progress p; Settings s; Error e = {0};
-    *r = (Result){0};
-    toy_settings(&s, flags, more, &e);
-    progress_start(&p, "toy", true);
-    if (!e.status && !toy_run(&s, &p, r, &e)) return true;
-    fact(t, false, "%s%s: %s", flags, more, e.text);
-    return false;
+  static Progress p; Settings s; Error e = {0};
+  *r = (Result){0};
+  toy_settings(&s, flags, more, &e);
+  progress_start(&p, "toy", true);
+  if (!e.status && !toy_run(&s, &p, r, &e)) return true;
+  fact(t, false, "%s%s: %s", flags, more, e.text);
+  return false;
 }
 
 /* What x_1 .. x_T are, and y_j = their mean up to the trigger, which stands at 3 .. T alike. */
 static void trigger_draw__rules(Test *t) {
-    enum { C = 7, T = 6, N = 2000 };
-    real x[T * C], y[T * C], again[2 * T * C]; int often[T] = {0};
-    double sum = 0, square = 0;
-    for (int n = 0; n < N; n++) {
-        int at = trigger_draw(x, y, C, T, 5, (uint64_t)n);
-        fact(t, at >= 2 && at < T, "trigger at row %d", at);
-        if (at < 2 || at >= T) return;
-        often[at]++;
-        for (int i = 0; i < T; i++) {
-            const real *row = x + i * C;
-            fact(t, row[0] == (i == 0) && row[1] == (i == at) && row[C - 1] == (i && i != at),
-                 "flags of row %d: %g %g %g", i, (double)row[0], (double)row[1],
-                 (double)row[C - 1]);
-            for (int k = 2; k < C - 1; k++) {
-                fact(t, i ? row[k] >= -1 && row[k] < 1 : row[k] == 0, "x_%d,%d is %g", i, k,
-                     (double)row[k]);
-                if (i) sum += (double)row[k], square += (double)(row[k] * row[k]);
-            }
-            for (int k = 0; k < C; k++) {
-                double mean = 0;
-                for (int j = 0; j <= at; j++) mean += (double)x[j * C + k] / (at + 1);
-                within(t, (double)y[i * C + k], i == at ? mean : 0, i == at ? 4 * REAL_EPS : 0,
-                       "y of row %d", i);
-            }
-        }
+  enum { C = 7, T = 6, N = 2000 };
+  real x[T * C], y[T * C], again[2 * T * C]; int often[T] = {0};
+  double sum = 0, square = 0;
+  for (int n = 0; n < N; n++) {
+    int at = trigger_draw(x, y, C, T, 5, (uint64_t)n);
+    fact(t, at >= 2 && at < T, "trigger at row %d", at);
+    if (at < 2 || at >= T) return;
+    often[at]++;
+    for (int i = 0; i < T; i++) {
+      const real *row = x + i * C;
+      fact(t, row[0] == (i == 0) && row[1] == (i == at) && row[C - 1] == (i && i != at),
+           "flags of row %d: %g %g %g", i, (double)row[0], (double)row[1],
+           (double)row[C - 1]);
+      for (int k = 2; k < C - 1; k++) {
+        fact(t, i ? row[k] >= -1 && row[k] < 1 : row[k] == 0, "x_%d,%d is %g", i, k,
+             (double)row[k]);
+        if (i) sum += (double)row[k], square += (double)(row[k] * row[k]);
+      }
+      for (int k = 0; k < C; k++) {
+        double mean = 0;
+        for (int j = 0; j <= at; j++) mean += (double)x[j * C + k] / (at + 1);
+        within(t, (double)y[i * C + k], i == at ? mean : 0, i == at ? 4 * REAL_EPS : 0,
+               "y of row %d", i);
+      }
     }
-    for (int at = 2; at < T; at++)
-        within(t, often[at], N / 4, 5 * sqrt(N * 0.25 * 0.75), "triggers at row %d", at);
-    within(t, sum / (N * 20), 0, 5 * sqrt(1.0 / 3 / (N * 20)), "mean of the contents");
-    within(t, square / (N * 20), 1.0 / 3, 5 * sqrt(4.0 / 45 / (N * 20)), "their square");
-    trigger_draw(again, again + T * C, C, T, 5, N - 1);
-    fact(t, !memcmp(again, x, sizeof x) && !memcmp(again + T * C, y, sizeof y), "another drawing");
-    trigger_draw(again, again + T * C, C, T, 6, N - 1);
-    fact(t, memcmp(again, x, sizeof x), "seed 6 draws what seed 5 did");
+  }
+  for (int at = 2; at < T; at++)
+      within(t, often[at], N / 4, 5 * sqrt(N * 0.25 * 0.75), "triggers at row %d", at);
+  within(t, sum / (N * 20), 0, 5 * sqrt(1.0 / 3 / (N * 20)), "mean of the contents");
+  within(t, square / (N * 20), 1.0 / 3, 5 * sqrt(4.0 / 45 / (N * 20)), "their square");
+  trigger_draw(again, again + T * C, C, T, 5, N - 1);
+  fact(t, !memcmp(again, x, sizeof x) && !memcmp(again + T * C, y, sizeof y), "another drawing");
+  trigger_draw(again, again + T * C, C, T, 6, N - 1);
+  fact(t, memcmp(again, x, sizeof x), "seed 6 draws what seed 5 did");
 }
 
 static bool toy_model(Test *t, Model *m, Acts *a, int B, int T, const char *flags) {
-    Config c; Error e = {0}; char text[300];
-    snprintf(text, sizeof text, "--layers 1 --heads 1 --dim 7 --ffn 1 --vocab 1 --pos none %s",
-             flags);
-    if (!config_from_flags(&c, text, &e) && !model_create(m, &c, true, &e) &&
-        !acts_create(a, m, B, T, ACTS_ALL, &e)) return true;
-    fact(t, false, "%s: %s", flags, e.text);
-    return false;
+  Config c; Error e = {0}; char text[300];
+  snprintf(text, sizeof text, "--layers 1 --heads 1 --dim 7 --ffn 1 --vocab 1 --pos none %s",
+           flags);
+  if (!config_from_flags(&c, text, &e) && !model_create(m, &c, true, &e) &&
+      !acts_create(a, m, B, T, ACTS_ALL, &e)) return true;
+  fact(t, false, "%s: %s", flags, e.text);
+  return false;
 }
 
 /* With W_Q = W_K = 0 rows are uniform, and with W_V = W_O = 1 the output is the running mean: right
  * at the trigger, and an error of the mean's square elsewhere. */
 static void trigger_loss__running_mean(Test *t) {
-    enum { C = 7, T = 6, B = 3 };
-    Model m; Acts a; real x[B * T * C], y[B * T * C]; double want = 0;
-    if (!toy_model(t, &m, &a, B, T, "")) return;
-    for (int k = 0; k < C; k++) m.w.layer[0].wv[k * C + k] = m.w.layer[0].wo[k * C + k] = 1;
-    for (int b = 0; b < B; b++) {
-        int at = trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
-        for (int i = 0; i < T; i++)
-            for (int k = 0; k < C; k++) {
-                double mean = 0;
-                for (int j = 0; j <= i; j++) mean += (double)x[(b * T + j) * C + k] / (i + 1);
-                want += i == at ? 0 : mean * mean / (B * T * C);
-            }
-    }
-    within(t, trigger_loss(&m, &a, x, y, B, T, false), want, 20 * REAL_EPS, "loss");
-    acts_free(&a); model_free(&m);
+  enum { C = 7, T = 6, B = 3 };
+  Model m; Acts a; real x[B * T * C], y[B * T * C]; double want = 0;
+  if (!toy_model(t, &m, &a, B, T, "")) return;
+  for (int k = 0; k < C; k++) m.w.layer[0].wv[k * C + k] = m.w.layer[0].wo[k * C + k] = 1;
+  for (int b = 0; b < B; b++) {
+    int at = trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
+    for (int i = 0; i < T; i++)
+        for (int k = 0; k < C; k++) {
+        double mean = 0;
+        for (int j = 0; j <= i; j++) mean += (double)x[(b * T + j) * C + k] / (i + 1);
+        want += i == at ? 0 : mean * mean / (B * T * C);
+      }
+  }
+  within(t, trigger_loss(&m, &a, x, y, B, T, false), want, 20 * REAL_EPS, "loss");
+  acts_free(&a); model_free(&m);
 }
 
 static void trigger_loss__gradients(Test *t) {
-    enum { C = 7, T = 6, B = 3 };
-    static const char *const tensors[] = {"l0.wq", "l0.wk", "l0.wv", "l0.wo", "l0.kstar",
-                                          "l0.logit"};
-    real x[B * T * C], y[B * T * C];
-    if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
-    for (int b = 0; b < B; b++) trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
-    for (int arm = 0; arm < 5; arm++) {
-        Model m; Acts a; int seen = 0;
-        if (!toy_model(t, &m, &a, B, T, TOY_ARMS[arm])) return;
-        Rng r = {4};
-        for (idx i = 0; i < m.count; i++) m.params[i] = (real)(0.6 * rng_normal(&r));
-        model_zero_grads(&m);
-        trigger_loss(&m, &a, x, y, B, T, true);
-        for (int k = 0; k < 6; k++) {
-            const Tensor *at = model_tensor(&m, tensors[k]);
-            for (idx i = 0; at && i < at->count; i++, seen++) {
-                const double h = 1e-3;
-                double slope = 0, weight[] = {1, -8, 0, 8, -1};
-                real *w = m.params + at->at + i, was = *w;
-                for (int s = -2; s <= 2; s++) {
-                    if (!s) continue;
-                    *w = (real)((double)was + s * h);
-                    slope += weight[s + 2] * trigger_loss(&m, &a, x, y, B, T, false) / (12 * h);
-                }
-                *w = was;
-                within(t, (double)m.grads[at->at + i], slope, 1e-10, "%s d%s", TOY_ARMS[arm],
-                       tensors[k]);
-            }
+  enum { C = 7, T = 6, B = 3 };
+  static const char *const tensors[] = {"l0.wq", "l0.wk", "l0.wv", "l0.wo", "l0.kstar",
+                                        "l0.logit"};
+  real x[B * T * C], y[B * T * C];
+  if (REAL_EPS > 1e-10) { t->skip = "the double build is the oracle"; return; }
+  for (int b = 0; b < B; b++) trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
+  for (int arm = 0; arm < 5; arm++) {
+    Model m; Acts a; int seen = 0;
+    if (!toy_model(t, &m, &a, B, T, TOY_ARMS[arm])) return;
+    Rng r = {4};
+    for (idx i = 0; i < m.count; i++) m.params[i] = (real)(0.6 * rng_normal(&r));
+    model_zero_grads(&m);
+    trigger_loss(&m, &a, x, y, B, T, true);
+    for (int k = 0; k < 6; k++) {
+      const Tensor *at = model_tensor(&m, tensors[k]);
+      for (idx i = 0; at && i < at->count; i++, seen++) {
+        const double h = 1e-3;
+        double slope = 0, weight[] = {1, -8, 0, 8, -1};
+        real *w = m.params + at->at + i, was = *w;
+        for (int s = -2; s <= 2; s++) {
+          if (!s) continue;
+          *w = (real)((double)was + s * h);
+          slope += weight[s + 2] * trigger_loss(&m, &a, x, y, B, T, false) / (12 * h);
         }
-        fact(t, seen == 4 * C * C + (arm == 1 ? C : arm == 2), "%d numbers", seen);
-        acts_free(&a); model_free(&m);
+        *w = was;
+        within(t, (double)m.grads[at->at + i], slope, 1e-10, "%s d%s", TOY_ARMS[arm],
+               tensors[k]);
+      }
     }
+    fact(t, seen == 4 * C * C + (arm == 1 ? C : arm == 2), "%d numbers", seen);
+    acts_free(&a); model_free(&m);
+  }
 }
 
 /* The copy rule at every trigger; elsewhere P of the text's pairs, within what drawing leaves. */
 static void backcopy_draw__rules(Test *t) {
-    enum { T = 60, N = 3000 };
-    /* a: 6, b: 5, c: 4 are the triggers; then x: 3, y: 2, z: 1. Pairs run round the end */
-    static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9 cabz";
-    Data d; Settings s; Error e = {0};
-    int32_t block[T];
-    double after[64][64] = {{0}}, from[64] = {0};
-    scratch_open();
-    file_write(SCRATCH "/toy.txt", TEXT, sizeof TEXT - 1, &e);
-    toy_settings(&s, "--toy backcopy --text " SCRATCH "/toy.txt", "", &e);
-    if (data_open(&d, &s.data, 0, T, &e)) { fact(t, false, "%s", e.text); return; }
-    char letter[64] = "^";                                   /* by its place in a known order */
-    strcpy(letter + 1, " etaoinshrdlcumwfgypbvkjxqz");
-    fact(t, d.vocab == 28 && strlen(letter) == 28, "%d ids", d.vocab);
-    for (int id = 0; id < d.vocab; id++)
-        fact(t, backcopy_trigger(&d, id) == (id && strchr("abc", letter[id])), "trigger: %c",
-             letter[id]);
-    for (int n = 0; n < N; n++) {
-        backcopy_draw(&d, 8, (uint64_t)n, block, T);
-        fact(t, block[0] == 0 && block[1] > 0 && !backcopy_trigger(&d, block[1]), "it begins %c%c",
-             letter[block[0]], letter[block[1]]);
-        after[0][block[1]]++, from[0]++;
-        for (int i = 1; i + 1 < T; i++) {
-            bool copies = backcopy_trigger(&d, block[i]);
-            fact(t, block[i + 1] > 0 && block[i + 1] < d.vocab, "id %d", block[i + 1]);
-            if (copies)
-                fact(t, block[i + 1] == block[i - 1], "%c after %c%c", letter[block[i + 1]],
-                     letter[block[i - 1]], letter[block[i]]);
-            else after[block[i]][block[i + 1]]++, from[block[i]]++;
-        }
+  enum { T = 60, N = 3000 };
+  /* a: 6, b: 5, c: 4 are the triggers; then x: 3, y: 2, z: 1. Pairs run round the end */
+  static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9 cabz";
+  Data d; Settings s; Error e = {0};
+  int32_t block[T];
+  double after[64][64] = {{0}}, from[64] = {0};
+  scratch_open();
+  file_write(SCRATCH "/toy.txt", TEXT, sizeof TEXT - 1, &e);
+  toy_settings(&s, "--toy backcopy --text " SCRATCH "/toy.txt", "", &e);
+  if (data_open(&d, &s.data, 0, T, &e)) { fact(t, false, "%s", e.text); return; }
+  char letter[64] = "^";                                   /* by its place in a known order */
+  strcpy(letter + 1, " etaoinshrdlcumwfgypbvkjxqz");
+  fact(t, d.vocab == 28 && strlen(letter) == 28, "%d ids", d.vocab);
+  for (int id = 0; id < d.vocab; id++)
+      fact(t, backcopy_trigger(&d, id) == (id && strchr("abc", letter[id])), "trigger: %c",
+           letter[id]);
+  for (int n = 0; n < N; n++) {
+    backcopy_draw(&d, 8, (uint64_t)n, block, T);
+    fact(t, block[0] == 0 && block[1] > 0 && !backcopy_trigger(&d, block[1]), "it begins %c%c",
+         letter[block[0]], letter[block[1]]);
+    after[0][block[1]]++, from[0]++;
+    for (int i = 1; i + 1 < T; i++) {
+      bool copies = backcopy_trigger(&d, block[i]);
+      fact(t, block[i + 1] > 0 && block[i + 1] < d.vocab, "id %d", block[i + 1]);
+      if (copies)
+          fact(t, block[i + 1] == block[i - 1], "%c after %c%c", letter[block[i + 1]],
+               letter[block[i - 1]], letter[block[i]]);
+      else after[block[i]][block[i + 1]]++, from[block[i]]++;
     }
-    /* x: then a, b, b; y: a, blank; z: a; blank: c; what begins a text: x 3, y 2, z, blank */
-    static const struct { char one, two; double p; } PAIRS[] = {
-        {'x', 'a', 1.0 / 3}, {'x', 'b', 2.0 / 3}, {'y', 'a', 0.5}, {'y', ' ', 0.5}, {'z', 'a', 1},
-        {' ', 'c', 1}, {'^', 'x', 3.0 / 7}, {'^', 'y', 2.0 / 7}, {'^', 'z', 1.0 / 7}};
-    EACH(k, PAIRS) {
-        int one = (int)(strchr(letter, PAIRS[k].one) - letter);
-        int two = (int)(strchr(letter, PAIRS[k].two) - letter);
-        double p = PAIRS[k].p, n = from[one] > 0 ? from[one] : 1;
-        within(t, after[one][two] / n, p, 5 * sqrt(p * (1 - p) / n), "%c after %c", PAIRS[k].two,
-               PAIRS[k].one);
-    }
-    int again[2 * T], targets[2 * T];
-    data_batch(&d, &s.data, 2, T - 1, again, targets, &e);
-    backcopy_draw(&d, d.seed, 1, block, T);
-    for (int i = 0; i + 1 < T; i++)
-        fact(t, again[T - 1 + i] == block[i] && targets[T - 1 + i] == block[i + 1], "token %d", i);
-    data_close(&d); scratch_close();
+  }
+  /* x: then a, b, b; y: a, blank; z: a; blank: c; what begins a text: x 3, y 2, z, blank */
+  static const struct { char one, two; double p; } PAIRS[] = {
+    {'x', 'a', 1.0 / 3}, {'x', 'b', 2.0 / 3}, {'y', 'a', 0.5}, {'y', ' ', 0.5}, {'z', 'a', 1},
+    {' ', 'c', 1}, {'^', 'x', 3.0 / 7}, {'^', 'y', 2.0 / 7}, {'^', 'z', 1.0 / 7}};
+  EACH(k, PAIRS) {
+    int one = (int)(strchr(letter, PAIRS[k].one) - letter);
+    int two = (int)(strchr(letter, PAIRS[k].two) - letter);
+    double p = PAIRS[k].p, n = from[one] > 0 ? from[one] : 1;
+    within(t, after[one][two] / n, p, 5 * sqrt(p * (1 - p) / n), "%c after %c", PAIRS[k].two,
+           PAIRS[k].one);
+  }
+  int again[2 * T], targets[2 * T];
+  data_batch(&d, &s.data, 2, T - 1, again, targets, &e);
+  backcopy_draw(&d, d.seed, 1, block, T);
+  for (int i = 0; i + 1 < T; i++)
+      fact(t, again[T - 1 + i] == block[i] && targets[T - 1 + i] == block[i + 1], "token %d", i);
+  data_close(&d); scratch_close();
 }
 
 /* Three rows with a column *, the second a trigger:
@@ -599,214 +599,214 @@ static void backcopy_draw__rules(Test *t) {
  *   2 >     0.2   0.6  0.2                    5    3
  *   3       0.5   0.3  0.1  0.1               1    2    4                      */
 static void toy_measure__by_hand(Test *t) {
-    Config c; Error e = {0}; ToySums x = {0};
-    const bool trigger[3] = {false, true, false};
-    const real m[12] = {(real)0.9, (real)0.1, 0, 0, (real)0.2, (real)0.6, (real)0.2, 0,
-                        (real)0.5, (real)0.3, (real)0.1, (real)0.1};
-    const real z[12] = {9, 9, 9, 9, 9, 5, 3, 0, 9, 1, 2, 4};
-    config_from_flags(&c, "--extra k", &e);
-    toy_measure(&x, &c, 0.29, 3, trigger, z, m, m);
-    double even = exp(-0.75 * log(0.75) - 0.25 * log(0.25)) / 2;
-    const struct { int which; double want; } ROWS[] = {
-        {TOY_ALPHA_1, 0.3}, {TOY_ALPHA_1_TRIGGER, 0.6}, {TOY_ALPHA_PREVIOUS_TRIGGER, 0.6},
-        {TOY_WEIGHT_1, 0.3}, {TOY_WEIGHT_1_TRIGGER, 0.6}, {TOY_ALPHA_STAR, 0.5},
-        {TOY_ALPHA_STAR_TRIGGER, 0.2}, {TOY_GATE, 0.5}, {TOY_GATE_TRIGGER, 0.8},
-        {TOY_LOGIT_GAP, -2}, {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even},
-        {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
-    EACH(k, ROWS)
-        within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
-    toy_measure(&x, &c, 0.31, 3, trigger, z, m, m);
-    fact(t, x.sum[TOY_SINK_1] == 1 && x.count[TOY_SINK_1] == 2, "0.3 is above 0.31");
-    c.extra = EXTRA_NONE;                                    /* the same numbers, as 3 columns */
-    x = (ToySums){0};
-    const bool none[3] = {false, false, false};
-    const real w[9] = {1, 0, 0, 3, 1, 0, 2, 2, 4}, p[9] = {1, 0, 0, (real)0.75, (real)0.25, 0,
-                                                           (real)0.25, (real)0.25, (real)0.5};
-    toy_measure(&x, &c, 0.5, 3, none, w, w, p);
-    const struct { int which; double want; } MEANS[] = {
-        {TOY_ALPHA_1, 0.5}, {TOY_WEIGHT_1, 2.5}, {TOY_GATE, 6}, {TOY_LOGIT_GAP, 0.5},
-        {TOY_EVEN, 5.0 / 12}};
-    EACH(k, MEANS)
-        within(t, toy_mean(&x, MEANS[k].which), MEANS[k].want, 1e-15, "mean %d", MEANS[k].which);
-    fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0,
-         "numbers that cannot be");
+  Config c; Error e = {0}; ToySums x = {0};
+  const bool trigger[3] = {false, true, false};
+  const real m[12] = {(real)0.9, (real)0.1, 0, 0, (real)0.2, (real)0.6, (real)0.2, 0,
+                      (real)0.5, (real)0.3, (real)0.1, (real)0.1};
+  const real z[12] = {9, 9, 9, 9, 9, 5, 3, 0, 9, 1, 2, 4};
+  config_from_flags(&c, "--extra k", &e);
+  toy_measure(&x, &c, 0.29, 3, trigger, z, m, m);
+  double even = exp(-0.75 * log(0.75) - 0.25 * log(0.25)) / 2;
+  const struct { int which; double want; } ROWS[] = {
+    {TOY_ALPHA_1, 0.3}, {TOY_ALPHA_1_TRIGGER, 0.6}, {TOY_ALPHA_PREVIOUS_TRIGGER, 0.6},
+    {TOY_WEIGHT_1, 0.3}, {TOY_WEIGHT_1_TRIGGER, 0.6}, {TOY_ALPHA_STAR, 0.5},
+    {TOY_ALPHA_STAR_TRIGGER, 0.2}, {TOY_GATE, 0.5}, {TOY_GATE_TRIGGER, 0.8},
+    {TOY_LOGIT_GAP, -2}, {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even},
+    {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
+  EACH(k, ROWS)
+      within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
+  toy_measure(&x, &c, 0.31, 3, trigger, z, m, m);
+  fact(t, x.sum[TOY_SINK_1] == 1 && x.count[TOY_SINK_1] == 2, "0.3 is above 0.31");
+  c.extra = EXTRA_NONE;                                    /* the same numbers, as 3 columns */
+  x = (ToySums){0};
+  const bool none[3] = {false, false, false};
+  const real w[9] = {1, 0, 0, 3, 1, 0, 2, 2, 4}, p[9] = {1, 0, 0, (real)0.75, (real)0.25, 0,
+                                                         (real)0.25, (real)0.25, (real)0.5};
+  toy_measure(&x, &c, 0.5, 3, none, w, w, p);
+  const struct { int which; double want; } MEANS[] = {
+    {TOY_ALPHA_1, 0.5}, {TOY_WEIGHT_1, 2.5}, {TOY_GATE, 6}, {TOY_LOGIT_GAP, 0.5},
+    {TOY_EVEN, 5.0 / 12}};
+  EACH(k, MEANS)
+      within(t, toy_mean(&x, MEANS[k].which), MEANS[k].want, 1e-15, "mean %d", MEANS[k].which);
+  fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0,
+       "numbers that cannot be");
 }
 
 /* Every arm of both: the same bytes on three threads, and other bytes from another seed. */
 static void toy_run__same_bits(Test *t) {
-    int most = workers();
-    for (int run = 0; run < 10; run++) {
-        const char *flags = run % 2 ? BACKCOPY_TOY "--steps 3 " : TRIGGER_TOY "--steps 12 ";
-        Bytes text[3] = {{0}};
-        for (int k = 0; k < 3; k++) {
-            Result r; Error e = {0}; char more[100];
-            snprintf(more, sizeof more, "%s%s", TOY_ARMS[run / 2], k == 2 ? "--seed 1" : "");
-            set_workers(k == 1 ? 3 : 1);
-            if (!toy_done(t, &r, flags, more)) return;
-            set_workers(most);
-            fact(t, !result_text(&r, &text[k], &e), "%s", e.text);
-            result_free(&r);
-        }
-        fact(t, same_bytes(&text[0], &text[1]), "%s%s: other bytes", flags, TOY_ARMS[run / 2]);
-        fact(t, !same_bytes(&text[0], &text[2]), "%s%s: seed 1 has the same bytes", flags,
-             TOY_ARMS[run / 2]);
-        for (int k = 0; k < 3; k++) bytes_free(&text[k]);
+  int most = workers();
+  for (int run = 0; run < 10; run++) {
+    const char *flags = run % 2 ? BACKCOPY_TOY "--steps 3 " : TRIGGER_TOY "--steps 12 ";
+    Bytes text[3] = {{0}};
+    for (int k = 0; k < 3; k++) {
+      Result r; Error e = {0}; char more[100];
+      snprintf(more, sizeof more, "%s%s", TOY_ARMS[run / 2], k == 2 ? "--seed 1" : "");
+      set_workers(k == 1 ? 3 : 1);
+      if (!toy_done(t, &r, flags, more)) return;
+      set_workers(most);
+      fact(t, !result_text(&r, &text[k], &e), "%s", e.text);
+      result_free(&r);
     }
+    fact(t, same_bytes(&text[0], &text[1]), "%s%s: other bytes", flags, TOY_ARMS[run / 2]);
+    fact(t, !same_bytes(&text[0], &text[2]), "%s%s: seed 1 has the same bytes", flags,
+         TOY_ARMS[run / 2]);
+    for (int k = 0; k < 3; k++) bytes_free(&text[k]);
+  }
 }
 
 /* Short trainings: the loss falls, the maps are those of the model, and what a result must have. */
 static void toy_run__learns(Test *t) {
-    static const double sizes[] = {1024, 1040, 1025, 1024, 1024};
-    for (int arm = 0; arm < 5; arm++) {
-        Result r;
-        int n, rows = 16, columns = 16 + (arm > 0 && arm < 4);
-        if (!toy_done(t, &r, TRIGGER_TOY "--steps 500 ", TOY_ARMS[arm])) return;
-        double loss = result_number(&r, "loss") / result_number(&r, "loss_start");
-        fact(t, loss < 0.85, "%s: the loss is %g of what it was", TOY_ARMS[arm], loss);
-        within(t, result_number(&r, "parameters"), sizes[arm], 0, "parameters");
-        within(t, result_number(&r, "tokens"), 500 * 16 * 16, 0, "tokens");
-        fact(t, isnan(result_number(&r, "alpha_*")) == (columns == 16), "alpha_*");
-        const double *shape = result_find(&r, "toy_shape", &n);
-        fact(t, shape && n == 3 && shape[1] == rows && shape[2] == columns, "toy_shape");
-        for (int k = 0; k < 2 && arm < 4; k++) {
-            const double *map = result_find(&r, k ? "after" : "before", &n);
-            fact(t, map && n == rows * columns, "%d numbers", n);
-            for (int i = 0; map && i < rows; i++) {
-                double sum = 0, ahead = 0;
-                const double *row = map + i * columns;
-                for (int j = 0; j < columns; j++) sum += row[j];
-                for (int j = i + 1 + columns - rows; j < columns; j++) ahead += row[j];
-                within(t, sum, 1, 20 * REAL_EPS, "row %d", i);
-                fact(t, ahead == 0, "row %d sees ahead", i);
-            }
-        }
-        note(t, "%.2f ", loss);
-        result_free(&r);
+  static const double sizes[] = {1024, 1040, 1025, 1024, 1024};
+  for (int arm = 0; arm < 5; arm++) {
+    Result r;
+    int n, rows = 16, columns = 16 + (arm > 0 && arm < 4);
+    if (!toy_done(t, &r, TRIGGER_TOY "--steps 500 ", TOY_ARMS[arm])) return;
+    double loss = result_number(&r, "loss") / result_number(&r, "loss_start");
+    fact(t, loss < 0.85, "%s: the loss is %g of what it was", TOY_ARMS[arm], loss);
+    within(t, result_number(&r, "parameters"), sizes[arm], 0, "parameters");
+    within(t, result_number(&r, "tokens"), 500 * 16 * 16, 0, "tokens");
+    fact(t, isnan(result_number(&r, "alpha_*")) == (columns == 16), "alpha_*");
+    const double *shape = result_find(&r, "toy_shape", &n);
+    fact(t, shape && n == 3 && shape[1] == rows && shape[2] == columns, "toy_shape");
+    for (int k = 0; k < 2 && arm < 4; k++) {
+      const double *map = result_find(&r, k ? "after" : "before", &n);
+      fact(t, map && n == rows * columns, "%d numbers", n);
+      for (int i = 0; map && i < rows; i++) {
+        double sum = 0, ahead = 0;
+        const double *row = map + i * columns;
+        for (int j = 0; j < columns; j++) sum += row[j];
+        for (int j = i + 1 + columns - rows; j < columns; j++) ahead += row[j];
+        within(t, sum, 1, 20 * REAL_EPS, "row %d", i);
+        fact(t, ahead == 0, "row %d sees ahead", i);
+      }
     }
-    Result r; int n;
-    if (!toy_done(t, &r, BACKCOPY_TOY "--steps 200 ", "")) return;
-    double loss = result_number(&r, "loss@trigger"), all = result_number(&r, "loss");
-    double bigram = result_number(&r, "loss@bigram"), least = result_number(&r, "entropy@bigram");
-    fact(t, all < result_number(&r, "loss_start") - 1 && loss < 1.2, "loss %g, @trigger %g", all,
-         loss);
-    fact(t, bigram > least - 0.1 && bigram < least + 0.3, "bigrams %g, entropy %g", bigram, least);
-    const double *curve = result_find(&r, "curve_loss", &n);
-    fact(t, curve && n > 25 && n <= 31 && isnan(curve[0]) && curve[n - 1] < curve[1] - 1,
-         "%d looks", n);
-    note(t, "backcopy %.2f, @trigger %.2f", all, loss);
+    note(t, "%.2f ", loss);
     result_free(&r);
-    if (!toy_done(t, &r, TRIGGER_TOY "--steps 300 --optimizer sgd --lr 1e3 ", "")) return;
-    fact(t, r.ended[0] && result_number(&r, "diverged") == 1 && !result_find(&r, "after", &n),
-         "it went on: %s", r.ended);
-    result_free(&r);
+  }
+  Result r; int n;
+  if (!toy_done(t, &r, BACKCOPY_TOY "--steps 200 ", "")) return;
+  double loss = result_number(&r, "loss@trigger"), all = result_number(&r, "loss");
+  double bigram = result_number(&r, "loss@bigram"), least = result_number(&r, "entropy@bigram");
+  fact(t, all < result_number(&r, "loss_start") - 1 && loss < 1.2, "loss %g, @trigger %g", all,
+       loss);
+  fact(t, bigram > least - 0.1 && bigram < least + 0.3, "bigrams %g, entropy %g", bigram, least);
+  const double *curve = result_find(&r, "curve_loss", &n);
+  fact(t, curve && n > 25 && n <= 31 && isnan(curve[0]) && curve[n - 1] < curve[1] - 1,
+       "%d looks", n);
+  note(t, "backcopy %.2f, @trigger %.2f", all, loss);
+  result_free(&r);
+  if (!toy_done(t, &r, TRIGGER_TOY "--steps 300 --optimizer sgd --lr 1e3 ", "")) return;
+  fact(t, r.ended[0] && result_number(&r, "diverged") == 1 && !result_find(&r, "after", &n),
+       "it went on: %s", r.ended);
+  result_free(&r);
 }
 
 static void toy_run__refuses(Test *t) {
-    static const char *const FLAGS[] = {
-        TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--pos rotary",
-        TRIGGER_TOY "--dim 3", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--prefix 3",
-        BACKCOPY_TOY "--fix-token 1", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--bos"};
-    static Progress p;
-    EACH(k, FLAGS) {
-        Settings s; Error e = {0}; Result r = {0};
-        toy_settings(&s, FLAGS[k], "", &e);
-        fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k],
-             e.text);
-        result_free(&r);
-    }
-    Settings s; Error e = {0}, f = {0}; Trainer r;
-    toy_settings(&s, TRIGGER_TOY, "", &e);
-    fact(t, trainer_create(&r, &s, &e) == 2 && strstr(e.text, "--toy trigger"), "%s", e.text);
-    fact(t, demo_run(&s, stdout, &f) == 2 && strstr(f.text, "--toy"), "%s", f.text);
+  static const char *const FLAGS[] = {
+    TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--pos rotary",
+    TRIGGER_TOY "--dim 3", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--prefix 3",
+    BACKCOPY_TOY "--fix-token 1", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--bos"};
+  static Progress p;
+  EACH(k, FLAGS) {
+    Settings s; Error e = {0}; Result r = {0};
+    toy_settings(&s, FLAGS[k], "", &e);
+    fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k],
+         e.text);
+    result_free(&r);
+  }
+  Settings s; Error e = {0}, f = {0}; Trainer r;
+  toy_settings(&s, TRIGGER_TOY, "", &e);
+  fact(t, trainer_create(&r, &s, &e) == 2 && strstr(e.text, "--toy trigger"), "%s", e.text);
+  fact(t, demo_run(&s, stdout, &f) == 2 && strstr(f.text, "--toy"), "%s", f.text);
 }
 
 static void toy_print__maps(Test *t) {
-    Result r = {0}; Error e = {0};
-    const double shape[] = {TOY_TRIGGER, 2, 3}, tokens[] = {0, 2}, trigger[] = {0, 1};
-    const double before[] = {0.5, 0.5, 0, 0.04, 0.36, 0.6}, after[] = {1, 0, 0, 0, 0.94, 0.06};
-    result_add(&r, "toy_shape", shape, 3, &e);
-    result_add(&r, "toy_tokens", tokens, 2, &e);
-    result_add(&r, "toy_trigger", trigger, 2, &e);
-    result_add(&r, "before", before, 6, &e);
-    result_add(&r, "after", after, 6, &e);
-    scratch_open();
-    FILE *out = fopen(SCRATCH "/toy.txt", "w+b");
-    if (!out) exit(1);
-    toy_print(&r, out);
-    char *text = text_of(out);
-    const char *rows[] = {" * 1 v", "  1   5 5 .", " > t   . 4 6", "  1   # . .", " > t   . 9 1"};
-    for (int k = 0; k < 5; k++) fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
-    fact(t, strstr(text, "before") && strstr(text, "after"), "no titles");
-    free(text);
-    r.list[3].n = 5;                                         /* a file that was cut: no picture */
-    long at = ftell(out);
-    toy_print(&r, out);
-    fact(t, ftell(out) == at, "a map of five numbers is drawn");
-    fclose(out); result_free(&r); scratch_close();
+  Result r = {0}; Error e = {0};
+  const double shape[] = {TOY_TRIGGER, 2, 3}, tokens[] = {0, 2}, trigger[] = {0, 1};
+  const double before[] = {0.5, 0.5, 0, 0.04, 0.36, 0.6}, after[] = {1, 0, 0, 0, 0.94, 0.06};
+  result_add(&r, "toy_shape", shape, 3, &e);
+  result_add(&r, "toy_tokens", tokens, 2, &e);
+  result_add(&r, "toy_trigger", trigger, 2, &e);
+  result_add(&r, "before", before, 6, &e);
+  result_add(&r, "after", after, 6, &e);
+  scratch_open();
+  FILE *out = fopen(SCRATCH "/toy.txt", "w+b");
+  if (!out) exit(1);
+  toy_print(&r, out);
+  char *text = text_of(out);
+  const char *rows[] = {" * 1 v", "  1   5 5 .", " > t   . 4 6", "  1   # . .", " > t   . 9 1"};
+  for (int k = 0; k < 5; k++) fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
+  fact(t, strstr(text, "before") && strstr(text, "after"), "no titles");
+  free(text);
+  r.list[3].n = 5;                                         /* a file that was cut: no picture */
+  long at = ftell(out);
+  toy_print(&r, out);
+  fact(t, ftell(out) == at, "a map of five numbers is drawn");
+  fclose(out); result_free(&r); scratch_close();
 }
 
 /* Against closed forms of 1, 2 and 4 degrees of freedom, printed tables, and Simpson's rule. */
 static void student__known(Test *t) {
-    static const double quantiles[][3] = {                   /* p, nu, t to six decimals */
-        {0.975, 1, 12.706205}, {0.975, 2, 4.302653}, {0.975, 10, 2.228139}, {0.995, 4, 4.604095},
-        {0.95, 5, 2.015048}, {0.975, 30, 2.042272}, {0.9995, 3, 12.923979}, {0.5, 7, 0},
-        {0.025, 10, -2.228139}};
-    EACH(i, quantiles) {
-        const double *q = quantiles[i];
-        within(t, student_quantile(q[0], q[1]), q[2], 5.1e-7, "t of %g, nu %g", q[0], q[1]);
+  static const double quantiles[][3] = {                   /* p, nu, t to six decimals */
+    {0.975, 1, 12.706205}, {0.975, 2, 4.302653}, {0.975, 10, 2.228139}, {0.995, 4, 4.604095},
+    {0.95, 5, 2.015048}, {0.975, 30, 2.042272}, {0.9995, 3, 12.923979}, {0.5, 7, 0},
+    {0.025, 10, -2.228139}};
+  EACH(i, quantiles) {
+    const double *q = quantiles[i];
+    within(t, student_quantile(q[0], q[1]), q[2], 5.1e-7, "t of %g, nu %g", q[0], q[1]);
+  }
+  for (double x = -40; x < 41; x += 0.37) {
+    double u = x / sqrt(1 + x * x / 4);
+    within(t, student(x, 1), 0.5 + atan(x) / PI, 1e-13, "P(T <= %g), nu 1", x);
+    within(t, student(x, 2), 0.5 + x / (2 * sqrt(2 + x * x)), 1e-13, "P(T <= %g), nu 2", x);
+    within(t, student(x, 4), 0.5 + 0.375 * u * (1 - u * u / 12), 1e-13, "P(T <= %g), nu 4", x);
+  }
+  static const double nus[] = {2.5, 7.3, 60, 197, 1000};
+  for (int k = 0; k < 5; k++) {
+    double nu = nus[k], top = 3.1, sum = 0;
+    const int n = 4000;
+    for (int i = 0; i <= n; i++) {
+      double x = top * i / n, weight = i == 0 || i == n ? 1 : i % 2 ? 4 : 2;
+      sum += weight * pow(1 + x * x / nu, -(nu + 1) / 2);
     }
-    for (double x = -40; x < 41; x += 0.37) {
-        double u = x / sqrt(1 + x * x / 4);
-        within(t, student(x, 1), 0.5 + atan(x) / PI, 1e-13, "P(T <= %g), nu 1", x);
-        within(t, student(x, 2), 0.5 + x / (2 * sqrt(2 + x * x)), 1e-13, "P(T <= %g), nu 2", x);
-        within(t, student(x, 4), 0.5 + 0.375 * u * (1 - u * u / 12), 1e-13, "P(T <= %g), nu 4", x);
-    }
-    static const double nus[] = {2.5, 7.3, 60, 197, 1000};
-    for (int k = 0; k < 5; k++) {
-        double nu = nus[k], top = 3.1, sum = 0;
-        const int n = 4000;
-        for (int i = 0; i <= n; i++) {
-            double x = top * i / n, weight = i == 0 || i == n ? 1 : i % 2 ? 4 : 2;
-            sum += weight * pow(1 + x * x / nu, -(nu + 1) / 2);
-        }
-        double scale = exp(lgamma((nu + 1) / 2) - lgamma(nu / 2)) / sqrt(nu * PI);
-        within(t, student(top, nu), 0.5 + scale * sum * top / n / 3, 1e-12, "nu %g", nu);
-        within(t, student(student_quantile(0.9, nu), nu), 0.9, 1e-13, "there and back, nu %g", nu);
-    }
-    /* a small tail keeps its digits: of nu 2, 1 / (2 t^2) (1 - 3 / (2 t^2) ..) */
-    within(t, student(-1e6, 2) * 2e12, 1, 1e-11, "the tail of nu 2 at -1e6");
+    double scale = exp(lgamma((nu + 1) / 2) - lgamma(nu / 2)) / sqrt(nu * PI);
+    within(t, student(top, nu), 0.5 + scale * sum * top / n / 3, 1e-12, "nu %g", nu);
+    within(t, student(student_quantile(0.9, nu), nu), 0.9, 1e-13, "there and back, nu %g", nu);
+  }
+  /* a small tail keeps its digits: of nu 2, 1 / (2 t^2) (1 - 3 / (2 t^2) ..) */
+  within(t, student(-1e6, 2) * 2e12, 1, 1e-11, "the tail of nu 2 at -1e6");
 }
 
 /* Means 2 and 7, squared errors 1/3 and 5/3: nu = 4 / (1/18 + 25/27), t = 5 / sqrt(2). */
 static void welch__by_hand(Test *t) {
-    static const double a[] = {1, 2, 3}, b[] = {4, 6, 8, 10}, five = 5, same[] = {0.1, 0.1, 0.1};
-    Estimate d = welch(a, 3, b, 4);
-    within(t, d.value, 5, 1e-15, "difference");
-    within(t, d.error * d.error, 2, 1e-14, "squared error");
-    within(t, d.nu, 4 / (1 / 18.0 + 25 / 27.0), 1e-13, "degrees of freedom");
-    within(t, d.low, 5 - 2.7562848743595714 * sqrt(2), 1e-12, "low end");
-    within(t, d.high, 5 + 2.7562848743595714 * sqrt(2), 1e-12, "high end");
-    within(t, estimate_p(&d, 0), 0.02337676760030371, 1e-13, "p at 0");
-    within(t, estimate_p(&d, d.low), 0.05, 1e-13, "p at the interval's end");
-    d = welch(&five, 1, b, 4);                               /* one sample: mean 7, error^2 5/3 */
-    within(t, d.nu, 3, 1e-14, "nu of one sample");
-    within(t, d.low, 2 - 3.182446305284263 * sqrt(5 / 3.0), 1e-12, "low end of one sample");
-    d = welch(same, 3, same, 2);
-    fact(t, d.value == 0 && d.low == 0 && d.high == 0 && estimate_p(&d, 0) == 1 &&
-         estimate_p(&d, 1) == 0, "no spread: %g [%g, %g]", d.value, d.low, d.high);
+  static const double a[] = {1, 2, 3}, b[] = {4, 6, 8, 10}, five = 5, same[] = {0.1, 0.1, 0.1};
+  Estimate d = welch(a, 3, b, 4);
+  within(t, d.value, 5, 1e-15, "difference");
+  within(t, d.error * d.error, 2, 1e-14, "squared error");
+  within(t, d.nu, 4 / (1 / 18.0 + 25 / 27.0), 1e-13, "degrees of freedom");
+  within(t, d.low, 5 - 2.7562848743595714 * sqrt(2), 1e-12, "low end");
+  within(t, d.high, 5 + 2.7562848743595714 * sqrt(2), 1e-12, "high end");
+  within(t, estimate_p(&d, 0), 0.02337676760030371, 1e-13, "p at 0");
+  within(t, estimate_p(&d, d.low), 0.05, 1e-13, "p at the interval's end");
+  d = welch(&five, 1, b, 4);                               /* one sample: mean 7, error^2 5/3 */
+  within(t, d.nu, 3, 1e-14, "nu of one sample");
+  within(t, d.low, 2 - 3.182446305284263 * sqrt(5 / 3.0), 1e-12, "low end of one sample");
+  d = welch(same, 3, same, 2);
+  fact(t, d.value == 0 && d.low == 0 && d.high == 0 && estimate_p(&d, 0) == 1 &&
+       estimate_p(&d, 1) == 0, "no spread: %g [%g, %g]", d.value, d.low, d.high);
 }
 
 /* 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1, which must not be below the one before. */
 static void holm__by_hand(Test *t) {
-    static const double p[] = {0.01, NAN, 0.04, 0.03, 0.005}, want[] = {0.03, 0, 0.06, 0.06, 0.02};
-    static const double ties[] = {0.02, 0.02, 0.9, 0.8}, large[] = {0.08, 0.08, 1, 1};
-    double got[5];
-    holm(got, p, 5);
-    for (int i = 0; i < 5; i++)
-        if (i == 1) fact(t, isnan(got[i]), "a claim without p got %g", got[i]);
-        else within(t, got[i], want[i], 1e-16, "Holm's p of %g", p[i]);
-    holm(got, ties, 4);
-    for (int i = 0; i < 4; i++) within(t, got[i], large[i], 1e-16, "Holm's p of %g", ties[i]);
+  static const double p[] = {0.01, NAN, 0.04, 0.03, 0.005}, want[] = {0.03, 0, 0.06, 0.06, 0.02};
+  static const double ties[] = {0.02, 0.02, 0.9, 0.8}, large[] = {0.08, 0.08, 1, 1};
+  double got[5];
+  holm(got, p, 5);
+  for (int i = 0; i < 5; i++)
+      if (i == 1) fact(t, isnan(got[i]), "a claim without p got %g", got[i]);
+    else within(t, got[i], want[i], 1e-16, "Holm's p of %g", p[i]);
+  holm(got, ties, 4);
+  for (int i = 0; i < 4; i++) within(t, got[i], large[i], 1e-16, "Holm's p of %g", ties[i]);
 }
 
 static const char FOUR_ROWS[] = "seeds 3 5\nitem one Table 1: Rows\ncolumns sink_1 loss\n"
@@ -815,312 +815,312 @@ static const char FOUR_ROWS[] = "seeds 3 5\nitem one Table 1: Rows\ncolumns sink
 
 /* A claim on rows of one number each, and the verdict. */
 typedef struct TestCase {
-    const char *rule;                        /* KIND|RULE */
-    int seeds;
-    double value[15];                        /* [sides and needs][seeds] */
-    Verdict verdict;
-    const char *why;                         /* a part of it */
+  const char *rule;                        /* KIND|RULE */
+  int seeds;
+  double value[15];                        /* [sides and needs][seeds] */
+  Verdict verdict;
+  const char *why;                         /* a part of it */
 } TestCase;
 
 static const TestCase VERDICT_CASES[] = {
-    {"differs|a.m < b.m", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
-    {"differs|a.m > b.m", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
-    {"differs|a.m > b.m", 3, {11, 12, 13, 1, 2, 3}, REPRODUCED, ""},
-    {"differs|a.m < b.m", 3, {1, 2, 3, 2, 3, 4}, UNDECIDED, "holds 0"},
-    {"differs|a.m < b.m by 9.9", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
-    {"differs|a.m < b.m by 10.1", 3, {1, 2, 3, 11, 12, 13}, UNDECIDED, "below 10.1"},
-    {"differs|a.m < b.m by 15", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-    {"differs|a.m > b.m by 1", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
-    {"differs|a.m > b.m by 11", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-    {"differs|a.m < 4", 3, {1, 2, 3, 0, 0, 0}, UNDECIDED, "holds 0"},
-    {"differs|a.m < 9", 3, {1, 2, 3, 0, 0, 0}, REPRODUCED, ""},
-    {"differs|a.m < b.m", 3, {0, 0, 0, 0.5, 0.5, 0.5}, REPRODUCED, "no spread"},
-    {"differs|a.m < b.m", 3, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, NOT_REPRODUCED, "no spread"},
-    {"differs|a.m < b.m by 1", 3, {0, 0, 0, 0.5, 0.5, 0.5}, NOT_REPRODUCED, "no spread"},
-    {"differs|a.m < b.m", 3, {1, 1, 1, 0.5, 0.5, 0.5}, OPPOSITE, "no spread"},
-    {"differs|a.m < b.m", 1, {1, 9}, UNDECIDED, "1 seed"},
-    {"differs|a.m < 3", 1, {1, 0}, UNDECIDED, "1 seed"},
-    {"differs|a.m < b.m", 3, {1, 2, 3, 11, NAN, 13}, UNDECIDED, "b.m of seed 2 is not there"},
-    {"differs|a.m < b.m", 3, {NAN, NAN, NAN, 11, 12, 13}, UNDECIDED, "a.m of seed 1"},
-    {"equal|a.m = b.m within 5", 3, {1, 2, 3, 1.5, 2, 3}, REPRODUCED, ""},
-    {"equal|a.m = b.m within 2", 3, {1, 2, 3, 1.5, 2, 3}, UNDECIDED, "over the margin"},
-    {"equal|a.m = b.m within 2", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
-    {"equal|a.m = b.m within 2", 3, {11, 12, 13, 1, 2, 3}, NOT_REPRODUCED, ""},
-    {"equal|a.m = b.m within 2", 3, {1, 1, 1, 2, 2, 2}, REPRODUCED, "no spread"},
-    {"equal|a.m = b.m within 1", 3, {1, 1, 1, 2, 2, 2}, NOT_REPRODUCED, "no spread"},
-    {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, REPRODUCED, "no spread"},
-    {"ordered|a.m > b.m > c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, OPPOSITE, "tau -1.00"},
-    {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 1, 1, 1, 1, 1, 1}, NOT_REPRODUCED, "tau 0.00"},
-    {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 3, 3, 3, 2, 2, 2}, NOT_REPRODUCED, "tau 0.33"},
-    {"ordered|a.m < b.m < c.m", 3, {1, 1, 3, 2, 3, 2, 3, 2, 1}, UNDECIDED, "holds 0"},
-    {"ordered|a.m < 2 < c.m", 3, {1, 1, 1, 0, 0, 0, 3, 3, 3}, REPRODUCED, "tau 1.00"},
-    {"ordered|a.m < b.m < c.m", 1, {1, 2, 3}, UNDECIDED, "1 seed"},
-    {"exact|a.m <= b.m", 3, {1, 2, 3, 1, 2, 3}, REPRODUCED, "3 of 3 seeds"},
-    {"exact|a.m < b.m", 3, {1, 2, 3, 2, 2, 4}, NOT_REPRODUCED, "a.m of seed 2: 2 against 2"},
-    {"exact|a.m > b.m", 3, {1, 2, 3, 0, 1, 2}, REPRODUCED, ""},
-    {"exact|a.m = 0", 3, {0, 0, 1e-9, 0, 0, 0}, NOT_REPRODUCED, "seed 3"},
-    {"exact|a.m = 0", 2, {0, -1, 0, 0}, NOT_REPRODUCED, "seed 2: -1 against 0"},
-    {"exact|a.m = 0 within 1e-6", 3, {0, 0, 1e-9, 0, 0, 0}, REPRODUCED, ""},
-    {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 2.5}, REPRODUCED, ""},
-    {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 3.5}, NOT_REPRODUCED, "seed 2"},
-    {"exact|a.m = 0", 1, {0, 0}, UNDECIDED, "1 seed"},
-    {"exact|a.m = 0", 1, {1, 0}, NOT_REPRODUCED, "seed 1"},
-    {"exact|a.m = 0", 3, {NAN, 0, 0, 0}, UNDECIDED, "seed 1 is not there"},
-    {"exact|a.m = 0", 3, {NAN, 0, 1, 0}, NOT_REPRODUCED, "seed 3: 1 against 0"},
-    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED, "needs "
-     "a.times_1 > 2, found 1.3 (no sink to judge)"},
-    {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
-    {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED, "needs a.x < "
-     "b.x, found 7 and 5"},
-    {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
-    {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"}};
+  {"differs|a.m < b.m", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
+  {"differs|a.m > b.m", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
+  {"differs|a.m > b.m", 3, {11, 12, 13, 1, 2, 3}, REPRODUCED, ""},
+  {"differs|a.m < b.m", 3, {1, 2, 3, 2, 3, 4}, UNDECIDED, "holds 0"},
+  {"differs|a.m < b.m by 9.9", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
+  {"differs|a.m < b.m by 10.1", 3, {1, 2, 3, 11, 12, 13}, UNDECIDED, "below 10.1"},
+  {"differs|a.m < b.m by 15", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+  {"differs|a.m > b.m by 1", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
+  {"differs|a.m > b.m by 11", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+  {"differs|a.m < 4", 3, {1, 2, 3, 0, 0, 0}, UNDECIDED, "holds 0"},
+  {"differs|a.m < 9", 3, {1, 2, 3, 0, 0, 0}, REPRODUCED, ""},
+  {"differs|a.m < b.m", 3, {0, 0, 0, 0.5, 0.5, 0.5}, REPRODUCED, "no spread"},
+  {"differs|a.m < b.m", 3, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, NOT_REPRODUCED, "no spread"},
+  {"differs|a.m < b.m by 1", 3, {0, 0, 0, 0.5, 0.5, 0.5}, NOT_REPRODUCED, "no spread"},
+  {"differs|a.m < b.m", 3, {1, 1, 1, 0.5, 0.5, 0.5}, OPPOSITE, "no spread"},
+  {"differs|a.m < b.m", 1, {1, 9}, UNDECIDED, "1 seed"},
+  {"differs|a.m < 3", 1, {1, 0}, UNDECIDED, "1 seed"},
+  {"differs|a.m < b.m", 3, {1, 2, 3, 11, NAN, 13}, UNDECIDED, "b.m of seed 2 is not there"},
+  {"differs|a.m < b.m", 3, {NAN, NAN, NAN, 11, 12, 13}, UNDECIDED, "a.m of seed 1"},
+  {"equal|a.m = b.m within 5", 3, {1, 2, 3, 1.5, 2, 3}, REPRODUCED, ""},
+  {"equal|a.m = b.m within 2", 3, {1, 2, 3, 1.5, 2, 3}, UNDECIDED, "over the margin"},
+  {"equal|a.m = b.m within 2", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+  {"equal|a.m = b.m within 2", 3, {11, 12, 13, 1, 2, 3}, NOT_REPRODUCED, ""},
+  {"equal|a.m = b.m within 2", 3, {1, 1, 1, 2, 2, 2}, REPRODUCED, "no spread"},
+  {"equal|a.m = b.m within 1", 3, {1, 1, 1, 2, 2, 2}, NOT_REPRODUCED, "no spread"},
+  {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, REPRODUCED, "no spread"},
+  {"ordered|a.m > b.m > c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, OPPOSITE, "tau -1.00"},
+  {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 1, 1, 1, 1, 1, 1}, NOT_REPRODUCED, "tau 0.00"},
+  {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 3, 3, 3, 2, 2, 2}, NOT_REPRODUCED, "tau 0.33"},
+  {"ordered|a.m < b.m < c.m", 3, {1, 1, 3, 2, 3, 2, 3, 2, 1}, UNDECIDED, "holds 0"},
+  {"ordered|a.m < 2 < c.m", 3, {1, 1, 1, 0, 0, 0, 3, 3, 3}, REPRODUCED, "tau 1.00"},
+  {"ordered|a.m < b.m < c.m", 1, {1, 2, 3}, UNDECIDED, "1 seed"},
+  {"exact|a.m <= b.m", 3, {1, 2, 3, 1, 2, 3}, REPRODUCED, "3 of 3 seeds"},
+  {"exact|a.m < b.m", 3, {1, 2, 3, 2, 2, 4}, NOT_REPRODUCED, "a.m of seed 2: 2 against 2"},
+  {"exact|a.m > b.m", 3, {1, 2, 3, 0, 1, 2}, REPRODUCED, ""},
+  {"exact|a.m = 0", 3, {0, 0, 1e-9, 0, 0, 0}, NOT_REPRODUCED, "seed 3"},
+  {"exact|a.m = 0", 2, {0, -1, 0, 0}, NOT_REPRODUCED, "seed 2: -1 against 0"},
+  {"exact|a.m = 0 within 1e-6", 3, {0, 0, 1e-9, 0, 0, 0}, REPRODUCED, ""},
+  {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 2.5}, REPRODUCED, ""},
+  {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 3.5}, NOT_REPRODUCED, "seed 2"},
+  {"exact|a.m = 0", 1, {0, 0}, UNDECIDED, "1 seed"},
+  {"exact|a.m = 0", 1, {1, 0}, NOT_REPRODUCED, "seed 1"},
+  {"exact|a.m = 0", 3, {NAN, 0, 0, 0}, UNDECIDED, "seed 1 is not there"},
+  {"exact|a.m = 0", 3, {NAN, 0, 1, 0}, NOT_REPRODUCED, "seed 3: 1 against 0"},
+  {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 1.6}, UNDECIDED, "needs "
+   "a.times_1 > 2, found 1.3 (no sink to judge)"},
+  {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
+  {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED, "needs a.x < "
+   "b.x, found 7 and 5"},
+  {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
+  {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"}};
 
 /* One claim by itself. value [side_count][seeds]: the rule's sides, then each need's left and
  * right; NAN where a run has no number; what stands for a number is not read. */
 static void claim_judge(Judged *j, const Experiments *x, const Claim *c, const double *value,
                         int seeds) {
-    claim_estimate(j, &(Case){x, c, value, seeds});
-    j->holm = j->p;
-    claim_decide(j, c);
+  claim_estimate(j, &(Case){x, c, value, seeds});
+  j->holm = j->p;
+  claim_decide(j, c);
 }
 
 /* Each kind of rule with numbers for which the verdict can be seen by eye. */
 static void claim_judge__verdicts(Test *t) {
-    int seen[VERDICT_KINDS] = {0};
-    EACH(i, VERDICT_CASES) {
-        const TestCase *c = &VERDICT_CASES[i];
-        char text[1000]; Experiments x; Judged j;
-        const char *rule = strchr(c->rule, '|') + 1;
-        snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
-                 (int)(rule - 1 - c->rule), c->rule, rule);
-        table_open(&x, text);
-        claim_judge(&j, &x, &x.claim[0], c->value, c->seeds);
-        seen[j.verdict]++;
-        fact(t, j.verdict == c->verdict && strstr(j.why, c->why), "%s: %s, expected %s; %g [%g, "
-             "%g] p %g: %s, expected %s", c->rule, verdict_name(j.verdict),
-             verdict_name(c->verdict), j.estimate, j.low, j.high, j.p, j.why, c->why);
-        if (!strcmp(c->why, "1 seed"))
-            fact(t, !j.tested && !strstr(j.why, "holds in"), "%s is taken for tested: %s", c->rule,
-                 j.why);
-        experiments_free(&x);
-    }
-    for (int v = 0; v < VERDICT_KINDS; v++)
-        fact(t, seen[v] > 3, "only %d are %s", seen[v], verdict_name((Verdict)v));
+  int seen[VERDICT_KINDS] = {0};
+  EACH(i, VERDICT_CASES) {
+    const TestCase *c = &VERDICT_CASES[i];
+    char text[1000]; Experiments x; Judged j;
+    const char *rule = strchr(c->rule, '|') + 1;
+    snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
+             (int)(rule - 1 - c->rule), c->rule, rule);
+    table_open(&x, text);
+    claim_judge(&j, &x, &x.claim[0], c->value, c->seeds);
+    seen[j.verdict]++;
+    fact(t, j.verdict == c->verdict && strstr(j.why, c->why), "%s: %s, expected %s; %g [%g, "
+         "%g] p %g: %s, expected %s", c->rule, verdict_name(j.verdict),
+         verdict_name(c->verdict), j.estimate, j.low, j.high, j.p, j.why, c->why);
+    if (!strcmp(c->why, "1 seed"))
+        fact(t, !j.tested && !strstr(j.why, "holds in"), "%s is taken for tested: %s", c->rule,
+             j.why);
+    experiments_free(&x);
+  }
+  for (int v = 0; v < VERDICT_KINDS; v++)
+      fact(t, seen[v] > 3, "only %d are %s", seen[v], verdict_name((Verdict)v));
 }
 
 /* Writes a result to where `folder` keeps it, and frees it. */
 static void result_leave(Result *r, const char *folder) {
-    Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
-    result_text(r, &text, &e);
-    result_path(path, folder, r->corpus, r->row, r->seed, &e);
-    if (e.status || file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
-    bytes_free(&text); result_free(r);
+  Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
+  result_text(r, &text, &e);
+  result_path(path, folder, r->corpus, r->row, r->seed, &e);
+  if (e.status || file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
+  bytes_free(&text); result_free(r);
 }
 
 /* A result of row for seed with m, loss and times_1. */
 static void leave_result(const Experiments *x, const char *row, int seed, double m,
                          const char *ended, uint64_t twist, Error *e) {
-    Result r = {.seed = seed};
-    snprintf(r.row, sizeof r.row, "%s", row);
-    snprintf(r.corpus, sizeof r.corpus, "tale");
-    snprintf(r.ended, sizeof r.ended, "%s", ended);
-    r.checksum = x->row[experiments_row(x, row)].checksum ^ twist;
-    result_add1(&r, "sink_1", m, e);
-    result_add1(&r, "loss", 3 + m, e);
-    result_add1(&r, "alpha_1", m / 2, e);
-    result_add1(&r, "times_1", 4, e);
-    result_leave(&r, SCRATCH);
+  Result r = {.seed = seed};
+  snprintf(r.row, sizeof r.row, "%s", row);
+  snprintf(r.corpus, sizeof r.corpus, "tale");
+  snprintf(r.ended, sizeof r.ended, "%s", ended);
+  r.checksum = x->row[experiments_row(x, row)].checksum ^ twist;
+  result_add1(&r, "sink_1", m, e);
+  result_add1(&r, "loss", 3 + m, e);
+  result_add1(&r, "alpha_1", m / 2, e);
+  result_add1(&r, "times_1", 4, e);
+  result_leave(&r, SCRATCH);
 }
 
 /* Rows a (5 seeds), b, c and d with claims on them, in SCRATCH. */
 static void results_open(Test *t, Experiments *x, Results *r, Error *e) {
-    static const char CLAIMS[] =
-        "claim far differs headline T1: It is | far\nrule a.sink_1 < b.sink_1 by 0.1\n"
-        "needs a.times_1 > 2\nclaim near differs headline T2: It is near\n"
-        "rule a.sink_1 > 0.118\nclaim gone equal T3: It is gone\n"
-        "rule a.loss = c.loss within 1\nclaim ends exact T4: It ends\nrule c.diverged = 0\n"
-        "claim old differs T5: It is old\nrule a.loss < d.loss\n"
-        "claim lost differs T6: It is lost\nrule a.nothing < 3\n"
-        "item away Figure 9: Published checkpoints\n";
-    char text[2000];
-    snprintf(text, sizeof text, "%s%s", FOUR_ROWS, CLAIMS);
-    scratch_open();
-    *r = (Results){0};
-    table_open(x, text);
-    for (int seed = 1; seed <= 5; seed++) {
-        leave_result(x, "a", seed, 0.10 + 0.01 * seed, "", 0, e);
-        leave_result(x, "b", seed, 0.80 + 0.02 * seed, "", 0, e);
-        if (seed <= 3) leave_result(x, "c", seed, 0.1, seed == 2 ? "step 7" : "", 0, e);
-        if (seed <= 3) leave_result(x, "d", seed, 0.1, "", seed == 3, e);
-    }
-    if (!e->status) file_write(SCRATCH "/tale/d-1.csv", "# sink result 1\nhalf", 20, e);
-    if (!e->status) results_load(r, x, SCRATCH, "tale", e);
-    fact(t, !e->status, "%s", e->text);
+  static const char CLAIMS[] =
+      "claim far differs headline T1: It is | far\nrule a.sink_1 < b.sink_1 by 0.1\n"
+      "needs a.times_1 > 2\nclaim near differs headline T2: It is near\n"
+      "rule a.sink_1 > 0.118\nclaim gone equal T3: It is gone\n"
+      "rule a.loss = c.loss within 1\nclaim ends exact T4: It ends\nrule c.diverged = 0\n"
+      "claim old differs T5: It is old\nrule a.loss < d.loss\n"
+      "claim lost differs T6: It is lost\nrule a.nothing < 3\n"
+      "item away Figure 9: Published checkpoints\n";
+  char text[2000];
+  snprintf(text, sizeof text, "%s%s", FOUR_ROWS, CLAIMS);
+  scratch_open();
+  *r = (Results){0};
+  table_open(x, text);
+  for (int seed = 1; seed <= 5; seed++) {
+    leave_result(x, "a", seed, 0.10 + 0.01 * seed, "", 0, e);
+    leave_result(x, "b", seed, 0.80 + 0.02 * seed, "", 0, e);
+    if (seed <= 3) leave_result(x, "c", seed, 0.1, seed == 2 ? "step 7" : "", 0, e);
+    if (seed <= 3) leave_result(x, "d", seed, 0.1, "", seed == 3, e);
+  }
+  if (!e->status) file_write(SCRATCH "/tale/d-1.csv", "# sink result 1\nhalf", 20, e);
+  if (!e->status) results_load(r, x, SCRATCH, "tale", e);
+  fact(t, !e->status, "%s", e->text);
 }
 
 static void results_shut(Experiments *x, Results *r) {
-    results_free(r); experiments_free(x); scratch_close();
+  results_free(r); experiments_free(x); scratch_close();
 }
 
 /* From files to verdicts. Near: a's mean 0.13, error sqrt(0.00025 / 5), t = 0.012 / 0.00707. */
 static void claims_judge__files(Test *t) {
-    Experiments x; Results r; Error e = {0};
-    results_open(t, &x, &r, &e);
-    const Judged *j = r.judged;
-    static const Verdict want[] = {REPRODUCED, UNDECIDED, UNDECIDED, NOT_REPRODUCED, UNDECIDED,
-                                   UNDECIDED};
-    static const char *const why[] = {"", "holds 0", "c diverged (seed 2)", "c.diverged of seed 2",
-                                      "4 of 6 runs; 1 void: the row changed; 1 damaged",
-                                      "a.nothing of seed 1 is not there"};
-    for (int i = 0; i < 6; i++)
-        fact(t, j[i].verdict == want[i] && strstr(j[i].why, why[i]), "%s: %s, %s",
-             x.claim[i].name, verdict_name(j[i].verdict), j[i].why);
-    within(t, j[0].estimate, 0.73, 1e-12, "b - a");
-    fact(t, j[0].n[0] == 5 && j[0].n[1] == 5 && j[1].n[1] == 0 && j[4].n[0] == 3,
-         "seeds %d %d %d %d", j[0].n[0], j[0].n[1], j[1].n[1], j[4].n[0]);
-    within(t, j[1].p, 2 * student(-0.012 / sqrt(0.00025 / 5), 4), 1e-9, "p of near");
-    within(t, j[0].holm, 2 * j[0].p, 1e-18, "Holm's p of the smaller of two");
-    within(t, j[1].holm, j[1].p, 1e-12, "Holm's p of the larger");
-    fact(t, isnan(j[2].holm) && isnan(j[5].holm), "Holm's p of claims that are no headline");
-    int row = experiments_row(&x, "c");
-    fact(t, results_number(&r, row, 2, "diverged") == 1 &&
-         results_number(&r, row, 1, "diverged") == 0 && isnan(results_number(&r, row, 2, "loss")) &&
-         isnan(results_number(&r, row, 4, "diverged")), "what a run that diverged has");
-    static const struct { const char *row; int seed, there; } FILES[] = {
-        {"a", 1, 1}, {"c", 2, 1}, {"c", 4, 0}, {"d", 1, 0}, {"d", 3, -1}};
-    EACH(i, FILES) {
-        int is_there = result_there(&x, experiments_row(&x, FILES[i].row), SCRATCH, "tale",
-                                    FILES[i].seed);
-        fact(t, is_there == FILES[i].there, "%s %d: %d", FILES[i].row, FILES[i].seed, is_there);
-    }
-    fact(t, row_seeds(&x, 0, false) == 5 && row_seeds(&x, 0, true) == 3 && !row_seeds(&x, 3, true),
-         "seeds of a headline's rows");
-    bytes_add(&r.notes, "", 1, &e);
-    const char *notes = (const char *)r.notes.at;
-    fact(t, strstr(notes, "d-3.csv is void") && strstr(notes, "d-1.csv: expected a result"), "%s",
-         notes);
-    results_free(&r);                            /* as the second corpus: by three seeds */
-    x.corpus[0] = (Corpus){.name = "other", .file = "x"};
-    x.corpora = 1;
-    results_load(&r, &x, SCRATCH, "tale", &e);
-    j = r.judged;
-    fact(t, r.headline_only && j[0].n[0] == 3 && j[0].verdict == REPRODUCED, "%d seeds, %s",
-         j[0].n[0], j[0].why);
-    results_shut(&x, &r);
+  Experiments x; Results r; Error e = {0};
+  results_open(t, &x, &r, &e);
+  const Judged *j = r.judged;
+  static const Verdict want[] = {REPRODUCED, UNDECIDED, UNDECIDED, NOT_REPRODUCED, UNDECIDED,
+                                 UNDECIDED};
+  static const char *const why[] = {"", "holds 0", "c diverged (seed 2)", "c.diverged of seed 2",
+                                    "4 of 6 runs; 1 void: the row changed; 1 damaged",
+                                    "a.nothing of seed 1 is not there"};
+  for (int i = 0; i < 6; i++)
+      fact(t, j[i].verdict == want[i] && strstr(j[i].why, why[i]), "%s: %s, %s",
+           x.claim[i].name, verdict_name(j[i].verdict), j[i].why);
+  within(t, j[0].estimate, 0.73, 1e-12, "b - a");
+  fact(t, j[0].n[0] == 5 && j[0].n[1] == 5 && j[1].n[1] == 0 && j[4].n[0] == 3,
+       "seeds %d %d %d %d", j[0].n[0], j[0].n[1], j[1].n[1], j[4].n[0]);
+  within(t, j[1].p, 2 * student(-0.012 / sqrt(0.00025 / 5), 4), 1e-9, "p of near");
+  within(t, j[0].holm, 2 * j[0].p, 1e-18, "Holm's p of the smaller of two");
+  within(t, j[1].holm, j[1].p, 1e-12, "Holm's p of the larger");
+  fact(t, isnan(j[2].holm) && isnan(j[5].holm), "Holm's p of claims that are no headline");
+  int row = experiments_row(&x, "c");
+  fact(t, results_number(&r, row, 2, "diverged") == 1 &&
+       results_number(&r, row, 1, "diverged") == 0 && isnan(results_number(&r, row, 2, "loss")) &&
+       isnan(results_number(&r, row, 4, "diverged")), "what a run that diverged has");
+  static const struct { const char *row; int seed, there; } FILES[] = {
+    {"a", 1, 1}, {"c", 2, 1}, {"c", 4, 0}, {"d", 1, 0}, {"d", 3, -1}};
+  EACH(i, FILES) {
+    int is_there = result_there(&x, experiments_row(&x, FILES[i].row), SCRATCH, "tale",
+                                FILES[i].seed);
+    fact(t, is_there == FILES[i].there, "%s %d: %d", FILES[i].row, FILES[i].seed, is_there);
+  }
+  fact(t, row_seeds(&x, 0, false) == 5 && row_seeds(&x, 0, true) == 3 && !row_seeds(&x, 3, true),
+       "seeds of a headline's rows");
+  bytes_add(&r.notes, "", 1, &e);
+  const char *notes = (const char *)r.notes.at;
+  fact(t, strstr(notes, "d-3.csv is void") && strstr(notes, "d-1.csv: expected a result"), "%s",
+       notes);
+  results_free(&r);                            /* as the second corpus: by three seeds */
+  x.corpus[0] = (Corpus){.name = "other", .file = "x"};
+  x.corpora = 1;
+  results_load(&r, &x, SCRATCH, "tale", &e);
+  j = r.judged;
+  fact(t, r.headline_only && j[0].n[0] == 3 && j[0].verdict == REPRODUCED, "%d seeds, %s",
+       j[0].n[0], j[0].why);
+  results_shut(&x, &r);
 }
 
 /* p 0.036 alone is enough; Holm's 0.072, since there is another headline claim, is not. */
 static void claims_judge__holm(Test *t) {
-    Experiments x; Results r; Error e = {0};
-    results_open(t, &x, &r, &e);
-    Claim *far = &x.claim[0], *near = &x.claim[1];
-    far->side[0] = far->side[1];                 /* b.sink_1 > 0.84, with p 0.23 */
-    far->side[1] = (Side){-1, NULL, 0.84};
-    far->relation = GREATER;
-    near->side[1].number = 0.108;
-    claims_judge(&r, &e);
-    const Judged *j = &r.judged[1];
-    within(t, j->holm, 2 * j->p, 1e-15, "Holm's p");
-    fact(t, j->p > 0.025 && j->p < 0.05 && j->verdict == UNDECIDED &&
-         strstr(j->why, "Holm's p is above 0.05"), "%g: %s", j->p, j->why);
-    far->headline = false;
-    claims_judge(&r, &e);
-    fact(t, j->verdict == REPRODUCED && j->holm == j->p, "%g alone: %s", j->p, j->why);
-    results_shut(&x, &r);
+  Experiments x; Results r; Error e = {0};
+  results_open(t, &x, &r, &e);
+  Claim *far = &x.claim[0], *near = &x.claim[1];
+  far->side[0] = far->side[1];                 /* b.sink_1 > 0.84, with p 0.23 */
+  far->side[1] = (Side){-1, NULL, 0.84};
+  far->relation = GREATER;
+  near->side[1].number = 0.108;
+  claims_judge(&r, &e);
+  const Judged *j = &r.judged[1];
+  within(t, j->holm, 2 * j->p, 1e-15, "Holm's p");
+  fact(t, j->p > 0.025 && j->p < 0.05 && j->verdict == UNDECIDED &&
+       strstr(j->why, "Holm's p is above 0.05"), "%g: %s", j->p, j->why);
+  far->headline = false;
+  claims_judge(&r, &e);
+  fact(t, j->verdict == REPRODUCED && j->holm == j->p, "%g alone: %s", j->p, j->why);
+  results_shut(&x, &r);
 }
 
 static void has(Test *t, const Bytes *text, const char *part) {
-    fact(t, text->at && strstr((const char *)text->at, part), "no '%s' in\n%.480s", part,
-         text->at ? (const char *)text->at : "");
+  fact(t, text->at && strstr((const char *)text->at, part), "no '%s' in\n%.480s", part,
+       text->at ? (const char *)text->at : "");
 }
 
 /* Lines of at most 100 columns. */
 static void is_narrow(Test *t, const Bytes *text) {
-    const char *at = (const char *)text->at;
-    for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
-        fact(t, end - at <= 100, "%d columns: %.*s", (int)(end - at), (int)(end - at), at);
+  const char *at = (const char *)text->at;
+  for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
+      fact(t, end - at <= 100, "%d columns: %.*s", (int)(end - at), (int)(end - at), at);
 }
 
 /* What is shown of the same files; sink_ in per cent, a mean 13 %, spread sqrt(2.5). */
 static void item_text__shows(Test *t) {
-    static const char *const in_table[] = {
-        "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70",
-        "1 of 3, 1 void, 1 damaged", "range of 3: c.diverged of seed 2",
-        "3, 1 diverged", "reproduced      It is | far (T1; headline)",
-        "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2", "(Holm < 0.0001), n 5 and 5",
-        "0.73 [0.691, 0.769]", "rule gone: a.loss = c.loss within 1", "c diverged (seed 2)"};
-    static const char *const in_list[] = {"one             14/16      3/6    Table 1: Rows",
-                                          "\naway          Figure 9: Published checkpoints\n",
-                                          "d-3.csv is void: the row changed\n"};
-    static const char *const in_ledger[] = {
-        "6 claims on tale: 1 reproduced, 1 not reproduced, 0 opposite, 4 undecided",
-        "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced  one    ends "};
-    static const char *const in_markdown[] = {
-        "| **reproduced** | It is \\| far | T1 | 0.73 [0.691, 0.769] | < 0.0001 | < 0.0001 |\n",
-        "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",
-        "| a | 18.18 | 13.00 \302\261 1.58 | 3.73 | 3.130 \302\261 0.016 | 0.065 \302\261 0.008 | ",
-        "| **undecided**: c diverged (seed 2) | It is gone |", "<b>Table 1</b>: Rows</summary>"};
-    Experiments x; Results r; Error e = {0}; Bytes out[4] = {{0}};
-    results_open(t, &x, &r, &e);
-    item_text(&out[0], &r, 0, &e);
-    items_text(&out[1], &r, &e);
-    ledger(&out[2], &r, false, &e);
-    ledger(&out[3], &r, true, &e);
-    for (int i = 0; i < 4; i++) bytes_add(&out[i], "", 1, &e);
-    fact(t, !e.status, "%s", e.text);
-    EACH(i, in_table) has(t, &out[0], in_table[i]);
-    EACH(i, in_list) has(t, &out[1], in_list[i]);
-    EACH(i, in_ledger) has(t, &out[2], in_ledger[i]);
-    EACH(i, in_markdown) has(t, &out[3], in_markdown[i]);
-    is_narrow(t, &out[0]);
-    is_narrow(t, &out[2]);
-    fact(t, !strstr((char *)out[3].at, "Figure 9"), "the README lists what is not here");
-    for (int i = 0; i < 4; i++) bytes_free(&out[i]);
-    results_shut(&x, &r);
+  static const char *const in_table[] = {
+    "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70",
+    "1 of 3, 1 void, 1 damaged", "range of 3: c.diverged of seed 2",
+    "3, 1 diverged", "reproduced      It is | far (T1; headline)",
+    "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2", "(Holm < 0.0001), n 5 and 5",
+    "0.73 [0.691, 0.769]", "rule gone: a.loss = c.loss within 1", "c diverged (seed 2)"};
+  static const char *const in_list[] = {"one             14/16      3/6    Table 1: Rows",
+                                        "\naway          Figure 9: Published checkpoints\n",
+                                        "d-3.csv is void: the row changed\n"};
+  static const char *const in_ledger[] = {
+    "6 claims on tale: 1 reproduced, 1 not reproduced, 0 opposite, 4 undecided",
+    "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced  one    ends "};
+  static const char *const in_markdown[] = {
+    "| **reproduced** | It is \\| far | T1 | 0.73 [0.691, 0.769] | < 0.0001 | < 0.0001 |\n",
+    "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",
+    "| a | 18.18 | 13.00 \302\261 1.58 | 3.73 | 3.130 \302\261 0.016 | 0.065 \302\261 0.008 | ",
+    "| **undecided**: c diverged (seed 2) | It is gone |", "<b>Table 1</b>: Rows</summary>"};
+  Experiments x; Results r; Error e = {0}; Bytes out[4] = {{0}};
+  results_open(t, &x, &r, &e);
+  item_text(&out[0], &r, 0, &e);
+  items_text(&out[1], &r, &e);
+  ledger(&out[2], &r, false, &e);
+  ledger(&out[3], &r, true, &e);
+  for (int i = 0; i < 4; i++) bytes_add(&out[i], "", 1, &e);
+  fact(t, !e.status, "%s", e.text);
+  EACH(i, in_table) has(t, &out[0], in_table[i]);
+  EACH(i, in_list) has(t, &out[1], in_list[i]);
+  EACH(i, in_ledger) has(t, &out[2], in_ledger[i]);
+  EACH(i, in_markdown) has(t, &out[3], in_markdown[i]);
+  is_narrow(t, &out[0]);
+  is_narrow(t, &out[2]);
+  fact(t, !strstr((char *)out[3].at, "Figure 9"), "the README lists what is not here");
+  for (int i = 0; i < 4; i++) bytes_free(&out[i]);
+  results_shut(&x, &r);
 }
 
 /* Every shipped item in narrow lines: columns that do not fit beside each other stand in blocks. */
 static void item_text__narrow(Test *t) {
-    Experiments x; Results r; Error e = {0};
-    char *text = file_string(EXPERIMENTS_FILE);
-    table_open(&x, text);
-    results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
-    for (int i = 0; i < x.items; i++) {
-        Bytes out = {0}; int blocks = 0;
-        item_text(&out, &r, i, &e);
-        bytes_add(&out, "", 1, &e);
-        is_narrow(t, &out);
-        for (const char *at = (char *)out.at; (at = strstr(at, "\ntrigger-softmax  ")); at++)
-            blocks++;
-        fact(t, blocks == 2 * is(x.item[i].name, "toy-trigger"), "%s: %d blocks", x.item[i].name,
-             blocks);
-        bytes_free(&out);
-    }
-    fact(t, !e.status, "%s", e.text);
-    free(text); results_free(&r); experiments_free(&x);
+  Experiments x; Results r; Error e = {0};
+  char *text = file_string(EXPERIMENTS_FILE);
+  table_open(&x, text);
+  results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
+  for (int i = 0; i < x.items; i++) {
+    Bytes out = {0}; int blocks = 0;
+    item_text(&out, &r, i, &e);
+    bytes_add(&out, "", 1, &e);
+    is_narrow(t, &out);
+    for (const char *at = (char *)out.at; (at = strstr(at, "\ntrigger-softmax  ")); at++)
+        blocks++;
+    fact(t, blocks == 2 * is(x.item[i].name, "toy-trigger"), "%s: %d blocks", x.item[i].name,
+         blocks);
+    bytes_free(&out);
+  }
+  fact(t, !e.status, "%s", e.text);
+  free(text); results_free(&r); experiments_free(&x);
 }
 
 static void readme_with__marks(Test *t) {
-    static const char README[] = "# x\n<!-- results -->\nold\n<!-- /results -->\nrest\n";
-    static const char *const bad[] = {"# x\n", "<!-- /results -->\n<!-- results -->\n",
-        "<!-- results -->\n<!-- results -->\n<!-- /results -->\n", "<!-- results -->\n",
-        "in `<!-- results -->`\n<!-- /results -->\n"};
-    Error e = {0}; Bytes once = {0}, twice = {0};
-    readme_with(&once, README, sizeof README - 1, "new\n", 4, &e);
-    bytes_add(&once, "", 1, &e);
-    fact(t, !e.status && !strcmp((char *)once.at,
-         "# x\n<!-- results -->\nnew\n<!-- /results -->\nrest\n"), "%s", (char *)once.at);
-    readme_with(&twice, (char *)once.at, once.size - 1, "new\n", 4, &e);
-    fact(t, !e.status && twice.size == once.size - 1 && !memcmp(twice.at, once.at, twice.size),
-         "a second time it is not the same");
-    for (int i = 0; i < 5; i++) {
-        Bytes none = {0};
-        e = (Error){0};
-        fact(t, readme_with(&none, bad[i], strlen(bad[i]), "new\n", 4, &e) &&
-             strstr(e.text, "README.md: expected one line"), "%s was taken", bad[i]);
-        bytes_free(&none);
-    }
-    bytes_free(&once); bytes_free(&twice);
+  static const char README[] = "# x\n<!-- results -->\nold\n<!-- /results -->\nrest\n";
+  static const char *const bad[] = {"# x\n", "<!-- /results -->\n<!-- results -->\n",
+      "<!-- results -->\n<!-- results -->\n<!-- /results -->\n", "<!-- results -->\n",
+      "in `<!-- results -->`\n<!-- /results -->\n"};
+  Error e = {0}; Bytes once = {0}, twice = {0};
+  readme_with(&once, README, sizeof README - 1, "new\n", 4, &e);
+  bytes_add(&once, "", 1, &e);
+  fact(t, !e.status && !strcmp((char *)once.at,
+       "# x\n<!-- results -->\nnew\n<!-- /results -->\nrest\n"), "%s", (char *)once.at);
+  readme_with(&twice, (char *)once.at, once.size - 1, "new\n", 4, &e);
+  fact(t, !e.status && twice.size == once.size - 1 && !memcmp(twice.at, once.at, twice.size),
+       "a second time it is not the same");
+  for (int i = 0; i < 5; i++) {
+    Bytes none = {0};
+    e = (Error){0};
+    fact(t, readme_with(&none, bad[i], strlen(bad[i]), "new\n", 4, &e) &&
+         strstr(e.text, "README.md: expected one line"), "%s was taken", bad[i]);
+    bytes_free(&none);
+  }
+  bytes_free(&once); bytes_free(&twice);
 }
 
 /* An item of published models where one of them is at hand: the paper's numbers, the commands for
@@ -1129,45 +1129,45 @@ static void sink__published(Test *t) {
 #define HOME SCRATCH "/at"
 #define THERE "sh -c 'cd " HOME " && ../../../paper \"$@\"' sink"
 #define ONE "eval models/gpt2-xl.model --input repeat "
-    static const struct { const char *words; int status; const char *said[3]; } ROWS[] = {
-        {"fig10 --models none", 0, {"\npythia-12b        EleutherAI/pythia-12b\n",
-            "  ./hf choices hellaswag_val.jsonl --out TEXTS/hellaswag.txt\n",
-            "none/llama3-8b.model --text TEXTS/books.txt --choices TEXTS/hellaswag.txt --csv "}},
-        {"table7-gpt2 --models none", 0, {"1 not in the folder none",
-            " ./hf none/gpt2-xl --link --out none/gpt2-xl.model\n",
-            " none/gpt2-xl.model --input repeat --swap-position 30 --csv out/table7-"}},
-        {"table1-left --texts .", 0, {"3 not in the folder models", "\n1 at hand:\n",
-            "             repeat     64 "}},
-        {"table1-left", 2, {"3 not in", "1 at hand", "expected --texts FOLDER"}},
-        {"table1-left --commands", 0,
-            {"./hf eval models/gpt2-xl.model models/mistral-7b.model models/llama"}},
-        {"table7-gpt2", 0, {"62.28           0.20", "1 at hand", "repeat"}},
-        {ONE "--replace-position 15 --csv out/replace", 0, {"repeat"}},
-        {ONE "--swap-position 30 --csv out/swap", 0, {"repeat"}},
-        {"fig8-right", 0, {"No weights of it were published."}}};
-    Settings s;
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    if (system("mkdir -p " HOME "/data " HOME "/models && cp data/[es]*.* " HOME "/data && cp "
-               SCRATCH "/tale.tok " HOME "/tokenizer.bin && ln -s ../../../paper " HOME "/hf && "
-               "for i in 1 2 3 4 5 6 7 8 9 10; do tr -d '<|>' <" SCRATCH "/tale.txt; echo '"
-               DOCUMENT_END "'; done >" HOME "/books.txt")) exit(1);      /* hf: checkpoints do */
-    Ran r = sink("train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out "
-                 HOME "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
-    fact(t, !r.status, "%s", (const char *)r.err.at);
+  static const struct { const char *words; int status; const char *said[3]; } ROWS[] = {
+    {"fig10 --models none", 0, {"\npythia-12b        EleutherAI/pythia-12b\n",
+        "  ./hf choices hellaswag_val.jsonl --out TEXTS/hellaswag.txt\n",
+        "none/llama3-8b.model --text TEXTS/books.txt --choices TEXTS/hellaswag.txt --csv "}},
+    {"table7-gpt2 --models none", 0, {"1 not in the folder none",
+        " ./hf none/gpt2-xl --link --out none/gpt2-xl.model\n",
+        " none/gpt2-xl.model --input repeat --swap-position 30 --csv out/table7-"}},
+    {"table1-left --texts .", 0, {"3 not in the folder models", "\n1 at hand:\n",
+        "             repeat     64 "}},
+    {"table1-left", 2, {"3 not in", "1 at hand", "expected --texts FOLDER"}},
+    {"table1-left --commands", 0,
+        {"./hf eval models/gpt2-xl.model models/mistral-7b.model models/llama"}},
+    {"table7-gpt2", 0, {"62.28           0.20", "1 at hand", "repeat"}},
+    {ONE "--replace-position 15 --csv out/replace", 0, {"repeat"}},
+    {ONE "--swap-position 30 --csv out/swap", 0, {"repeat"}},
+    {"fig8-right", 0, {"No weights of it were published."}}};
+  Settings s;
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  if (system("mkdir -p " HOME "/data " HOME "/models && cp data/[es]*.* " HOME "/data && cp "
+             SCRATCH "/tale.tok " HOME "/tokenizer.bin && ln -s ../../../paper " HOME "/hf && "
+             "for i in 1 2 3 4 5 6 7 8 9 10; do tr -d '<|>' <" SCRATCH "/tale.txt; echo '"
+             DOCUMENT_END "'; done >" HOME "/books.txt")) exit(1);      /* hf: checkpoints do */
+  Ran r = sink("train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out "
+               HOME "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
+  fact(t, !r.status, "%s", (const char *)r.err.at);
+  ran_free(&r);
+  EACH(i, ROWS) {
+    r = ran(THERE, ROWS[i].words);
+    const char *out = (const char *)r.out.at, *err = (const char *)r.err.at;
+    fact(t, r.status == ROWS[i].status, "%s: %d, %s", ROWS[i].words, r.status, err);
+    for (int k = 0; k < 3 && ROWS[i].said[k]; k++)
+        fact(t, strstr(out, ROWS[i].said[k]) || strstr(err, ROWS[i].said[k]),
+             "%s: no \"%s\" in\n%s%s", ROWS[i].words, ROWS[i].said[k], out, err);
     ran_free(&r);
-    EACH(i, ROWS) {
-        r = ran(THERE, ROWS[i].words);
-        const char *out = (const char *)r.out.at, *err = (const char *)r.err.at;
-        fact(t, r.status == ROWS[i].status, "%s: %d, %s", ROWS[i].words, r.status, err);
-        for (int k = 0; k < 3 && ROWS[i].said[k]; k++)
-            fact(t, strstr(out, ROWS[i].said[k]) || strstr(err, ROWS[i].said[k]),
-                 "%s: no \"%s\" in\n%s%s", ROWS[i].words, ROWS[i].said[k], out, err);
-        ran_free(&r);
-    }
-    fact(t, !system("cd " HOME "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
-                    "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"),
-         "the item measures what its commands do not");
-    scratch_close();
+  }
+  fact(t, !system("cd " HOME "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
+                  "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"),
+       "the item measures what its commands do not");
+  scratch_close();
 #undef ONE
 #undef HOME
 #undef THERE
@@ -1175,207 +1175,207 @@ static void sink__published(Test *t) {
 
 /* Number k, from 0, of the cells of the table row `name`; NaN for a cell of "-" or none. */
 static double page_cell(const char *page, const char *name, int k) {
-    char begins[64];
-    snprintf(begins, sizeof begins, "<tr><td>%s</td>", name);
-    const char *at = strstr(page, begins), *end = at ? strstr(at, "</tr>") : NULL;
-    at = at ? at + strlen(begins) : NULL;
-    for (; at && at < end; at += 4) {
-        at = strstr(at, "<td>");
-        if (!at || at >= end) break;
-        if (k-- == 0) return at[4] == '-' && at[5] == '<' ? NAN : atof(at + 4);
-    }
-    return NAN;
+  char begins[64];
+  snprintf(begins, sizeof begins, "<tr><td>%s</td>", name);
+  const char *at = strstr(page, begins), *end = at ? strstr(at, "</tr>") : NULL;
+  at = at ? at + strlen(begins) : NULL;
+  for (; at && at < end; at += 4) {
+    at = strstr(at, "<td>");
+    if (!at || at >= end) break;
+    if (k-- == 0) return at[4] == '-' && at[5] == '<' ? NAN : atof(at + 4);
+  }
+  return NAN;
 }
 
 static int count_of(const char *text, const char *what) {
-    int n = 0;
-    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) n++;
-    return n;
+  int n = 0;
+  for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) n++;
+  return n;
 }
 
 /* Every element is closed in order, nothing is fetched or run, every figure has a caption and its
  * pictures texts, no number is nan or inf, and it is small (of any number of figures, -1: 3 MB). */
 static char *page_sound(Test *t, const char *path, int figures) {
-    size_t most = figures < 0 ? 3000000 : 300000;
-    char open[40][16], *page = file_string(path);
-    int depth = 0;
-    fact(t, !strncmp(page, "<!DOCTYPE html>", 15), "%.60s", page);
-    for (const char *at = page + 15; (at = strchr(at, '<')) != NULL; at++) {
-        const char *end = strchr(at, '>');
-        bool closes = at[1] == '/';
-        char name[16];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + closes, " />"), at + 1 + closes);
-        if (!end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38) {
-            fact(t, false, "%.60s does not match", at);
-            break;
-        }
-        if (closes) depth--;
-        else if (end[-1] != '/') strcpy(open[depth++], name);
+  size_t most = figures < 0 ? 3000000 : 300000;
+  char open[40][16], *page = file_string(path);
+  int depth = 0;
+  fact(t, !strncmp(page, "<!DOCTYPE html>", 15), "%.60s", page);
+  for (const char *at = page + 15; (at = strchr(at, '<')) != NULL; at++) {
+    const char *end = strchr(at, '>');
+    bool closes = at[1] == '/';
+    char name[16];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + closes, " />"), at + 1 + closes);
+    if (!end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38) {
+      fact(t, false, "%.60s does not match", at);
+      break;
     }
-    fact(t, depth == 0, "%d elements are not closed", depth);
-    if (figures < 0) figures = count_of(page, "<figure>");
-    int explained = 0;                           /* by a caption or a legend */
-    for (char *at = page; (at = strstr(at, "<figure>")) != NULL; at++) {
-        const char *end = strstr(at, "</figure>"), *caption = strstr(at, "<figcaption>"),
-                   *legend = strstr(at, "<p class=\"key\">");
-        explained += end && ((caption && caption < end) || (legend && legend < end));
-    }
-    fact(t, count_of(page, "<figure>") == figures && explained == figures,
-         "%d figures, %d explained, expected %d", count_of(page, "<figure>"), explained, figures);
-    fact(t, count_of(page, "role=\"img\" aria-label=\"") + count_of(page, "aria-hidden") ==
-            count_of(page, "<svg"), "%d texts beside %d pictures",
-         count_of(page, "aria-label"), count_of(page, "<svg"));
-    static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
-                                        "src=", "url("};
-    for (int i = 0; i < 9; i++) {
-        const char *at = strstr(page, NEVER[i]);
-        fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
-    }
-    fact(t, strlen(page) < most, "%zu bytes", strlen(page));
-    return page;
+    if (closes) depth--;
+    else if (end[-1] != '/') strcpy(open[depth++], name);
+  }
+  fact(t, depth == 0, "%d elements are not closed", depth);
+  if (figures < 0) figures = count_of(page, "<figure>");
+  int explained = 0;                           /* by a caption or a legend */
+  for (char *at = page; (at = strstr(at, "<figure>")) != NULL; at++) {
+    const char *end = strstr(at, "</figure>"), *caption = strstr(at, "<figcaption>"),
+               *legend = strstr(at, "<p class=\"key\">");
+    explained += end && ((caption && caption < end) || (legend && legend < end));
+  }
+  fact(t, count_of(page, "<figure>") == figures && explained == figures,
+       "%d figures, %d explained, expected %d", count_of(page, "<figure>"), explained, figures);
+  fact(t, count_of(page, "role=\"img\" aria-label=\"") + count_of(page, "aria-hidden") ==
+          count_of(page, "<svg"), "%d texts beside %d pictures",
+       count_of(page, "aria-label"), count_of(page, "<svg"));
+  static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
+                                      "src=", "url("};
+  for (int i = 0; i < 9; i++) {
+    const char *at = strstr(page, NEVER[i]);
+    fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
+  }
+  fact(t, strlen(page) < most, "%zu bytes", strlen(page));
+  return page;
 }
 
 /* The levels of the cells of the picture behind `label`, as its paths draw them: up to 64 rows of
  * 66, each 8 x 8 from (30, 16) on. Returns how many cells are drawn twice or outside. */
 static int page_levels(const char *page, const char *label, int *levels) {
-    const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
-    int wrong = 0;
-    for (int level = 1; level < 7; level++) {
-        at = at ? strstr(at, "<path fill") : NULL;
-        if (!at || at > end) return -1;
-        const char *close = strstr(at, "/>");
-        for (at = strstr(at, " d=\"") + 4; at < close && *at == 'M'; at = strchr(at, 'z') + 1) {
-            int x, y, wide, high;
-            if (sscanf(at, "M%d %dh%dv%d", &x, &y, &wide, &high) != 4) return -1;
-            for (int j = 0; j < wide / 8; j++) {
-                int i = (y - 16) / 8 * 66 + (x - 30) / 8 + j;
-                if (i < 0 || i >= 64 * 66 || levels[i]) wrong++;
-                else levels[i] = level;
-            }
-        }
+  const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
+  int wrong = 0;
+  for (int level = 1; level < 7; level++) {
+    at = at ? strstr(at, "<path fill") : NULL;
+    if (!at || at > end) return -1;
+    const char *close = strstr(at, "/>");
+    for (at = strstr(at, " d=\"") + 4; at < close && *at == 'M'; at = strchr(at, 'z') + 1) {
+      int x, y, wide, high;
+      if (sscanf(at, "M%d %dh%dv%d", &x, &y, &wide, &high) != 4) return -1;
+      for (int j = 0; j < wide / 8; j++) {
+        int i = (y - 16) / 8 * 66 + (x - 30) / 8 + j;
+        if (i < 0 || i >= 64 * 66 || levels[i]) wrong++;
+        else levels[i] = level;
+      }
     }
-    return wrong;
+  }
+  return wrong;
 }
 
 /* head_map() against a probe of the same sequences, and the page's cells against it; the numbers of
  * the table against those of evaluate(). */
 static void report_write__maps(Test *t) {
-    enum { T = 12, B = 16 };
-    static const double FROM[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
-    static const char *const FLAGS[] = {"--layers 2", "--layers 2 --extra k --sink-token --T 12",
-                                        "--sim elu --normalizer one --layers 3 --T 12"};
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int f = 0; f < 3; f++) {
-        Trainer r; Error e = {0}; Acts a; int ids[B * T], targets[B * T], starts;
-        Outcome *o = calloc(1, sizeof *o);
-        if (!o || !trainer_made(t, &r, FLAGS[f])) return;
-        steps_of(t, &r, 30);
-        r.s.eval_T = T;
-        r.s.eval_n = 20;
-        o->name = "a<b";
-        o->source = "";
-        if (outcome_measure(o, &r, &r.s, &starts, &e) || outcome_heads(o, &r, &r.s, &e)
-            || report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "x < y & z", &e)
-            || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) {
-            fact(t, false, "%s", e.text);
-            return;
-        }
-        char *page = page_sound(t, SCRATCH "/p.html", 4);
-        fact(t, strstr(page, "x &lt; y &amp; z") && strstr(page, "a&lt;b"), "not escaped");
-        int column = o->star ? 0 : config_column_first(&r.m.c), H = 2, S = o->s.S, N = o->s.N;
-        within(t, page_cell(page, "a&lt;b", 3), sinks_alpha(&o->s, config_column_first(&r.m.c)),
-               5.1e-4, "alpha_1");
-        double best[2] = {-1, 2};
-        for (int i = 0; i < o->s.L * H; i++) {
-            best[0] = fmax(best[0], o->s.alpha[i * S + column]);
-            best[1] = fmin(best[1], o->s.alpha[i * S + column]);
-        }
-        data_probe(&r.data, &r.s.data, INPUT_NATURAL, B, T, ids, targets, &starts);
-        real *maps = calloc((size_t)(o->s.L * B * H * N * S), sizeof *maps);
-        Probe probe[4] = {{0}};
-        for (int l = 0; l < o->s.L; l++) probe[l].metric = maps + l * B * H * N * S;
-        a.probe = probe;
-        model_forward(&r.m, &a, ids, B, T);
-        for (int k = 0; k < 2; k++) {
-            const HeadMap *map = &o->map[k];
-            char label[64]; int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
-            within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0,
-                   "alpha of head %d", k);
-            fact(t, map->T == T && map->S == S, "%d x %d", map->T, map->S);
-            snprintf(label, sizeof label, "Attention map of block %d, head %d,", map->layer + 1,
-                     map->head + 1);
-            wrong = page_levels(page, label, levels);
-            for (int i = 0; i < T; i++)
-                for (int j = 0; j < S; j++) {
-                    double mean = 0; int level = 0;
-                    for (int b = 0; b < B; b++)
-                        mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
-                                                                  i) * S + j] / B;
-                    within(t, map->m[i * S + j], mean, 1e-12, "map at %d, %d", i, j);
-                    while (level < 6 && map->m[i * S + j] >= FROM[level]) level++;
-                    wrong += levels[i * 66 + j] != level;
-                    drawn += levels[i * 66 + j] > 0;
-                }
-            fact(t, wrong == 0 && drawn > 20, "%d cells of %d are wrong", wrong, drawn);
-        }
-        free(maps); free(page); sinks_free(&o->s); free(o); acts_free(&a);
-        trainer_free(&r);
+  enum { T = 12, B = 16 };
+  static const double FROM[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
+  static const char *const FLAGS[] = {"--layers 2", "--layers 2 --extra k --sink-token --T 12",
+                                      "--sim elu --normalizer one --layers 3 --T 12"};
+  Settings s;
+  if (!tale_open(t, &s, "")) return;
+  for (int f = 0; f < 3; f++) {
+    Trainer r; Error e = {0}; Acts a; int ids[B * T], targets[B * T], starts;
+    Outcome *o = calloc(1, sizeof *o);
+    if (!o || !trainer_made(t, &r, FLAGS[f])) return;
+    steps_of(t, &r, 30);
+    r.s.eval_T = T;
+    r.s.eval_n = 20;
+    o->name = "a<b";
+    o->source = "";
+    if (outcome_measure(o, &r, &r.s, &starts, &e) || outcome_heads(o, &r, &r.s, &e)
+        || report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "x < y & z", &e)
+        || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) {
+      fact(t, false, "%s", e.text);
+      return;
     }
-    scratch_close();
+    char *page = page_sound(t, SCRATCH "/p.html", 4);
+    fact(t, strstr(page, "x &lt; y &amp; z") && strstr(page, "a&lt;b"), "not escaped");
+    int column = o->star ? 0 : config_column_first(&r.m.c), H = 2, S = o->s.S, N = o->s.N;
+    within(t, page_cell(page, "a&lt;b", 3), sinks_alpha(&o->s, config_column_first(&r.m.c)),
+           5.1e-4, "alpha_1");
+    double best[2] = {-1, 2};
+    for (int i = 0; i < o->s.L * H; i++) {
+      best[0] = fmax(best[0], o->s.alpha[i * S + column]);
+      best[1] = fmin(best[1], o->s.alpha[i * S + column]);
+    }
+    data_probe(&r.data, &r.s.data, INPUT_NATURAL, B, T, ids, targets, &starts);
+    real *maps = calloc((size_t)(o->s.L * B * H * N * S), sizeof *maps);
+    Probe probe[4] = {{0}};
+    for (int l = 0; l < o->s.L; l++) probe[l].metric = maps + l * B * H * N * S;
+    a.probe = probe;
+    model_forward(&r.m, &a, ids, B, T);
+    for (int k = 0; k < 2; k++) {
+      const HeadMap *map = &o->map[k];
+      char label[64]; int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
+      within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0,
+             "alpha of head %d", k);
+      fact(t, map->T == T && map->S == S, "%d x %d", map->T, map->S);
+      snprintf(label, sizeof label, "Attention map of block %d, head %d,", map->layer + 1,
+               map->head + 1);
+      wrong = page_levels(page, label, levels);
+      for (int i = 0; i < T; i++)
+          for (int j = 0; j < S; j++) {
+          double mean = 0; int level = 0;
+          for (int b = 0; b < B; b++)
+              mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
+                                                        i) * S + j] / B;
+          within(t, map->m[i * S + j], mean, 1e-12, "map at %d, %d", i, j);
+          while (level < 6 && map->m[i * S + j] >= FROM[level]) level++;
+          wrong += levels[i * 66 + j] != level;
+          drawn += levels[i * 66 + j] > 0;
+        }
+      fact(t, wrong == 0 && drawn > 20, "%d cells of %d are wrong", wrong, drawn);
+    }
+    free(maps); free(page); sinks_free(&o->s); free(o); acts_free(&a);
+    trainer_free(&r);
+  }
+  scratch_close();
 }
 
 /* A whole run: its page has three arms side by side with the numbers of its CSV and JSON; arms that
  * diverge leave a page, a table without their numbers and no verdict. */
 static void report_write__run(Test *t) {
-    static const Program PAGES = {.name = "paper", .page = report_write};
-    Settings s;
-    if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 3 --report " SCRATCH
-                          "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
-        return;
-    s.program = &PAGES;
-    static const char *const ARM_NAMES[] = {"softmax", "k-bias", "sigmoid"};
-    for (int wild = 0; wild < 2; wild++) {
-        Error e = {0};
-        if (wild)
-            settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
-        FILE *out = fopen(SCRATCH "/said.txt", "w+b");
-        if (!out) exit(1);
-        int status = demo_run(&s, out, &e), gone = 0;
-        char *said = text_of(out), *csv = file_string(SCRATCH "/run.csv"), *line = csv;
-        char *json = file_string(SCRATCH "/run.json"), *object = json;
-        char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? 3 : 9);
-        fclose(out);
-        fact(t, status == wild && (!wild || strstr(e.text, "diverges here")), "status %d: %s",
-             status, e.text);
-        fact(t, (strstr(page, "No verdict") != NULL) == wild && strstr(page, "erdict"), "%.200s",
-             strstr(page, "<h1>"));
-        fact(t, strstr(said, "The page: ") != NULL, "%s", said);
-        for (int i = 0; i < 3; i++) {
-            static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1},
-                                HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-4};
-            line = strchr(line, '\n') + 1;
-            fact(t, !strncmp(line + 1, ARM_NAMES[i], strlen(ARM_NAMES[i])), "%s", line);
-            object = strstr(object, ARM_NAMES[i]);
-            char *at = line;
-            gone += strstr(line, ",,,") != NULL && strstr(line, ",,,") < line + 14;
-            for (int k = 0; k < 7; k++) {
-                at = strchr(at, ',') + 1;
-                bool none = *at == ',' || *at == '\n';
-                double cell = page_cell(page, ARM_NAMES[i], 1 + k);
-                object = strchr(object, ':') + 2;
-                fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
-                     "%s: cell %d", ARM_NAMES[i], k);
-                if (none) continue;
-                within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARM_NAMES[i],
-                       k);
-                within(t, atof(object), atof(at), 0, "%s: JSON %d", ARM_NAMES[i], k);
-            }
-        }
-        fact(t, gone == 3 * wild, "%d of 3 arms diverged", gone);
-        free(page); free(said); free(csv); free(json);
+  static const Program PAGES = {.name = "paper", .page = report_write};
+  Settings s;
+  if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 3 --report " SCRATCH
+                        "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
+      return;
+  s.program = &PAGES;
+  static const char *const ARM_NAMES[] = {"softmax", "k-bias", "sigmoid"};
+  for (int wild = 0; wild < 2; wild++) {
+    Error e = {0};
+    if (wild)
+        settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
+    FILE *out = fopen(SCRATCH "/said.txt", "w+b");
+    if (!out) exit(1);
+    int status = demo_run(&s, out, &e), gone = 0;
+    char *said = text_of(out), *csv = file_string(SCRATCH "/run.csv"), *line = csv;
+    char *json = file_string(SCRATCH "/run.json"), *object = json;
+    char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? 3 : 9);
+    fclose(out);
+    fact(t, status == wild && (!wild || strstr(e.text, "diverges here")), "status %d: %s",
+         status, e.text);
+    fact(t, (strstr(page, "No verdict") != NULL) == wild && strstr(page, "erdict"), "%.200s",
+         strstr(page, "<h1>"));
+    fact(t, strstr(said, "The page: ") != NULL, "%s", said);
+    for (int i = 0; i < 3; i++) {
+      static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1},
+                          HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-4};
+      line = strchr(line, '\n') + 1;
+      fact(t, !strncmp(line + 1, ARM_NAMES[i], strlen(ARM_NAMES[i])), "%s", line);
+      object = strstr(object, ARM_NAMES[i]);
+      char *at = line;
+      gone += strstr(line, ",,,") != NULL && strstr(line, ",,,") < line + 14;
+      for (int k = 0; k < 7; k++) {
+        at = strchr(at, ',') + 1;
+        bool none = *at == ',' || *at == '\n';
+        double cell = page_cell(page, ARM_NAMES[i], 1 + k);
+        object = strchr(object, ':') + 2;
+        fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
+             "%s: cell %d", ARM_NAMES[i], k);
+        if (none) continue;
+        within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARM_NAMES[i],
+               k);
+        within(t, atof(object), atof(at), 0, "%s: JSON %d", ARM_NAMES[i], k);
+      }
     }
-    scratch_close();
+    fact(t, gone == 3 * wild, "%d of 3 arms diverged", gone);
+    free(page); free(said); free(csv); free(json);
+  }
+  scratch_close();
 }
 
 /* ---- The page of the whole paper ---- */
@@ -1383,426 +1383,426 @@ static void report_write__run(Test *t) {
 /* The results that come with sink, of seeds 1 .. `seeds` and rows for which row % every is 0, into
  * SCRATCH; with `holes` every third number is NAN, with `wild` any may be anything. */
 static void results_copy(const Experiments *x, int seeds, int every, bool holes, bool wild) {
-    static const double ODD[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300, -1, 0, 2.5};
-    Rng g = {7};
-    for (int row = 0; row < x->rows; row += every)
-        for (int seed = 1; seed <= seeds; seed++) {
-            Result r; Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
-            result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
-            if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e))
-                exit(1);
-            for (int i = 0; i < r.values; i++) {
-                if (holes && i % 3 == 0) r.value[i] = NAN;
-                if (wild && rng_below(&g, 4) == 0) r.value[i] = ODD[rng_below(&g, 9)];
-            }
-            bytes_free(&text);
-            result_leave(&r, SCRATCH "/results");
-        }
+  static const double ODD[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300, -1, 0, 2.5};
+  Rng g = {7};
+  for (int row = 0; row < x->rows; row += every)
+      for (int seed = 1; seed <= seeds; seed++) {
+      Result r; Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
+      result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
+      if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e))
+          exit(1);
+      for (int i = 0; i < r.values; i++) {
+        if (holes && i % 3 == 0) r.value[i] = NAN;
+        if (wild && rng_below(&g, 4) == 0) r.value[i] = ODD[rng_below(&g, 9)];
+      }
+      bytes_free(&text);
+      result_leave(&r, SCRATCH "/results");
+    }
 }
 
 /* Every kind of picture of the shipped table, with hostile words in its titles: without results,
  * with one seed, with rows missing and holes, with any numbers, and with all there is. */
 static void paper_write__sound(Test *t) {
-    static const struct { const char *what; int seeds, every; bool holes, wild, all; } CASES[] = {
-        {"nothing", 0, 1, false, false, false}, {"one seed", 1, 1, false, false, false},
-        {"holes", 3, 2, true, false, false},    {"wild", 3, 1, false, true, false},
-        {"all", 0, 1, false, false, true}};
-    EACH(i, CASES) {
-        Experiments x; Error e = {0};
-        char *text = file_string(EXPERIMENTS_FILE);
-        bool all = CASES[i].all, nothing = !CASES[i].seeds && !all;
-        int trained = 0, headline = 0;
-        table_open(&x, text);
-        scratch_open();
-        x.item[0].title = "Loss & sink <while> \"rates\"";
-        x.claim[0].statement = "the sink < leaves";
-        results_copy(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
-        fact(t, !paper_write(SCRATCH "/p.html", &x, all ? RESULTS_FOLDER : SCRATCH "/results",
-                             x.corpus->name, &e), "%s", e.text);
-        char *page = page_sound(t, SCRATCH "/p.html", -1);
-        for (int k = 0; k < x.claims; k++) headline += x.claim[k].headline;
-        for (int k = 0; k < x.items; k++) {
-            char begins[80];
-            snprintf(begins, sizeof begins, "<section id=\"%s\">", x.item[k].name);
-            const char *at = strstr(page, begins), *end = at ? strstr(at, "</section>") : NULL,
-                       *figure = at ? strstr(at, "<figure>") : NULL;
-            fact(t, end != NULL, "%s is not there", x.item[k].name);
-            fact(t, !all || !x.item[k].count || (figure && figure < end), "%s has no picture",
-                 x.item[k].name);
-            trained += x.item[k].count > 0;
-        }
-        int none = count_of(page, "Not run yet: <code>./paper ");
-        fact(t, CASES[i].every > 1 || none == nothing * trained, "%d items not run", none);
-        fact(t, count_of(page, "class=\"claim ") == x.claims + headline, "its claims");
-        fact(t, strstr(page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;")
-                && strstr(page, "the sink &lt; leaves"), "not escaped");
-        fact(t, nothing == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
-        fact(t, !all || !strstr(page, "Nothing was measured"), "not all is drawn");
-        note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
-             count_of(page, "<figure>"));
-        free(page); free(text); experiments_free(&x); scratch_close();
+  static const struct { const char *what; int seeds, every; bool holes, wild, all; } CASES[] = {
+    {"nothing", 0, 1, false, false, false}, {"one seed", 1, 1, false, false, false},
+    {"holes", 3, 2, true, false, false},    {"wild", 3, 1, false, true, false},
+    {"all", 0, 1, false, false, true}};
+  EACH(i, CASES) {
+    Experiments x; Error e = {0};
+    char *text = file_string(EXPERIMENTS_FILE);
+    bool all = CASES[i].all, nothing = !CASES[i].seeds && !all;
+    int trained = 0, headline = 0;
+    table_open(&x, text);
+    scratch_open();
+    x.item[0].title = "Loss & sink <while> \"rates\"";
+    x.claim[0].statement = "the sink < leaves";
+    results_copy(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
+    fact(t, !paper_write(SCRATCH "/p.html", &x, all ? RESULTS_FOLDER : SCRATCH "/results",
+                         x.corpus->name, &e), "%s", e.text);
+    char *page = page_sound(t, SCRATCH "/p.html", -1);
+    for (int k = 0; k < x.claims; k++) headline += x.claim[k].headline;
+    for (int k = 0; k < x.items; k++) {
+      char begins[80];
+      snprintf(begins, sizeof begins, "<section id=\"%s\">", x.item[k].name);
+      const char *at = strstr(page, begins), *end = at ? strstr(at, "</section>") : NULL,
+                 *figure = at ? strstr(at, "<figure>") : NULL;
+      fact(t, end != NULL, "%s is not there", x.item[k].name);
+      fact(t, !all || !x.item[k].count || (figure && figure < end), "%s has no picture",
+           x.item[k].name);
+      trained += x.item[k].count > 0;
     }
+    int none = count_of(page, "Not run yet: <code>./paper ");
+    fact(t, CASES[i].every > 1 || none == nothing * trained, "%d items not run", none);
+    fact(t, count_of(page, "class=\"claim ") == x.claims + headline, "its claims");
+    fact(t, strstr(page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;")
+            && strstr(page, "the sink &lt; leaves"), "not escaped");
+    fact(t, nothing == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
+    fact(t, !all || !strstr(page, "Nothing was measured"), "not all is drawn");
+    note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
+         count_of(page, "<figure>"));
+    free(page); free(text); experiments_free(&x); scratch_close();
+  }
 }
 
 /* Where in the picture the tick named `text` stands: its attribute x or y. */
 static double tick_at(const char *svg, const char *text, const char *attribute) {
-    char ends[40]; double at = NAN;
-    snprintf(ends, sizeof ends, ">%s</text>", text);
-    const char *end = strstr(svg, ends);
-    if (!end) return NAN;
-    for (const char *from = svg; (from = strstr(from, "<text ")) && from < end; from++)
-        at = atof(strstr(from, attribute) + strlen(attribute));
-    return at;
+  char ends[40]; double at = NAN;
+  snprintf(ends, sizeof ends, ">%s</text>", text);
+  const char *end = strstr(svg, ends);
+  if (!end) return NAN;
+  for (const char *from = svg; (from = strstr(from, "<text ")) && from < end; from++)
+      at = atof(strstr(from, attribute) + strlen(attribute));
+  return at;
 }
 
 /* Numbers by hand: the table's cells, the verdicts, and where dots, lines and the paper's mark are
  * drawn, held against the ticks beside them. */
 static void paper_write__numbers(Test *t) {
-    static const char TEXT[] =
-        "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
-        "item one Table 4: Biases\ncolumns sink_1 loss\npicture dots sink_1\npicture curves loss\n"
-        "row low --lr 0.001 | 40 3.5\nrow high --lr 0.1 | . -\n"
-        "claim up differs headline s: higher\nrule low.sink_1 < high.sink_1 by 0.01\n"
-        "claim down differs s: lower\nrule low.sink_1 > high.sink_1 by 0.01\n"
-        "item two Figure 10: Others' models\n"
-        "item three Figure 2: Late\nrow late --lr 1\n";
-    static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
-    static const double CURVE_TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
-    Experiments x; Error e = {0};
-    scratch_open();
-    table_open(&x, TEXT);
-    fact(t, x.item[0].pictures == 2 && x.item[0].picture[1].kind == PICTURE_CURVES &&
-            x.item[0].picture[1].words == 1 && !strcmp(x.item[0].picture[1].word[0], "loss"),
-         "its pictures");
-    for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
-        for (int row = 0; row < 2; row++)
-            for (int seed = 1; seed <= 3; seed++) {
-                Result r = {.seed = seed, .checksum = x.row[row].checksum};
-                snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
-                strcpy(r.corpus, corpus ? "b" : "a");
-                result_add1(&r, "sink_1", row == corpus ? LOW[seed - 1] : HIGH[seed - 1], &e);
-                result_add1(&r, "loss", 4 + row, &e);
-                result_add(&r, "curve_tokens", CURVE_TOKENS, 3, &e);
-                result_add(&r, "curve_loss", LOSS, 3, &e);
-                result_leave(&r, SCRATCH "/results");
-            }
-    fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "a", &e), "%s", e.text);
-    char *page = page_sound(t, SCRATCH "/p.html", 2);
-    fact(t, strstr(page, "<td>low</td><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>") &&
-            strstr(page, "<td>high</td><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>"),
-         "the table");
-    fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
-            count_of(page, "&#8644; opposite.") == 2, "the verdicts");
-    fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL,
-         "b's verdict");
-    fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
-    fact(t, count_of(page, "Not run yet: <code>./paper three<") == 1 &&
-            count_of(page, "Needs published models: <code>./paper ") == 1, "items without runs");
-    fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
-    const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>");
-    if (!dots || !lines) { fact(t, false, "a picture is not there"); return; }
-    double zero = tick_at(dots, "0", "x=\""), each = (tick_at(dots, "80", "x=\"") - zero) / 80;
-    const char *circle = dots;
-    for (int i = 0; i < 6; i++) {
-        circle = strstr(circle + 1, "<path fill=\"none\"");
-        double share = i < 3 ? LOW[i] : HIGH[i - 3];
-        within(t, atof(strstr(circle, "d=\"M") + 4), zero + 100 * each * share, 0.11, "dot %d", i);
-    }
-    const char *mark = strstr(dots, "<path fill=\"#d55e00\"");
-    within(t, mark ? atof(strstr(mark, " d=\"M") + 5) : 0, zero + 40 * each, 0.11, "the paper's");
-    double x0 = tick_at(lines, "1", "x=\""), x1 = x0 + (tick_at(lines, "1.8", "x=\"") - x0) / .8;
-    double y2 = tick_at(lines, "2", "y=\"") - 4, y4 = tick_at(lines, "4", "y=\"") - 4, at[4] = {0};
-    const char *path_of = strstr(lines, "<path class=\"line\""),
-               *d = path_of ? strstr(path_of, " d=\"M") : NULL;
-    fact(t, d && sscanf(d, " d=\"M%lf %lfL%lf %lf\"", at, at + 1, at + 2, at + 3) == 4, "%.80s",
-         d ? d : "no line");
-    within(t, at[0], x0, 0.11, "its start");
-    within(t, at[1], y4, 0.11, "loss 4");
-    within(t, at[2], x1, 0.11, "its end");
-    within(t, at[3], y2, 0.11, "loss 2");
-    free(page); experiments_free(&x); scratch_close();
+  static const char TEXT[] =
+      "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
+      "item one Table 4: Biases\ncolumns sink_1 loss\npicture dots sink_1\npicture curves loss\n"
+      "row low --lr 0.001 | 40 3.5\nrow high --lr 0.1 | . -\n"
+      "claim up differs headline s: higher\nrule low.sink_1 < high.sink_1 by 0.01\n"
+      "claim down differs s: lower\nrule low.sink_1 > high.sink_1 by 0.01\n"
+      "item two Figure 10: Others' models\n"
+      "item three Figure 2: Late\nrow late --lr 1\n";
+  static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
+  static const double CURVE_TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
+  Experiments x; Error e = {0};
+  scratch_open();
+  table_open(&x, TEXT);
+  fact(t, x.item[0].pictures == 2 && x.item[0].picture[1].kind == PICTURE_CURVES &&
+          x.item[0].picture[1].words == 1 && !strcmp(x.item[0].picture[1].word[0], "loss"),
+       "its pictures");
+  for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
+      for (int row = 0; row < 2; row++)
+          for (int seed = 1; seed <= 3; seed++) {
+        Result r = {.seed = seed, .checksum = x.row[row].checksum};
+        snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
+        strcpy(r.corpus, corpus ? "b" : "a");
+        result_add1(&r, "sink_1", row == corpus ? LOW[seed - 1] : HIGH[seed - 1], &e);
+        result_add1(&r, "loss", 4 + row, &e);
+        result_add(&r, "curve_tokens", CURVE_TOKENS, 3, &e);
+        result_add(&r, "curve_loss", LOSS, 3, &e);
+        result_leave(&r, SCRATCH "/results");
+      }
+  fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "a", &e), "%s", e.text);
+  char *page = page_sound(t, SCRATCH "/p.html", 2);
+  fact(t, strstr(page, "<td>low</td><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>") &&
+          strstr(page, "<td>high</td><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>"),
+       "the table");
+  fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
+          count_of(page, "&#8644; opposite.") == 2, "the verdicts");
+  fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL,
+       "b's verdict");
+  fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
+  fact(t, count_of(page, "Not run yet: <code>./paper three<") == 1 &&
+          count_of(page, "Needs published models: <code>./paper ") == 1, "items without runs");
+  fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
+  const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>");
+  if (!dots || !lines) { fact(t, false, "a picture is not there"); return; }
+  double zero = tick_at(dots, "0", "x=\""), each = (tick_at(dots, "80", "x=\"") - zero) / 80;
+  const char *circle = dots;
+  for (int i = 0; i < 6; i++) {
+    circle = strstr(circle + 1, "<path fill=\"none\"");
+    double share = i < 3 ? LOW[i] : HIGH[i - 3];
+    within(t, atof(strstr(circle, "d=\"M") + 4), zero + 100 * each * share, 0.11, "dot %d", i);
+  }
+  const char *mark = strstr(dots, "<path fill=\"#d55e00\"");
+  within(t, mark ? atof(strstr(mark, " d=\"M") + 5) : 0, zero + 40 * each, 0.11, "the paper's");
+  double x0 = tick_at(lines, "1", "x=\""), x1 = x0 + (tick_at(lines, "1.8", "x=\"") - x0) / .8;
+  double y2 = tick_at(lines, "2", "y=\"") - 4, y4 = tick_at(lines, "4", "y=\"") - 4, at[4] = {0};
+  const char *path_of = strstr(lines, "<path class=\"line\""),
+             *d = path_of ? strstr(path_of, " d=\"M") : NULL;
+  fact(t, d && sscanf(d, " d=\"M%lf %lfL%lf %lf\"", at, at + 1, at + 2, at + 3) == 4, "%.80s",
+       d ? d : "no line");
+  within(t, at[0], x0, 0.11, "its start");
+  within(t, at[1], y4, 0.11, "loss 4");
+  within(t, at[2], x1, 0.11, "its end");
+  within(t, at[3], y2, 0.11, "loss 2");
+  free(page); experiments_free(&x); scratch_close();
 }
 
 /* Every item is listed, every verb has its help, what is no verb is an item, and the report. */
 static void sink__items(Test *t) {
-    static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
-    char line[80], *text = file_string(EXPERIMENTS_FILE);
-    Experiments x; Ran r;
-    if (no_binary(t)) return;
-    table_open(&x, text);
-    scratch_open();
-    if (!sink_does(t, "list", &r)) return;
-    for (int i = 0; i < x.items; i++) {
-        snprintf(line, sizeof line, "\n%s ", x.item[i].name);
-        fact(t, strstr((const char *)r.out.at, line) != NULL, "list has no %s", x.item[i].name);
-    }
-    free(text); experiments_free(&x); ran_free(&r);
-    if (!sink_does(t, "help", &r)) return;
-    for (int i = 0; i < 7; i++) {
-        snprintf(line, sizeof line, "\n  %s ", NAMES[i]);
-        const char *at = strstr((const char *)r.out.at, line);
-        fact(t, at && !strstr(at + 1, line), "help has %s twice, or not at all", NAMES[i]);
-    }
-    ran_free(&r);
-    if (!sink_does(t, "toy-trigger --show", &r)) return;
-    fact(t, strstr((const char *)r.out.at, "trigger-softmax, seed 1\n") != NULL, "no maps");
-    ran_free(&r);
-    sink_fails(t, "tables", 2, "no verb and no item 'tables'");
-    sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
-    sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
-    sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
-    if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r))
-        return;
-    fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html\n") != NULL, "where");
-    ran_free(&r);
-    char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
-    fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
-    free(page); scratch_close();
+  static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
+  char line[80], *text = file_string(EXPERIMENTS_FILE);
+  Experiments x; Ran r;
+  if (no_binary(t)) return;
+  table_open(&x, text);
+  scratch_open();
+  if (!sink_does(t, "list", &r)) return;
+  for (int i = 0; i < x.items; i++) {
+    snprintf(line, sizeof line, "\n%s ", x.item[i].name);
+    fact(t, strstr((const char *)r.out.at, line) != NULL, "list has no %s", x.item[i].name);
+  }
+  free(text); experiments_free(&x); ran_free(&r);
+  if (!sink_does(t, "help", &r)) return;
+  for (int i = 0; i < 7; i++) {
+    snprintf(line, sizeof line, "\n  %s ", NAMES[i]);
+    const char *at = strstr((const char *)r.out.at, line);
+    fact(t, at && !strstr(at + 1, line), "help has %s twice, or not at all", NAMES[i]);
+  }
+  ran_free(&r);
+  if (!sink_does(t, "toy-trigger --show", &r)) return;
+  fact(t, strstr((const char *)r.out.at, "trigger-softmax, seed 1\n") != NULL, "no maps");
+  ran_free(&r);
+  sink_fails(t, "tables", 2, "no verb and no item 'tables'");
+  sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
+  sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
+  sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
+  if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r))
+      return;
+  fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html\n") != NULL, "where");
+  ran_free(&r);
+  char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
+  fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
+  free(page); scratch_close();
 }
 
 /* [E4] [T15]  Every statement of `check`: sink.c's, and those of pages.c. */
 static void checks__all(Test *t) {
-    static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
-    checks_hold(t, &ALL, 203, 206);
+  static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
+  checks_hold(t, &ALL, 203, 206);
 }
 
 /* ablate() against the slow model: for every sequence the loss at the positions after the drawn
  * token, untouched and with each column gone, and means and spreads of these by hand. */
 static void ablate__against_slow(Test *t) {
-    enum { T = 10, N = 21 };
-    static const struct { const char *flags; int what; } ROWS[] = {
-        {"--fix-token 1", ABLATE_KEY1},        {"", ABLATE_VALUE1},
-        {"--heads 1 --seed 4", ABLATE_VALUE1_MEAN},  {"--extra k", ABLATE_KSTAR},
-        {"--sink-token", ABLATE_KSTAR},        {"--sink-token --prefix 7", ABLATE_KEY1}};
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int f = 0; f < 6; f++) {
-        Trainer r; Error e = {0}; Ablated got;
-        int ids[N * T], targets[N * T], starts, drawn = 0;
-        if (!trainer_made(t, &r, ROWS[f].flags)) return;
-        steps_of(t, &r, 25);
-        r.s.ablate = ROWS[f].what;
-        fact(t, !ablate(&got, &r.m, &r.data, &r.s, N, T, &e), "%s", e.text);
-        data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
-        Rng rng = {hash64((uint64_t)r.s.train.seed, "ablate", 6)};
-        int first = r.m.c.sink_token, V = r.m.c.vocab;
-        int sink = ROWS[f].what != ABLATE_KSTAR ? first : r.m.c.extra ? -1 : 0;
-        double loss[ABLATED][N] = {{0}};
-        for (int b = 0; b < N; b++) {
-            int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
-            drawn |= 1 << p;
-            for (int k = 0; k < ABLATED; k++) {
-                Slow slow = slow_open(&r.m, T);
-                slow.what = k == 0 ? ABLATE_NONE
-                          : ROWS[f].what == ABLATE_KSTAR ? ABLATE_KEY1 : ROWS[f].what;
-                slow.cut = k == 1 ? sink : first + p - 1;
-                slow_forward(&slow, ids + b * T);
-                int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
-                for (int i = from; i <= T; i++) {
-                    const double *y = slow.logits + (i - 1) * V;
-                    double sum = 0;
-                    for (int v = 0; v < V; v++) sum += exp(y[v]);
-                    loss[k][b] += (log(sum) - y[targets[b * T + i - 1]]) / (T - from + 1);
-                }
-                slow_close(&slow);
-            }
+  enum { T = 10, N = 21 };
+  static const struct { const char *flags; int what; } ROWS[] = {
+    {"--fix-token 1", ABLATE_KEY1},        {"", ABLATE_VALUE1},
+    {"--heads 1 --seed 4", ABLATE_VALUE1_MEAN},  {"--extra k", ABLATE_KSTAR},
+    {"--sink-token", ABLATE_KSTAR},        {"--sink-token --prefix 7", ABLATE_KEY1}};
+  Settings s;
+  if (!tale_open(t, &s, "")) return;
+  for (int f = 0; f < 6; f++) {
+    Trainer r; Error e = {0}; Ablated got;
+    int ids[N * T], targets[N * T], starts, drawn = 0;
+    if (!trainer_made(t, &r, ROWS[f].flags)) return;
+    steps_of(t, &r, 25);
+    r.s.ablate = ROWS[f].what;
+    fact(t, !ablate(&got, &r.m, &r.data, &r.s, N, T, &e), "%s", e.text);
+    data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts);
+    Rng rng = {hash64((uint64_t)r.s.train.seed, "ablate", 6)};
+    int first = r.m.c.sink_token, V = r.m.c.vocab;
+    int sink = ROWS[f].what != ABLATE_KSTAR ? first : r.m.c.extra ? -1 : 0;
+    double loss[ABLATED][N] = {{0}};
+    for (int b = 0; b < N; b++) {
+      int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
+      drawn |= 1 << p;
+      for (int k = 0; k < ABLATED; k++) {
+        Slow slow = slow_open(&r.m, T);
+        slow.what = k == 0 ? ABLATE_NONE
+                  : ROWS[f].what == ABLATE_KSTAR ? ABLATE_KEY1 : ROWS[f].what;
+        slow.cut = k == 1 ? sink : first + p - 1;
+        slow_forward(&slow, ids + b * T);
+        int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
+        for (int i = from; i <= T; i++) {
+          const double *y = slow.logits + (i - 1) * V;
+          double sum = 0;
+          for (int v = 0; v < V; v++) sum += exp(y[v]);
+          loss[k][b] += (log(sum) - y[targets[b * T + i - 1]]) / (T - from + 1);
         }
-        for (int k = 0; k < ABLATED; k++) {
-            double mean = 0, more = 0, square = 0, both = 0;
-            for (int b = 0; b < N; b++) {
-                mean += loss[k][b] / N;
-                more += (loss[k][b] - loss[0][b]) / N;
-            }
-            for (int b = 0; b < N; b++) {
-                square += pow(loss[k][b] - mean, 2) / (N - 1);
-                both += pow(loss[k][b] - loss[0][b] - more, 2) / (N - 1);
-            }
-            double bound = 2000 * REAL_EPS;
-            within(t, got.loss[k], mean, bound, "%s: loss %d", ROWS[f].flags, k);
-            within(t, got.spread[k], sqrt(square), bound, "%s: spread %d", ROWS[f].flags, k);
-            within(t, got.more[k], more, bound, "%s: more %d", ROWS[f].flags, k);
-            within(t, got.more_spread[k], sqrt(both), bound, "%s: its spread %d", ROWS[f].flags, k);
-            fact(t, !k || got.more_spread[k] > 1e-5, "%s: ablation %d changes nothing",
-                 ROWS[f].flags, k);
-        }
-        fact(t, got.n == N && got.last == T / 2 && drawn == 0x3c, "%d sequences, drawn %x", got.n,
-             drawn);
-        trainer_free(&r);
+        slow_close(&slow);
+      }
     }
-    scratch_close();
+    for (int k = 0; k < ABLATED; k++) {
+      double mean = 0, more = 0, square = 0, both = 0;
+      for (int b = 0; b < N; b++) {
+        mean += loss[k][b] / N;
+        more += (loss[k][b] - loss[0][b]) / N;
+      }
+      for (int b = 0; b < N; b++) {
+        square += pow(loss[k][b] - mean, 2) / (N - 1);
+        both += pow(loss[k][b] - loss[0][b] - more, 2) / (N - 1);
+      }
+      double bound = 2000 * REAL_EPS;
+      within(t, got.loss[k], mean, bound, "%s: loss %d", ROWS[f].flags, k);
+      within(t, got.spread[k], sqrt(square), bound, "%s: spread %d", ROWS[f].flags, k);
+      within(t, got.more[k], more, bound, "%s: more %d", ROWS[f].flags, k);
+      within(t, got.more_spread[k], sqrt(both), bound, "%s: its spread %d", ROWS[f].flags, k);
+      fact(t, !k || got.more_spread[k] > 1e-5, "%s: ablation %d changes nothing",
+           ROWS[f].flags, k);
+    }
+    fact(t, got.n == N && got.last == T / 2 && drawn == 0x3c, "%d sequences, drawn %x", got.n,
+         drawn);
+    trainer_free(&r);
+  }
+  scratch_close();
 }
 
 /* What cannot be ablated, and the shortest sequence that can. */
 static void ablate__refuses(Test *t) {
-    static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
-        {ABLATE_KSTAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
-        {ABLATE_KEY1, INPUT_RANDOM, 10, 2, "", "--input natural"},
-        {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
-        {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
-        {ABLATE_KEY1, INPUT_NATURAL, 4, 0, "", ""}};
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int i = 0; i < 5; i++) {
-        Trainer r; Error e = {0}; Ablated got;
-        if (!trainer_made(t, &r, REFUSED[i].flags)) return;
-        r.s.ablate = REFUSED[i].what;
-        r.s.input = REFUSED[i].input;
-        int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
-        fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
-                    (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
-        trainer_free(&r);
-    }
-    scratch_close();
+  static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
+    {ABLATE_KSTAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
+    {ABLATE_KEY1, INPUT_RANDOM, 10, 2, "", "--input natural"},
+    {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
+    {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
+    {ABLATE_KEY1, INPUT_NATURAL, 4, 0, "", ""}};
+  Settings s;
+  if (!tale_open(t, &s, "")) return;
+  for (int i = 0; i < 5; i++) {
+    Trainer r; Error e = {0}; Ablated got;
+    if (!trainer_made(t, &r, REFUSED[i].flags)) return;
+    r.s.ablate = REFUSED[i].what;
+    r.s.input = REFUSED[i].input;
+    int status = ablate(&got, &r.m, &r.data, &r.s, 5, REFUSED[i].T, &e);
+    fact(t, status == REFUSED[i].status && strstr(e.text, REFUSED[i].said) &&
+                (!status || strstr(e.text, "Try: ")), "%d: %s", status, e.text);
+    trainer_free(&r);
+  }
+  scratch_close();
 }
 
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
  * log's, and the ablation's numbers the JSON's. One that diverges leaves its curves. */
 static void sink__report(Test *t) {
-    Settings s; Ran r;
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH
-                      "/log.csv --out " SCRATCH "/m.ckpt" SMALL_RUN, &r))
-        return;
-    ran_free(&r);
-    char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
-    char *log = file_string(SCRATCH "/log.csv"), *line = strrchr(log, ',');
-    const char *at = strstr(page, "aria-label=\"Training loss");
-    while (line > log && line[-1] != '\n') line--;
-    double first = number_after(log, "at_0.2\n", 2), last = number_after(line, ",", 1);
-    within(t, number_after(at ? at : "", "train: from ", 0), first, 0.0051, "the curve's start");
-    within(t, number_after(at ? at : "", "train: from ", 1), last, 0.0051, "the curve's end");
-    free(page);
-    if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
-                      "/r.json --report " SCRATCH "/e.html --grammar " SCRATCH
-                      "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r))
-        return;
-    page = page_sound(t, SCRATCH "/e.html", 4);
-    char *json = file_string(SCRATCH "/r.json");
-    const char *said = strstr((const char *)r.out.at, "Ablation of token 1: its value");
-    static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
-        "untouched", "token 1", "control"};
-    fact(t, said != NULL, "%s", (const char *)r.out.at);
-    for (int k = 0; k < 3; k++) {
-        char name[64], row[64];
-        snprintf(row, sizeof row, "\n%-10s", ROWS[k]);
-        snprintf(name, sizeof name, "\"ablate_%s\":", NAMES[k]);
-        double loss = number_after(json, name, 0);
-        within(t, number_after(strstr(page, "<pre>"), row, 0), loss, 5.1e-5, "loss %s", NAMES[k]);
-        within(t, number_after(said ? said : "", row, 0), loss, 5.1e-5, "printed %s", NAMES[k]);
-        snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
-        if (k)
-            within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
-                   5.1e-5, "spread %s", NAMES[k]);
-    }
-    ran_free(&r); free(page);
-    sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
-                  "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
-    sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
-                  "--log-every 1 --T 12 --report " SCRATCH "/d.html", 1, "diverges here");
-    page = page_sound(t, SCRATCH "/d.html", -1);
-    fact(t, strstr(page, "train *") != NULL, "a training that diverged has a curve of * too");
-    free(page); free(log); free(json); scratch_close();
+  Settings s; Ran r;
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH
+                    "/log.csv --out " SCRATCH "/m.ckpt" SMALL_RUN, &r))
+      return;
+  ran_free(&r);
+  char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
+  char *log = file_string(SCRATCH "/log.csv"), *line = strrchr(log, ',');
+  const char *at = strstr(page, "aria-label=\"Training loss");
+  while (line > log && line[-1] != '\n') line--;
+  double first = number_after(log, "at_0.2\n", 2), last = number_after(line, ",", 1);
+  within(t, number_after(at ? at : "", "train: from ", 0), first, 0.0051, "the curve's start");
+  within(t, number_after(at ? at : "", "train: from ", 1), last, 0.0051, "the curve's end");
+  free(page);
+  if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
+                    "/r.json --report " SCRATCH "/e.html --grammar " SCRATCH
+                    "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r))
+      return;
+  page = page_sound(t, SCRATCH "/e.html", 4);
+  char *json = file_string(SCRATCH "/r.json");
+  const char *said = strstr((const char *)r.out.at, "Ablation of token 1: its value");
+  static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
+    "untouched", "token 1", "control"};
+  fact(t, said != NULL, "%s", (const char *)r.out.at);
+  for (int k = 0; k < 3; k++) {
+    char name[64], row[64];
+    snprintf(row, sizeof row, "\n%-10s", ROWS[k]);
+    snprintf(name, sizeof name, "\"ablate_%s\":", NAMES[k]);
+    double loss = number_after(json, name, 0);
+    within(t, number_after(strstr(page, "<pre>"), row, 0), loss, 5.1e-5, "loss %s", NAMES[k]);
+    within(t, number_after(said ? said : "", row, 0), loss, 5.1e-5, "printed %s", NAMES[k]);
+    snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
+    if (k)
+        within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
+               5.1e-5, "spread %s", NAMES[k]);
+  }
+  ran_free(&r); free(page);
+  sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
+                "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
+  sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
+                "--log-every 1 --T 12 --report " SCRATCH "/d.html", 1, "diverges here");
+  page = page_sound(t, SCRATCH "/d.html", -1);
+  fact(t, strstr(page, "train *") != NULL, "a training that diverged has a curve of * too");
+  free(page); free(log); free(json); scratch_close();
 }
 
 #define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
 /* This evaluation has the numbers of that row of all.csv. */
 static bool survey_row(Test *t, int row, const char *words) {
-    static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
-    char command[600]; Ran r;
-    snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
-             "/one.csv", words);
-    if (!sink_does(t, command, &r)) return false;
-    ran_free(&r);
-    for (int k = 0; k < 6; k++)
-        within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
-               csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
-    return true;
+  static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
+  char command[600]; Ran r;
+  snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
+           "/one.csv", words);
+  if (!sink_does(t, command, &r)) return false;
+  ran_free(&r);
+  for (int k = 0; k < 6; k++)
+      within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
+             csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
+  return true;
 }
 
 /* A table of several models, inputs, texts and lengths has in each line the numbers of that one
  * evaluation; what cannot be read is said, and the rest stands. */
 static void sink__survey(Test *t) {
-    static const char *const LINES[] = {
-        "a.ckpt --input natural --T 10", "a.ckpt --input natural --T 12",
-        "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
-        "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
-        "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
-    Settings s; Ran r; char command[600];
-    if (no_binary(t) || !tale_open(t, &s, "")) return;
-    for (int m = 0; m < 2; m++) {
-        snprintf(command, sizeof command, "train --quiet --text " SCRATCH "/tale.txt --tokenizer "
-                 SCRATCH "/tale.tok --context 16 --layers 2 --dim 16 --ffn 20 --steps 8 --seed %d "
-                 "--out " SCRATCH "/%c.ckpt", m, 'a' + m);
-        if (!sink_does(t, command, &r)) return;
-        ran_free(&r);
-    }
-    r = sink("eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs --lengths "
-             "10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json");
-    fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ")
-         && strstr((char *)r.err.at, "12 lines were measured and 1 could not be"), "%d: %s",
-         r.status, (char *)r.err.at);
+  static const char *const LINES[] = {
+    "a.ckpt --input natural --T 10", "a.ckpt --input natural --T 12",
+    "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
+    "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
+    "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
+  Settings s; Ran r; char command[600];
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  for (int m = 0; m < 2; m++) {
+    snprintf(command, sizeof command, "train --quiet --text " SCRATCH "/tale.txt --tokenizer "
+             SCRATCH "/tale.tok --context 16 --layers 2 --dim 16 --ffn 20 --steps 8 --seed %d "
+             "--out " SCRATCH "/%c.ckpt", m, 'a' + m);
+    if (!sink_does(t, command, &r)) return;
     ran_free(&r);
-    for (int i = 0; i < 8; i++) if (!survey_row(t, i + 1, LINES[i])) return;
-    fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
-            >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
-    char *json = file_string(SCRATCH "/all.json");
-    fact(t, !strncmp(json, "[{\"model\": \"" SCRATCH "/a.ckpt\", \"text\": \"tale\"", 40)
-         && strstr(json, "}]\n"), "%.80s", json);
-    free(json);
-    if (system("cd " SCRATCH " && rm all.csv && mkdir texts && cp tale.txt texts/one.txt && "
-               "cp tale.grammar texts/two.grammar")) exit(1);        /* texts, a line each */
-    if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
-                   " --csv " SCRATCH "/all.csv", &r)) return;
-    ran_free(&r);
-    if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.txt")) return;
-    survey_row(t, 2, "a.ckpt --T 12 --text '' --grammar " SCRATCH "/texts/two.grammar");
-    sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
-               "--ablate: expected one model");
-    sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
-               "--lengths 8,x: expected up to 32");
-    scratch_close();
+  }
+  r = sink("eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs --lengths "
+           "10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json");
+  fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ")
+       && strstr((char *)r.err.at, "12 lines were measured and 1 could not be"), "%d: %s",
+       r.status, (char *)r.err.at);
+  ran_free(&r);
+  for (int i = 0; i < 8; i++) if (!survey_row(t, i + 1, LINES[i])) return;
+  fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
+          >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
+  char *json = file_string(SCRATCH "/all.json");
+  fact(t, !strncmp(json, "[{\"model\": \"" SCRATCH "/a.ckpt\", \"text\": \"tale\"", 40)
+       && strstr(json, "}]\n"), "%.80s", json);
+  free(json);
+  if (system("cd " SCRATCH " && rm all.csv && mkdir texts && cp tale.txt texts/one.txt && "
+             "cp tale.grammar texts/two.grammar")) exit(1);        /* texts, a line each */
+  if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
+                 " --csv " SCRATCH "/all.csv", &r)) return;
+  ran_free(&r);
+  if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.txt")) return;
+  survey_row(t, 2, "a.ckpt --T 12 --text '' --grammar " SCRATCH "/texts/two.grammar");
+  sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
+             "--ablate: expected one model");
+  sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
+             "--lengths 8,x: expected up to 32");
+  scratch_close();
 }
 
 /* Table 7's flags reach a head's map and an ablation: those of a model so written. */
 static void head_map__edited(Test *t) {
-    enum { T = 12, AT = 5 };
-    Settings s;
-    if (!tale_open(t, &s, "")) return;
-    for (int swap = 0; swap < 2; swap++) {
-        Trainer r; Error e = {0}; HeadMap plain = {0}, map[2] = {{0}}; Ablated cut[2];
-        if (!trainer_made(t, &r, swap ? "--pos learned" : "--pos learned --sink-token")) return;
-        steps_of(t, &r, 10);
-        r.s.ablate = ABLATE_KEY1;
-        Settings asks = r.s;
-        *(swap ? &asks.swap_position : &asks.replace_position) = AT;
-        head_map(&plain, &r.m, &r.data, &r.s, T, &e);
-        for (int k = 0; k < 2; k++) {            /* by the flags, then by hand */
-            if (k) write_positions(&r.m, AT, swap);
-            head_map(&map[k], &r.m, &r.data, k ? &r.s : &asks, T, &e);
-            ablate(&cut[k], &r.m, &r.data, k ? &r.s : &asks, 9, T, &e);
-        }
-        fact(t, !e.status && map[0].T == T && !memcmp(map[0].m, map[1].m, sizeof map[0].m)
-             && memcmp(map[0].m, plain.m, sizeof plain.m), "another map: %s", e.text);
-        fact(t, !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss), "another ablation");
-        trainer_free(&r);
+  enum { T = 12, AT = 5 };
+  Settings s;
+  if (!tale_open(t, &s, "")) return;
+  for (int swap = 0; swap < 2; swap++) {
+    Trainer r; Error e = {0}; HeadMap plain = {0}, map[2] = {{0}}; Ablated cut[2];
+    if (!trainer_made(t, &r, swap ? "--pos learned" : "--pos learned --sink-token")) return;
+    steps_of(t, &r, 10);
+    r.s.ablate = ABLATE_KEY1;
+    Settings asks = r.s;
+    *(swap ? &asks.swap_position : &asks.replace_position) = AT;
+    head_map(&plain, &r.m, &r.data, &r.s, T, &e);
+    for (int k = 0; k < 2; k++) {            /* by the flags, then by hand */
+      if (k) write_positions(&r.m, AT, swap);
+      head_map(&map[k], &r.m, &r.data, k ? &r.s : &asks, T, &e);
+      ablate(&cut[k], &r.m, &r.data, k ? &r.s : &asks, 9, T, &e);
     }
-    scratch_close();
+    fact(t, !e.status && map[0].T == T && !memcmp(map[0].m, map[1].m, sizeof map[0].m)
+         && memcmp(map[0].m, plain.m, sizeof plain.m), "another map: %s", e.text);
+    fact(t, !memcmp(cut[0].loss, cut[1].loss, sizeof cut[0].loss), "another ablation");
+    trainer_free(&r);
+  }
+  scratch_close();
 }
 
 static const TestEntry TESTS[] = {
-    RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
-    RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
-    RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
-    RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses),
-    RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
-    RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
-    RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
-    RUNS(readme_with__marks), RUNS(paper_write__sound), RUNS(paper_write__numbers),
-    RUNS(trigger_draw__rules), RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients),
-    RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits),
-    RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
-    RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey), RUNS(head_map__edited)};
+  RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
+  RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
+  RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
+  RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses),
+  RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
+  RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
+  RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
+  RUNS(readme_with__marks), RUNS(paper_write__sound), RUNS(paper_write__numbers),
+  RUNS(trigger_draw__rules), RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients),
+  RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits),
+  RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
+  RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey), RUNS(head_map__edited)};
 
 int main(int argc, char **argv) {
-    return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
 }
