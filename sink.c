@@ -306,12 +306,12 @@ static int config_experts(const Config *c, int l) {
 /* 0, or 2 with one line for a model that has no backward: a block of Mamba's or of experts */
 static int config_trains(const Config *c, Error *e) {
   if (config_attending(c) < c->layers)
-      return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
-                  "./hf eval MODEL, or without it", c->attention_period);
+    return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
+                "./hf eval MODEL, or without it", c->attention_period);
   for (int l = 0; l < c->layers; l++)
-      if (config_experts(c, l))
-          return fail(e, 2, "--experts %d: experts are forward only. Try: ./hf eval MODEL, or "
-                      "without it", c->experts);
+    if (config_experts(c, l))
+      return fail(e, 2, "--experts %d: experts are forward only. Try: ./hf eval MODEL, or "
+                  "without it", c->experts);
   return 0;
 }
 
@@ -439,7 +439,7 @@ static int config_resolve(Config *c, Error *e) {
      "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
 };
   for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
-      if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
+    if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
   return 0;
 }
 
@@ -695,7 +695,7 @@ static void model_zero_grads(Model *m) { zero(m->grads, m->count); }
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
 const Tensor *model_tensor(const Model *m, const char *name) {
   for (int i = 0; i < m->n_tensors; i++)
-      if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
+    if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
   return NULL;
 }
 
@@ -705,7 +705,7 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
   if (kind == INITIAL_SMALL) return 0.02;
   if (kind == INITIAL_BIAS && init != INIT_TORCH) return 0;
   if (init == INIT_GPT2)
-      return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
+    return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
   if (kind == INITIAL_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
   if (init == INIT_TORCH) return -1 / fan;
   return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
@@ -723,7 +723,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
     int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
     if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
     if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
-        fan_in = m->c.ffn;
+      fan_in = m->c.ffn;
     double spread = init_spread(&m->c, t->init, fan_in, init);
     bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
     for (idx n = 0; n < t->count; n++) {
@@ -830,14 +830,14 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
     for (int t = 0; t < T; t++) {
       int id = ids[b * T + t];
       if (!m->published || !m->published->row(m, e_b + t * E, id))
-          copy(e_b + t * E, m->w.wte + id * E, E);
+        copy(e_b + t * E, m->w.wte + id * E, E);
     }
     if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
     /* h_0 = x*, an input row like any other from here on */
     if (first) copy(h_b, m->w.xstar, C);
     /* h_n += p_n, N rows of either table */
     for (idx n = 0; table && n < N; n++)
-        vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
+      vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
   }
 }
 
@@ -860,8 +860,8 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
   }
   PARALLEL
   for (idx block = 0; block < (C > E ? C : E); block += CHANNELS)
-      for (idx b = 0; b < B; b++)
-          for (idx n = 0; n < N; n++) {
+    for (idx b = 0; b < B; b++)
+      for (idx n = 0; n < N; n++) {
         const real *dh_n = dh + (b * N + n) * C;
         idx token = b * T + n - first;
         /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
@@ -954,12 +954,12 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
   idx C = c->dim;
   PARALLEL
   for (idx n = 0; n < rows; n++)
-      norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
+    norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
   PARALLEL
   for (idx block = 0; block < C; block += CHANNELS)
-      for (idx n = 0; n < rows; n++)
-          norm_gains(C - block < CHANNELS ? C - block : CHANNELS, dg + block,
-                     db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
+    for (idx n = 0; n < rows; n++)
+      norm_gains(C - block < CHANNELS ? C - block : CHANNELS, dg + block,
+                 db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -986,7 +986,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
                            idx rows, idx in, idx out) {
   if (!m->published || !m->published->linear(m, y, x, w, false, rows, in, out))
-      matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
+    matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
   if (!b) return;
   PARALLEL
   for (idx n = 0; n < rows; n++) vec_add(out, y + n * out, b);
@@ -1003,7 +1003,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
   /* db += sum_n dy_n, down the columns */
   PARALLEL
   for (idx block = 0; block < out; block += CHANNELS)
-      for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
+    for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1076,14 +1076,14 @@ static double distance_bias(const Model *m, int h, idx distance) {
 static void positions_tabulate(const Config *c, Acts *a, int N) {
   int half = c->rotary_dims / 2, C = c->dim;
   for (int p = 0; a->cosine && p < half; p++)
-      for (int n = 0; n < N; n++) {
+    for (int n = 0; n < N; n++) {
       real angle = (real)n * (real)rope_frequency(c, p);
       a->cosine[n * half + p] = (real)cos((double)angle);
       a->sine[n * half + p] = (real)sin((double)angle);
     }
   for (int n = 0; a->sinusoid && n < N; n++)
-      for (int ch = 0; ch < C; ch++)
-          a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
+    for (int ch = 0; ch < C; ch++)
+      a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
 /* Biases [H,2N-1] by j - i from -(N-1) to N-1, so that a row of scores adds a run of them; made at
@@ -1091,8 +1091,8 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
 static void biases_tabulate(const Model *m, Acts *a) {
   idx N = a->N;
   for (int h = 0; a->bias && h < m->c.heads; h++)
-      for (idx u = 0; u < 2 * N - 1; u++)
-          a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
+    for (idx u = 0; u < 2 * N - 1; u++)
+      a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
 }
 
 /* Head h's row of that table by j - i itself: where j = i stands. NULL when there is no bias. */
@@ -1133,10 +1133,10 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
 static void t5_backward(Model *m, const Acts *a, int B, idx N) {
   idx H = m->c.heads, width = 2 * N - 1;
   for (idx b = 0; b < B; b++)
-      for (int h = 0; h < H; h++)
-          for (idx u = 0; u < width; u++)
-              /* z_ij += rel[bucket(i-j), h], i - j = N-1-u */
-              m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
+    for (int h = 0; h < H; h++)
+      for (idx u = 0; u < width; u++)
+        /* z_ij += rel[bucket(i-j), h], i - j = N-1-u */
+        m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1182,7 +1182,7 @@ static void act_gelutanh(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
   vec_sigmoid(n, g, g);
   for (idx j = 0; df && j < n; j++)
-      df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
+    df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
   for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
 }
 
@@ -1222,7 +1222,7 @@ static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidde
   if (c->kernel == KERNEL_ELU) {
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK)
-        elu_plus_one(chunk(n, from), x + from, y + from, NULL);
+      elu_plus_one(chunk(n, from), x + from, y + from, NULL);
     return;
   }
   /* u = x phi1;  r = max(u, 0) over it;  y = r phi2 */
@@ -1350,7 +1350,7 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
 static real row_normalizer(const Config *c, real row_stat) {
   if (c->sim == SIM_EXP)                                   /* a log sum below 0: the clamp's 1 */
-      return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
+    return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
   switch (c->normalizer) {
   case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
   case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;     /* [T15] */
@@ -1428,7 +1428,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
     break;
   case NORMALIZER_CLAMP:                             /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
     for (idx j = 0; j < n; j++)
-        dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
+      dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
     break;
   /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole
    * power of a small a might overflow before s', as small, multiplies it. It is 0 at s = 0:
@@ -1549,7 +1549,7 @@ static const real *extra_value(const Config *c, const Layer *w, const Acts *a, i
 static void fixed_value(const Config *c, real *v) {
   double n = c->extra_norm;
   for (int d = 0; d < c->head_dim; d++)
-      v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
+    v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
 _Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
@@ -1618,8 +1618,8 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
   PARALLEL
   for (idx task = 0; task < B * K; task++)
-      for (idx h = task % K * group; h < (task % K + 1) * group; h++)
-          head_forward(m, a, l, task / K, h, N);
+    for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+      head_forward(m, a, l, task / K, h, N);
 }
 
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
@@ -1705,8 +1705,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   slots_begin(&m->c, a, B, N);
   PARALLEL
   for (idx task = 0; task < B * K; task++)
-      for (idx h = task % K * group; h < (task % K + 1) * group; h++)
-          head_backward(m, a, l, task / K, h, N);
+    for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+      head_backward(m, a, l, task / K, h, N);
   slots_end(m, a, l, B);
 }
 
@@ -1730,7 +1730,7 @@ static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
   if (c->combine == COMBINE_CONCAT) return la->o;
   PARALLEL
   for (idx n = 0; n < rows; n++)
-      for (idx d = 0; d < D; d++) {
+    for (idx d = 0; d < D; d++) {
       real sum = 0;
       for (int h = 0; h < H; h++) sum += la->o[(n * H + h) * D + d];
       la->osum[n * D + d] = sum;
@@ -1954,7 +1954,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
   const real *in = post ? la->x : la->n1;                  /* [B,N,C] */
   if (!m->published || !m->published->mix(m, a, l, la->s1, in, B, N))
-      mhsa_forward(m, a, l, la->s1, in, B, N);
+    mhsa_forward(m, a, l, la->s1, in, B, N);
   add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
   if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
   const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
@@ -1964,7 +1964,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
   in = post ? u : la->n2;
   if (!m->published || !m->published->feed(m, a, l, la->s2, in, rows))
-      ffn_forward(m, w, la, la->s2, in, rows);
+    ffn_forward(m, w, la, la->s2, in, rows);
   add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
   if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
   a->h = post ? la->n2 : la->s2;
@@ -2011,7 +2011,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   zero(dx, n);
   if (post) add_rows(dh, dn, n);
   else if (parallel)
-      norm_backward(c, dx, d->norm2, d->norm2b, dn, la->x, la->n2stat, w->norm2, rows);
+    norm_backward(c, dx, d->norm2, d->norm2b, dn, la->x, la->n2stat, w->norm2, rows);
   else norm_backward(c, dh, d->norm2, d->norm2b, dn, la->s1, la->n2stat, w->norm2, rows);
 
   /* u = s1; post-norm: u = n1(s1), and dh becomes the gradient of s1 */
@@ -2159,7 +2159,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
   else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
   /* in = nf W_out */
   if (E != C)
-      linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
+    linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
 /* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
@@ -2212,15 +2212,15 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
     model_logits(m, a, a->slice, R, a->logits);
     PARALLEL
     for (idx r = 0; r < R; r++)
-        a->loss_row[token[r]] = cross_entropy(V, a->logits + r * V, targets[token[r]],
-                                              with_grads ? &weight : NULL);
+      a->loss_row[token[r]] = cross_entropy(V, a->logits + r * V, targets[token[r]],
+                                            with_grads ? &weight : NULL);
     if (!with_grads) continue;
     logits_backward(m, a, R);
     for (idx r = 0; r < R; r++) copy(a->dh + row[r] * C, a->dslice + r * C, C);
   }
   /* in the order of the tokens, so that neither threads nor slices can change the sum */
   for (idx b = 0; b < B; b++)
-      for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
+    for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
   return count ? sum / (double)count : 0;
 }
 
@@ -2270,7 +2270,7 @@ WIDE(adamw,
   }
   vec_sqrt(n, sqrt_v, v);
   for (idx j = 0; j < n; j++)
-      w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
+    w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
 typedef struct Step {            /* one step of the optimiser */
@@ -2292,8 +2292,8 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
     idx some = n - from < CHUNK ? n - from : CHUNK;
     if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
     else
-        for (idx j = from; j < from + some; j++)
-            w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
+      for (idx j = from; j < from + some; j++)
+        w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
   }
 }
 
@@ -2333,7 +2333,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
       idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
       part[p] = 0;
       for (idx j = from; j < to; j += CHUNK)
-          part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
+        part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
     }
     for (idx p = 0; p < SHARES; p++) sum += part[p];
     if (!isfinite(sum) && !*bad) *bad = t;
@@ -2436,7 +2436,7 @@ static double sink_uniform(const Config *c, int T) {
   idx N = config_rows(c, T), first = N - T;
   double sum = 0;
   for (int l = 0; l < c->layers; l++)
-      for (idx i = first; config_attends(c, l) && i < N; i++) {
+    for (idx i = first; config_attends(c, l) && i < N; i++) {
       int seen = c->extra ? 1 : 0;                     /* * is visible to every row */
       for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
       sum += visible(c, l, i, first) ? 1.0 / seen : 0;
@@ -2492,7 +2492,7 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   double *at = s->sums;
   for (int i = 0; i < 11; at += sizes[i++]) *fields[i] = at;
   for (idx l = 0; l < L; l++)
-      s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
+    s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
   return 0;
 }
 
@@ -2534,7 +2534,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
   for (idx j = 0; j < S; j++) {
     s->alpha[lh * S + j] += alpha[j];
     for (idx x = 0; x < s->n_eps; x++)
-        s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
+      s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
     const real *p = m + i * S;
@@ -2544,7 +2544,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
       real log_p[CHUNK];
       vec_log(some, log_p, p + from);
       for (idx j = 0; j < some; j++)                   /* 0 log 0 = 0 */
-          if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
+        if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
     }
     for (idx j = keys; j < S; j++) mass += (double)weight[i * S + j];
     s->entropy[lh] += entropy / s->T;
@@ -2658,8 +2658,8 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
                          int rows, Error *e) {
   int C = m->c.dim;
   if (B > s->batch)
-      return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
-                  B);
+    return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
+                B);
   a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
   idx N = forward_begin(m, a, ids, B, s->T);
   measure_stream(s, a->h, 0, B, C);
@@ -2830,8 +2830,8 @@ static double worst_row(const Toy *y, double blocks,
                         double (*f)(const Toy *y, int l, int h, int t)) {
   double worst = -INFINITY;
   for (int l = 0; l < (blocks > 0 ? (int)blocks : y->m.c.layers); l++)
-      for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++)
-          for (int t = 1; t <= y->T; t++) worst = larger(worst, f(y, l, h, t));
+    for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++)
+      for (int t = 1; t <= y->T; t++) worst = larger(worst, f(y, l, h, t));
   return worst;
 }
 
@@ -2840,13 +2840,13 @@ static double worst_row(const Toy *y, double blocks,
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
   double worst = 0;
   for (int t = from; t <= to; t++)
-      worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), x));
+    worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), x));
   return worst;
 }
 static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   double worst = 0;
   for (int l = 0; l <= y->m.c.layers; l++)
-      worst = larger(worst, toy_off(y, l, from, y->T, toy_state(other, l, t)));
+    worst = larger(worst, toy_off(y, l, from, y->T, toy_state(other, l, t)));
   return worst;
 }
 
@@ -2914,8 +2914,8 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
   for (int l = 0; l < m->c.layers && gain != 0; l++)
-      for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
-          m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
+    for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
+      m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2930,7 +2930,7 @@ static void times(double *y, const double *x, const real *gain, const real *w, i
   for (int o = 0; o < out; o++) {
     y[o] = 0;
     for (int i = 0; i < in; i++)
-        y[o] += (gain ? x[i] / root * (double)gain[i] : x[i]) * (double)w[i * out + o];
+      y[o] += (gain ? x[i] / root * (double)gain[i] : x[i]) * (double)w[i * out + o];
   }
 }
 
@@ -3060,7 +3060,7 @@ static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
 static double worst_alpha(const Toy *y, int head, int k, int rows) {
   double worst = NAN;
   for (int l = 0, found = 0; l < y->m.c.layers; l++)
-      for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
+    for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
       if (head && h + 1 != head) continue;
       worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
     }
@@ -3178,7 +3178,7 @@ static double row_growth(const Toy *y, int l, int h, int t) {
   const real *A = toy_row(y, MAP_WEIGHT, l, h, t);
   double worst = -INFINITY;
   for (int i = 1; i < t; i++)
-      worst = larger(worst, -(double)A[i] / (double)A[i - 1] / exp(alibi_slope(y, h)));
+    worst = larger(worst, -(double)A[i] / (double)A[i - 1] / exp(alibi_slope(y, h)));
   return worst;
 }
 static double alibi_growth(Toy *y) { return -worst_row(y, 0, row_growth); }
@@ -3243,7 +3243,7 @@ static double alpha_rotary(double xi, double w, int T) {
 static double xi_at_threshold(double w, int T) {
   double xi = 0, step = 20;
   for (int n = 0; n < 60; n++, step /= 2)
-      if (alpha_rotary(xi + step, w, T) <= 0.3) xi += step;
+    if (alpha_rotary(xi + step, w, T) <= 0.3) xi += step;
   return xi;
 }
 
@@ -3398,8 +3398,8 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alp
 /* Multiplies one tensor of every block. */
 static void fold(Model *m, const char *tensor, double factor) {
   for (int i = 0; i < m->n_tensors; i++)
-      for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
-          m->params[m->tensor[i].at + n] *= (real)factor;
+    for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
+      m->params[m->tensor[i].at + n] *= (real)factor;
 }
 
 /* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
@@ -3420,7 +3420,7 @@ static void check_twins(Page *p) {
     }
     fold(&a->m, w->tensor, w->alpha);
     for (idx n = 0; n < a->m.count; n++)
-        gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
+      gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
     page_line(p, &line, gap);
     free(moments);
   }
@@ -3467,7 +3467,7 @@ static double pnorm_row(Toy *y) {
   row_forward(&y->m.c, N, z, spare);
   row_forward(&soft, N, pz, spare);
   for (int j = 1; j < N; j++)
-      worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
+    worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
   return worst;
 }
 
@@ -3519,7 +3519,7 @@ static double metric_moved(Toy *y) {
 static double sink_by_eps(Toy *y) {
   double rise = 0;
   for (int n = 0; n < 20; n++)
-      rise = larger(rise, sink_at(y, (n + 1) / 20.0) - sink_at(y, n / 20.0));
+    rise = larger(rise, sink_at(y, (n + 1) / 20.0) - sink_at(y, n / 20.0));
   return y->x == 0 ? rise : sink_at(y, 0) - sink_at(y, 1);
 }
 
@@ -3590,7 +3590,7 @@ static const TokenizerKind PUBLISHED_TOKENIZERS;
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
   if (!bytes_add(&b, from, n * sizeof *from, e))
-      *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
+    *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
   return e->status;
 }
 
@@ -3659,7 +3659,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 static size_t document_length(const unsigned char *text, size_t n) {
   const size_t mark = strlen(DOCUMENT_END);
   for (size_t at = 0; at + mark <= n; at++)
-      if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
+    if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
   return n;
 }
 
@@ -3699,9 +3699,9 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
   t->start = grab((idx)vocab + 1, sizeof *t->start, e);
   for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
-      token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+    token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
   for (int b = 0; b < 256 && !e->status; b++)
-      token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
+    token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
   return e->status;
 }
 
@@ -3725,9 +3725,9 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
     memcpy(both + n, second, more);
   }
   if (n + more > PIECE_MAX)
-      return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
-                  "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
-                  (unsigned)left, (unsigned)right, HINT);
+    return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
+                "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
+                (unsigned)left, (unsigned)right, HINT);
   return pairs_number(&t->merges, (int32_t)left, (int32_t)right, e) < 0
        ? e->status : token_add(t, both, n + more, e);
 }
@@ -3755,8 +3755,8 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
                           Error *e) {
   *t = (Tokenizer){0};
   if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
-      return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-                  ", found another kind of file. %s", name, HINT);
+    return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
+                ", found another kind of file. %s", name, HINT);
   const unsigned version = (unsigned)number_at(bytes + 8, 4);
   const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
   const unsigned merges = (unsigned)number_at(bytes + 16, 4);
@@ -3764,17 +3764,17 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
     t->kind = &PUBLISHED_TOKENIZERS;
     PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
   } else if (version == TOKENIZER_PUBLISHED)
-      fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
+    fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
   else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
            merges != vocab - TOKEN_MERGE)
-      fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
-           "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
+    fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
+         "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
   else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
                              e)) {
     const unsigned char *p = bytes + TOKENIZER_HEAD;
     tokenizer_begin(t, (int)vocab, e);
     for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
-        tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
+      tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
     t->hash = number_at(p, TOKENIZER_TAIL);
   }
   if (e->status) tokenizer_free(t);
@@ -3797,7 +3797,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
   for (; m < end && !e->status; m++)
-      bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
+    bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
   return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -3863,7 +3863,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
       continue;
     }
     if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
-        break;
+      break;
     if (!w || out->size - before > CACHE_IDS) continue;
     w->length = (unsigned char)length;
     w->count = (unsigned char)(out->size - before);
@@ -3878,7 +3878,7 @@ static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids
   const TokenizerKind *kind = c->tokenizer->kind;
   const size_t before = out->size;
   if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
-      out->size = before;
+    out->size = before;
   return e->status;
 }
 
@@ -3913,7 +3913,7 @@ typedef struct Joiner {
 /* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
   for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
-      for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
+    for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
       int64_t node = -1;
       length = piece_length(text + at, end - at);
       for (size_t i = 0; i < length; i++) {
@@ -3947,10 +3947,10 @@ static int joiner_words(Joiner *r, Error *e) {
     Word *w = &r->words[r->n_words++];
     *w = (Word){.start = r->symbols.size, .count = p->count};
     for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
-        word[--first] = TOKEN_BYTE + p->right;
+      word[--first] = TOKEN_BYTE + p->right;
     w->length = PIECE_MAX - first;
     if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
-        word_count(r, w, w->count, e);
+      word_count(r, w, w->count, e);
   }
   return e->status;
 }
@@ -3994,12 +3994,12 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   Bytes file = {0};
   *out = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
-      return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
-                  TOKENIZER_VOCAB_MAX, vocab);
+    return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
+                TOKENIZER_VOCAB_MAX, vocab);
   if (n > TRAIN_BYTES_MAX)
-      return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
+    return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
   if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
-      joiner_words(&r, e);
+    joiner_words(&r, e);
   while (!e->status && out->vocab < vocab) {
     const Pair *best = joiner_best(&r);
     if (!best) {
@@ -4008,10 +4008,10 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
     }
     const int32_t left = best->left, right = best->right;
     if (!tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e))
-        joiner_merge(&r, left, right, out->vocab - 1, e);
+      joiner_merge(&r, left, right, out->vocab - 1, e);
   }
   if (!e->status && !tokenizer_bytes(out, &file, e))
-      out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
+    out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
   if (e->status) tokenizer_free(out);
   bytes_free(&file);
   pairs_free(&r.nodes);
@@ -4093,7 +4093,7 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
   const int c = *s->p;
   char found[24];
   if (c == '\n' || c == '\v' || !c)
-      snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
+    snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
   else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
   return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
               found, hint);
@@ -4141,7 +4141,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
-      n = 10 * n + (s->p[digits] - '0');
+    n = 10 * n + (s->p[digits] - '0');
   if (!digits || digits > 4) return -1;
   s->p += digits;
   return n;
@@ -4177,7 +4177,7 @@ static int scan_reference(Scan *s, Node *p) {
     p->operator = (char)*s->p++;
     if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
     else if ((p->number = scan_number(s)) < 0)
-        scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
+      scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
   } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
   if (s->e->status || scan_take(s, ']')) return s->e->status;
   return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
@@ -4217,7 +4217,7 @@ static int scan_form(Scan *s, Node *form) {
       p->kind = NODE_GROUP;
       p->forms = 1;
       if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
-          scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
+        scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
     } else scan_text(s, p);
     if (s->e->status) return 1;
   }
@@ -4240,10 +4240,10 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
     rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
     a->weight = rule->weight;
     for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++)
-        form = form->form = node_new(s, NODE_FORM);
+      form = form->form = node_new(s, NODE_FORM);
     if (s->e->status) return 1;
     if (a->forms > 1 && a->forms != rule->forms)
-        return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
+      return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
   } while (scan_take(s, '|'));
   s->depth--;
   return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
@@ -4258,7 +4258,7 @@ static int scan_rule(Scan *s) {
     if (!scan_take(s, '/')) break;
   }
   if (rule->name->rule)
-      return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
+    return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
   rule->name->rule = rule;
   scan_blanks(s);
   const bool zipf = scan_take(s, '~');
@@ -4285,12 +4285,12 @@ static const Node *reference_shape(const Node *p) {
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
   const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
   if (!p->recall && !shape)
-      return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
+    return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
   const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
                       : p->right && !p->right->shape ? p->right : NULL;
   if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
   if (p->wanted && form_index(shape, p->wanted) < 0)
-      return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
+    return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
   if (!p->variable) return 0;
   do shape = shape->form, held = held->form;
   while (shape && held && shape->name == held->name);
@@ -4303,12 +4303,12 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
 static int grammar_link(Grammar *g, Error *e) {
   const Node *p, *end = g->nodes + g->node_count;
   for (int round = 0; round < 8; round++)
-      for (p = g->nodes; p < end; p++)
-          if (p->variable && !p->variable->shape) p->variable->shape = reference_shape(p);
+    for (p = g->nodes; p < end; p++)
+      if (p->variable && !p->variable->shape) p->variable->shape = reference_shape(p);
   for (p = g->nodes; p < end && !e->status; p++)
-      if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
+    if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
   for (int i = 0; i < g->symbol_count; i++)
-      if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
+    if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
   return e->status;
 }
 
@@ -4337,7 +4337,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 /* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   if (!t->values[name->slot])
-      name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
+    name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
   return t->values[name->slot];
 }
 
@@ -4348,7 +4348,7 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
   char *text = (char *)t->memory.at + at, *end;
   const long long number = strtoll(text, &end, 10);
   if (end == text || *end || end - text > 9 + (*text == '-'))
-      name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
+    name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
   return number;
 }
 
@@ -4359,8 +4359,8 @@ static int tell_operation(Telling *t, const Node *p) {
   const long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
   if (t->e->status) return 1;
   if (!y && strchr("/%", p->operator))
-      return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
-                  t->g->name, p->line);
+    return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
+                t->g->name, p->line);
   const long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
                     : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
   const size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
@@ -4390,7 +4390,7 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
     held = false;
     const char *m = (const char *)t->memory.at;
     for (int i = 0; i < t->g->slot_count && !held; i++)
-        held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
+      held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
   }
   return 0;
 }
@@ -4401,7 +4401,7 @@ static bool takes_an(const unsigned char *word, size_t n) {
   static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
       "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
   for (int i = 0; i < WORDS; i++)
-      if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
+    if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
   return n && strchr("aeiouAEIOU", *word);
 }
 
@@ -4429,7 +4429,7 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   if (p->variable) t->values[p->variable->slot] = at;
   const unsigned char *text = t->memory.at + at;
   for (int f = form_index(reference_shape(p), wanted); f > 0; f--)
-      text += strlen((const char *)text) + 1;
+    text += strlen((const char *)text) + 1;
   return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
 }
 
@@ -4469,7 +4469,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
   for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
   for (const Node *p = a->first; p && !t->e->status; p = p->next)
-      if (p->kind == NODE_TEXT) tell_text(t, p->text, (size_t)p->size);
+    if (p->kind == NODE_TEXT) tell_text(t, p->text, (size_t)p->size);
     else if (p->kind == NODE_GROUP) tell_rule(t, p, wanted);
     else tell_reference(t, p, wanted);
   t->depth--;
@@ -4509,7 +4509,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   *g = (Grammar){0};
   snprintf(g->name, sizeof g->name, "%s", name);
   if (n > GRAMMAR_FILE)
-      return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
+    return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
   while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
   if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
   unsigned char *t = g->text.at;
@@ -4518,7 +4518,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
     if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
   }
   for (size_t i = 0; i < n; i++)
-      if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
+    if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
   /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
   g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
   g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
@@ -4587,8 +4587,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   const size_t start = head ? SHARD_HEAD : 0;
   if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
                                        number_at(bytes + 8, 4) != (n - start) / 2)))
-      return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
-                  "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
+    return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
+                "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
   for (size_t at = start; at < n && !e->status; at += 2) {
     const int32_t id = (int32_t)number_at(bytes + at, 2);
     if (id < vocab) ids_add(out, &id, 1, e);
@@ -4619,18 +4619,18 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     if (file_read(name, &file, e)) break;
     if (s->tokens[0]) {
       if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
-          bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
+        bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
       continue;
     }
     const size_t good = utf8_length(file.at, file.size);
     size_t line = 1;
     for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
     if (good < file.size)
-        fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
-             name, line, file.at[good]);
+      fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+           name, line, file.at[good]);
     else if (good >= 3 && !memcmp(file.at, "\xEF\xBB\xBF", 3)) memset(file.at, ' ', 3);
     if (!e->status && !bytes_add(out, file.at, good, e))
-        bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
+      bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
   }
   bytes_free(&names);
   bytes_free(&file);
@@ -4678,7 +4678,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   size_t from, to;
   source_read(d, s, &all, e);
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
-      held += document_held(s, n);
+    held += document_held(s, n);
   if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", source_name(s));
   const bool cut = s->valid > 0 && (!held || held == n);
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
@@ -4690,7 +4690,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
       while (unit == 1 && end < to && !isspace(all.at[end])) end++;
     }
     if (from < end && (back || room))
-        data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
+      data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
     if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
   }
   d->source = hash64(0, all.at, all.size);
@@ -4702,7 +4702,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
   Bytes text = {0};
   if (!grammar_document(&d->grammar, seed, number, &text, e))
-      data_encode(d, s, text.at, text.size, out, e);
+    data_encode(d, s, text.at, text.size, out, e);
   bytes_free(&text);
   return e->status;
 }
@@ -4715,9 +4715,9 @@ static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
   bytes_free(&text);
   d->endless = s->data_tokens == 0 || !T;
   for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
-      data_told(d, s, HELD_SEED, i, &d->held, e);
+    data_told(d, s, HELD_SEED, i, &d->held, e);
   while (!d->endless && (double)d->train.size < s->data_tokens && !e->status)
-      data_told(d, s, d->seed, d->document++, &d->train, e);
+    data_told(d, s, d->seed, d->document++, &d->train, e);
   return e->status;
 }
 
@@ -4750,7 +4750,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
               .pass = -1};
   if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
-      return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
+    return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
   if (s->toy && s->open) return s->open(d, s, T, e);
   if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
   if (!data_open_ids(d, s, e)) {
@@ -4758,11 +4758,11 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     else data_open_grammar(d, s, T, e);
   }
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
-      d->train.size = (size_t)s->data_tokens;
+    d->train.size = (size_t)s->data_tokens;
   d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
   if (!e->status && T && !d->endless && d->blocks < 1)
-      fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
-           "--context", source_name(s), T + 1, d->train.size);
+    fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
+         "--context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
   if (e->status) data_close(d);
   return e->status;
@@ -4836,8 +4836,8 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
     char *end;
     const long p = strtol(at, &end, 10);
     if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
-        return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
-                    flag, text, room, flag);
+      return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
+                  flag, text, room, flag);
     positions[n++] = (int)p;
     at = end + (*end == ',');
   }
@@ -4864,8 +4864,8 @@ static int intervene(const Data *d, const Source *s, uint64_t number, int T, int
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
   overwrite(ids, targets, T, s->fix_token, d->fix);
   for (int i = 0; at[i]; i++)
-      if (at[i] <= T + 1)
-          overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
+    if (at[i] <= T + 1)
+      overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -4901,7 +4901,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   int got = 0;
   *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += T)
-      for (int i = 0; i < documents && got < n; i++) {
+    for (int i = 0; i < documents && got < n; i++) {
       const int from = d->starts.at[i] + skip,
                 end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
@@ -4915,7 +4915,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   for (; !natural && got < n; got++, ids += T) {
     const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
     for (int t = 0; t < T; t++)
-        ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+      ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
     if (fixed) ids[fixed - 1] = d->fix;
   }
   return got;
@@ -5017,8 +5017,8 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
     some = n < PIECE ? n : PIECE;
     for (idx i = 0; c->out && i < some; i++)
-        number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
-                                                 : bits_of((float)x[i]), width);
+      number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
+                                               : bits_of((float)x[i]), width);
     pass_bytes(c, piece, (size_t)(some * width));
     for (idx i = 0; !c->out && i < some; i++) {
       uint64_t bits = number_at(piece + i * width, width);
@@ -5040,7 +5040,7 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, s, value, sizeof value);
     if (option_kept(o, groups) && (o->kind != 's' || value[0]))
-        bytes_print(out, e, "%s %s\n", o->flag, value);
+      bytes_print(out, e, "%s %s\n", o->flag, value);
   }
   return e->status;
 }
@@ -5058,12 +5058,12 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     const Option *o = value ? option_find(line, groups) : NULL;
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     if (o && option_kept(o, groups))
-        option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
+      option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
     else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
-      fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
+    fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
   return c->e->status;
 }
 
@@ -5084,8 +5084,8 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
   if (count != expected || parts > 7 || (parts & (parts + 1))
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
-      return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
-                  c->name, (unsigned long long)expected);
+    return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
+                c->name, (unsigned long long)expected);
   if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
   return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
@@ -5103,7 +5103,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   uint64_t length = pass(c, text.size, 8);
   if (c->out) pass_bytes(c, text.at, text.size);
   else if ((width != 4 && width != 8) || length > size || length + around > size)
-      damaged(c->name, e);
+    damaged(c->name, e);
   else checkpoint_settings(c, &t->s, "mtde", length);
   bytes_free(&text);
   t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
@@ -5115,7 +5115,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status)
-      checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
+    checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
   if (!with_moments || !(parts & PARTS_MOMENTS) || e->status) return e->status;
   pass_numbers(c, t->m1, t->m.count, width);
@@ -5146,9 +5146,9 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
   *t = (Trainer){0};
   if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8)
       || number_at(p + 8, 4) != CHECKPOINT_VERSION)
-      return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
-                  "Try: ./sink train --out FILE; ./hf for a published model", name,
-                  CHECKPOINT_VERSION);
+    return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
+                "Try: ./sink train --out FILE; ./hf for a published model", name,
+                CHECKPOINT_VERSION);
   if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
   if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
   return e->status;
@@ -5158,7 +5158,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
   Bytes held = {0};
   *t = (Trainer){0};
   if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
-      return e->status;
+    return e->status;
   if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
   bytes_free(&held);
   return e->status;
@@ -5182,7 +5182,7 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   int known = t->data.vocab;
   if (t->s.model.vocab == 0) t->s.model.vocab = known;
   else if (t->s.model.vocab < known)
-      fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
+    fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
   t->tokenizer_hash = t->data.tokenizer.hash;
   if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
       || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
@@ -5219,8 +5219,8 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
     if (option_kept(o, groups) && !option_free(o) && strcmp(old, new))
-        return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
-                    *old ? old : "none", rule);
+      return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
+                  *old ? old : "none", rule);
   }
   return 0;
 }
@@ -5238,8 +5238,8 @@ static int resume_data(Trainer *t, Error *e) {
   if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
       || tokenizer_same(t, t->s.out, d, e)) return e->status;
   if (was.source && was.source != t->data.source)
-      return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
-                  "--text, --grammar or --tokens as before", t->s.out, source_name(d));
+    return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
+                "--text, --grammar or --tokens as before", t->s.out, source_name(d));
   t->data.sample = was.sample; t->data.document = was.document; t->data.offset = was.offset;
   return 0;
 }
@@ -5258,16 +5258,16 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
   if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
   else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
                            "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
-      fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
+    fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
   if (!e->status) t->s = now;
   if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
       && t->start != parameters_hash(&from.m))
-      fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
-           t->start ? "other parameters" : "none");
+    fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
+         t->start ? "other parameters" : "none");
   trainer_free(&from);
   if (e->status || resume_data(t, e) || trainer_room(t, e)) trainer_free(t);
   else if (!s->quiet)
-      fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
+    fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
   return e->status;
 }
 
@@ -5283,8 +5283,8 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
     bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
                                    : was.m.c.vocab == t->data.vocab;
     if (!same && !now.data.tokens[0])
-        fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
-             now.data.tokenizer);
+      fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
+           now.data.tokenizer);
     copy(t->m.params, was.m.params, was.m.count);
     t->start = parameters_hash(&was.m);
     if (e->status) trainer_free(t);
@@ -5296,7 +5296,7 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
   Settings now;
   if (!strcmp(s->start, s->out))
-      return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
+    return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
   if (checkpoint_load(s->start, t, false, e)) return e->status;
   if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps the model", e)) {
     trainer_free(t);
@@ -5308,7 +5308,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
 
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
   if (s->resume && !s->out[0])
-      return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
+    return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
   if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
   if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
   if (s->start[0]) return trainer_start(t, s, flags, e);
@@ -5330,8 +5330,8 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
   char where[160] = "the loss is not finite, though every block is";
   if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
   for (int l = t->m.c.layers - 1; !bad && l >= 0; l--)
-      if (!isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2)))
-          snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
+    if (!isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2)))
+      snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
   return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
               where);
 }
@@ -5393,10 +5393,10 @@ static long look_keep(Progress *p, const char *line) {
   Look now = {0};
   if (sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.norm,
              &now.alpha1, &now.sink1, &now.alpha_star, &now.sink_star, &now.ratio) != 8)
-      return now.step;
+    return now.step;
   if (p->looks == LOOKS)                               /* full: every other one goes */
-      for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
-          p->look[p->looks] = p->look[2 * p->looks + 1];
+    for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
+      p->look[p->looks] = p->look[2 * p->looks + 1];
   p->look[p->looks++] = now;
   return now.step;
 }
@@ -5411,13 +5411,13 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
   if (strncmp(text, LOG_HEAD, at))
-      return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
+    return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
   for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
      at = (size_t)(end + 1 - text))
     last = look_keep(p, text + at);
   log->size = at;
   if (last != looked)
-      fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log", path, last, looked);
+    fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log", path, last, looked);
   return e->status;
 }
 
@@ -5471,9 +5471,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   else if (t->step != saved) run_save(t, &log, true, e);
   bytes_free(&log);
   if (t->step < r->steps)
-      fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps, t->s.out[0]
-           ? "--out has it. Try: the same command with --resume"
-           : "nothing is kept. Try: --out FILE, which --resume goes on with");
+    fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps, t->s.out[0]
+         ? "--out has it. Try: the same command with --resume"
+         : "nothing is kept. Try: --out FILE, which --resume goes on with");
   return e->status;
 }
 
@@ -5548,12 +5548,12 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
   *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
                       s->swap_position != 0};
   if (T > c->context && c->pos == POS_LEARNED)
-      return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
+    return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
   if (s->replace_position && s->swap_position)
-      return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
+    return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
   if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
-      return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
-                  "--pos learned or absolute", flag, x->t);
+    return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
+                "--pos learned or absolute", flag, x->t);
   if (x->t > T) return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, x->t, T);
   return 0;
 }
@@ -5568,7 +5568,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   if (!m->file && n > 16) n = 16;
   while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
                                                 + n * (maps + extreme)) > ROOM)
-      n = (n + 1) / 2;
+    n = (n + 1) / 2;
   return n;
 }
 
@@ -5589,12 +5589,12 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
   if (!got) none_held(T, e);
   if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
-      acts_create(&a, m, batch, T, ACTS_ONE, e);
+    acts_create(&a, m, batch, T, ACTS_ONE, e);
   a.edit = edit.t ? &edit : NULL;
   if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
   for (int b = 0; b < got && !e->status; b += batch)
-      sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
-                    got - b < batch ? got - b : batch, s->metric_rows, e);
+    sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
+                  got - b < batch ? got - b : batch, s->metric_rows, e);
   sinks_finish(out);
   if (m->published) m->published->end(m, e);
   acts_free(&a);
@@ -5691,7 +5691,7 @@ typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
   bytes_add(out, "\"", 1, e);
   for (; *text; text++)
-      if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
+    if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
     else {
       if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
       bytes_add(out, text, 1, e);
@@ -5709,7 +5709,7 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
     if (!path[0]) continue;
     for (int i = 0; labels[i] && !json; i++) bytes_print(&out, e, "%s,", labels[i]);
     for (int i = 0; i < row->all.lists && !json; i++)
-        bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
+      bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
     for (int r = 0; r < n; r++) {
       const Result *all = &row[r].all;
       bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : labels[0] ? "[{" : "{");
@@ -5748,7 +5748,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
     put(all, e, sinks_alpha(r, there), "alpha_t");
   }
   for (int i = 0; i < besides->lists; i++)
-      put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
+    put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
   return e->status;
 }
 
@@ -5771,8 +5771,8 @@ static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
   char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
   for (int i = 0, to = 0; i < rank; i++)
-      to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
-                     i + 1 < rank ? " " : "");
+    to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
+                   i + 1 < rank ? " " : "");
   int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
                    "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
   snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
@@ -5820,8 +5820,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
     int c = i < text->size ? text->at[i] : '\n';
     if (c == '\n') {
       if (even && here && columns >= 0 && here != columns)
-          return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
-                      name, line, columns);
+        return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
+                    name, line, columns);
       int32_t start = (int32_t)out->size - here;
       if (here && starts) ids_add(starts, &start, 1, e);
       if (here) { columns = here; ++*B; }
@@ -5829,19 +5829,19 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
     } else if (isdigit(c)) {
       int64_t id = c - '0';
       for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
-          id = 10 * id + (text->at[i + 1] - '0');
+        id = 10 * id + (text->at[i + 1] - '0');
       if (id >= vocab)
-          return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d. Try: --vocab",
-                      name, line, vocab);
+        return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d. Try: --vocab",
+                    name, line, vocab);
       ids_add(out, &(int32_t){(int32_t)id}, 1, e);
       here++;
     } else if (!isspace(c) && c != ',')
-        return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
-                    line);
+      return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
+                  line);
   }
   *T = columns - 1;
   if (even && !e->status && *T < 1)
-      return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
+    return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
   return e->status;
 }
 
@@ -5851,7 +5851,7 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   int B, T;
   *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1};
   if (!file_read(path, &text, e))
-      ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
+    ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
   bytes_free(&text);
   return e->status;
 }
@@ -5863,7 +5863,7 @@ static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
   for (idx l = 0; l < L; l++) {
     const real *map = *(real *const *)((const char *)&a->probe[l] + field);
     for (idx bh = 1; bh <= d->B * H; bh++)
-        npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+      npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
   }
 }
 
@@ -5904,7 +5904,7 @@ static void dump_logits(Dump *d, const Model *m, Acts *a) {
   real *y = grab(SLICE * V, sizeof(real), d->e);
   npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
-      for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
+    for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
       some = d->T - t < SLICE ? d->T - t : SLICE;
       model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
       npy_add(d, y, some * V);
@@ -5934,7 +5934,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
   Probe *probe = grab(L, sizeof(Probe), e);
   if (!e->status) {
     for (idx l = 0; l < 3 * L; l += 3)
-        probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
+      probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
     for (idx i = 0; i < (idx)B * T; i++) {
       ids[i] = file->at[i + i / T];
       targets[i] = file->at[i + i / T + 1];
@@ -6054,7 +6054,7 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
   if (o[2].loss < o[0].loss + 0.1 || !sigmoid->looks) return;
   int k = 0;
   while (k + 1 < softmax->looks && softmax->look[k].loss > sigmoid->look[sigmoid->looks - 1].loss)
-      k++;
+    k++;
   double times = softmax->look[k].alpha1 / o[0].even;
   bytes_print(out, e, "Caveat: the sigmoid arm has learnt less (%.2f against %.2f nats). Softmax "
               "had its training\nloss by step %ld, with alpha_1 at %.1f times even: %s.\n",
@@ -6071,7 +6071,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
   run_table(o, s, out, &files);
   for (int i = 0; i < ARMS; i++) {
     if (o[i].ended[0])
-        bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
+      bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
     maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, o[i].star};
     if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
   }
@@ -6103,14 +6103,14 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
   int starts;
   if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
                     snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
-      fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
+    fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
   else if (folder[0]) file_ready(s.out, e);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
   progress_start(&o->p, arm->name, base->quiet);
   if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
-      outcome_measure(o, &t, &t.s, &starts, e);
+    outcome_measure(o, &t, &t.s, &starts, e);
   has_ended(o->ended, &t, e);
   trainer_free(&t);
 }
@@ -6126,26 +6126,26 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   double start = seconds();
   if (!e->status) results_ready(s, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
-      run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
+    run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
   if (!e->status && !interrupted) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
     if (!s->program || !s->program->page)
-        fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+      fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
     else if (s->report[0] && !e->status
              && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
                                   (const char *)verdict.at, e))
-        fprintf(out, "The page: %s\n", s->report);
+      fprintf(out, "The page: %s\n", s->report);
     for (int i = 0; i < ARMS; i++)
-        if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
+      if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
   }
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
   bytes_free(&verdict);
   free(o);
   if (interrupted)                             /* between two arms, or while one was measured */
-      fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
-           ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
+    fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
+         ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
   return e->status;
 }
 
@@ -6223,7 +6223,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
   for (idx p = 0; p < 4; p++)
-      for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
+    for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
 }
 #endif
 
@@ -6254,12 +6254,12 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
     const idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
     for (idx j = 0; j < n4; j += 4) {
       for (idx q = i; q < last4; q += 4)
-          transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
+        transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
       for (idx q = last4; q < last; q++)
-          for (idx p = j; p < j + 4; p++) to[p * ldt + q] = from[q * ld + p];
+        for (idx p = j; p < j + 4; p++) to[p * ldt + q] = from[q * ld + p];
     }
     for (idx q = i; q < last; q++)
-        for (idx p = n4; p < n; p++) to[p * ldt + q] = from[q * ld + p];
+      for (idx p = n4; p < n; p++) to[p * ldt + q] = from[q * ld + p];
   }
 }
 
@@ -6293,13 +6293,13 @@ INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
 
   /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. */
   for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
-      for (idx i = 0; i < rows; i++)
-          for (int v = 0; v < cols; v++)
-              lanes_axpy(bytes, sum + i * width + v * lanes, a[i * t.a.row], b + v * lanes);
+    for (idx i = 0; i < rows; i++)
+      for (int v = 0; v < cols; v++)
+        lanes_axpy(bytes, sum + i * width + v * lanes, a[i * t.a.row], b + v * lanes);
 
   if (t.m == rows && t.n == width) {
     for (idx i = 0; i < rows; i++)
-        for (int v = 0; v < cols; v++) {
+      for (int v = 0; v < cols; v++) {
         real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
         if (t.add) lanes_axpy(bytes, s, 1, at);
         lanes_copy(bytes, at, s);
@@ -6309,7 +6309,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
   /* A variable index would force the sums into memory, so an edge has its own copy. */
   for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
   for (idx i = 0; i < t.m; i++, t.c += t.ldc)
-      for (idx j = 0; j < t.n; j++) {
+    for (idx j = 0; j < t.n; j++) {
       const real s = out[i * width + j];
       t.c[j] = t.add ? s + t.c[j] : s;
     }
@@ -6340,17 +6340,17 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   const size_t row_bytes = sizeof(real) * (size_t)width;
   const idx copied = b.col == 1 ? n - n % width : 0;
   for (idx p = 0; p < k; p++)
-      for (idx j = 0; j < copied; j += width)
-          memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
+    for (idx j = 0; j < copied; j += width)
+      memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
 
   for (idx j = copied; j < n; j += width) {
     const idx nr = at_most(n - j, width);
     if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
     if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
     else
-        for (idx p = 0; p < k; p++)
-            for (idx q = 0; q < nr; q++)
-                to[j * k + p * width + q] = b.at[p * b.row + (j + q) * b.col];
+      for (idx p = 0; p < k; p++)
+        for (idx q = 0; q < nr; q++)
+          to[j * k + p * width + q] = b.at[p * b.row + (j + q) * b.col];
   }
 }
 
@@ -6566,13 +6566,13 @@ INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
   real s[PARTS], x_rest[PARTS], y_rest[PARTS];
   for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, ZEROS);
   for (idx i = 0; i + PARTS <= n; i += PARTS)
-      for (int v = 0; v < vectors; v++)
-          if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
+    for (int v = 0; v < vectors; v++)
+      if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
       else lanes_axpy(bytes, s + v * lanes, 1, x + i + v * lanes);
   rest_of(x_rest, x + n, (int)(n % PARTS));
   if (y) rest_of(y_rest, y + n, (int)(n % PARTS));
   for (int v = 0; v < vectors; v++)
-      if (y) lanes_fma(bytes, s + v * lanes, x_rest + v * lanes, y_rest + v * lanes);
+    if (y) lanes_fma(bytes, s + v * lanes, x_rest + v * lanes, y_rest + v * lanes);
     else lanes_axpy(bytes, s + v * lanes, 1, x_rest + v * lanes);
   return fold_tree(s, false);
 }
@@ -6582,7 +6582,7 @@ INLINE real fold_max(idx n, const real *x) {
   real s[PARTS];
   for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
   for (; n >= PARTS; n -= PARTS, x += PARTS)
-      for (int l = 0; l < PARTS; l++) s[l] = x[l] > s[l] ? x[l] : s[l];
+    for (int l = 0; l < PARTS; l++) s[l] = x[l] > s[l] ? x[l] : s[l];
   for (int l = 0; l < PARTS; l++) s[l] = x[n - PARTS + l] > s[l] ? x[n - PARTS + l] : s[l];
   return fold_tree(s, true);
 }
@@ -6759,7 +6759,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
     vec_scale(seen, keys, score_scale(c, l));
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
     for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
-        if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+      if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
     z[0] = extra_score(m, l, h, q + (i - i0) * stride);
   }
 }
@@ -6778,7 +6778,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
     zero(to, S);
     if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
     for (idx j = span.lo; j < span.hi; j++)
-        if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
+      if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
   }
 }
 
@@ -6846,7 +6846,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
       zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
       if (a->probe)
-          probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+        probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
@@ -6944,8 +6944,8 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
     transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
     transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
     for (idx h = kh * group; h < (kh + 1) * group; h++)
-        for (idx i0 = 0; i0 < N; i0 += TILE)
-            tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
+      for (idx i0 = 0; i0 < N; i0 += TILE)
+        tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
   }
   slots_end(m, a, l, B);
 }
@@ -7162,7 +7162,7 @@ static void calm_threads(char **argv) {
 #if defined(_OPENMP) && defined(__linux__)
   if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
       !setenv("GOMP_SPINCOUNT", "1000", 0))
-      execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
+    execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
 #else
   (void)argv;
 #endif
@@ -7184,8 +7184,8 @@ void *grab(idx count, size_t size, Error *e) {
   bool fits = count >= 0 && size && (size_t)count <= PTRDIFF_MAX / size;
   void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
   if (!p)
-      fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
-                 "--layers", (double)count * (double)size / 1e6);
+    fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
+               "--layers", (double)count * (double)size / 1e6);
   return p;
 }
 
@@ -7222,8 +7222,8 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
     while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
     unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
     if (!at)
-        return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file",
-                    (double)room / 1e6);
+      return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file",
+                  (double)room / 1e6);
     b->at = at;
     b->room = room;
   }
@@ -7240,7 +7240,7 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
   int n = vsnprintf(text, sizeof text, format, args);
   va_end(args);
   if (n < 0 || n >= (int)sizeof text)
-      return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
+    return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
   return bytes_add(b, text, (size_t)n, e);
 }
 void bytes_free(Bytes *b) {
@@ -7269,9 +7269,9 @@ int file_read(const char *path, Bytes *out, Error *e) {
   size_t n;
   if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
-      if (bytes_add(out, buffer, n, e)) break;
+    if (bytes_add(out, buffer, n, e)) break;
   if (ferror(f))
-      fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
+    fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
   if (f != stdin) fclose(f);
   return e->status;
 }
@@ -7287,10 +7287,10 @@ int files_list(const char *path, Bytes *names, Error *e) {
   for (size_t i = 0; i < found.size; i++) count += !found.at[i];
   char **name = grab((idx)count, sizeof *name, e);
   for (size_t i = 0, at = 0; i < count && name; i++, at += strlen(name[i - 1]) + 1)
-      name[i] = (char *)found.at + at;
+    name[i] = (char *)found.at + at;
   if (name) qsort(name, count, sizeof *name, by_name);
   for (size_t i = 0; i < count && !e->status; i++)
-      bytes_add(names, name[i], strlen(name[i]) + 1, e);
+    bytes_add(names, name[i], strlen(name[i]) + 1, e);
   free(name);
   bytes_free(&found);
   return count ? e->status
@@ -7302,10 +7302,10 @@ int files_list(const char *path, Bytes *names, Error *e) {
 int writing_begin(Writing *w, const char *path, Error *e) {
   *w = (Writing){.path = path};
   if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
-      return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
+    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
   if (!(w->f = fopen(w->beside, "wb")))
-      return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
-                  strerror(errno));
+    return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+                strerror(errno));
   return 0;
 }
 void writing_add(Writing *w, const void *at, size_t n) {
@@ -7343,7 +7343,7 @@ int file_ready(const char *path, Error *e) {
   char folder[sizeof ((Writing *)0)->beside];
   Writing w;
   for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
-      if (path[n] == '/') {
+    if (path[n] == '/') {
       snprintf(folder, n + 1, "%s", path);
       make_folder(folder);                 /* there already, or what is next tells */
     }
@@ -7494,7 +7494,7 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
   if (o->kind != 'c') return o->value;
   for (const char *at = o->value; at; at = strchr(at, ' ')) {
     for (at = strchr(at, '_') + 1; *at && *at != ','; at++)
-        *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
+      *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
     *to++ = *at ? '|' : 0;
   }
   return text;
@@ -7521,15 +7521,15 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
                    && (!bounded || (x >= o->least && x <= o->most));
   if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
   else if (o->kind == 's')
-      fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
+    fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
   else if (o->kind == 'c') {
     while (*option_word(o, row, word) && strcmp(word, text)) row++;
     if (*word) *(int *)at = row;
     else fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
               option_value(o, word));
   } else if (!number)
-      fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
-           o->kind == 'd' ? "" : "whole ", o->least, o->most);
+    fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
+         o->kind == 'd' ? "" : "whole ", o->least, o->most);
   else if (o->kind == 'd') *(double *)at = x;
   else *(int *)at = (int)x;
   return e->status;
@@ -7568,7 +7568,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     const char *word = argv[i], *value = "1";
     if (strncmp(word, "--", 2)) {
       if (!words || *n_words >= WORDS_MOST)
-          return fail(e, 2, "%s: a word too many. Try: sink help", word);
+        return fail(e, 2, "%s: a word too many. Try: sink help", word);
       words[(*n_words)++] = word;
       continue;
     }
@@ -7578,7 +7578,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     const bool own = !o && s->program;                   /* one of the program's own */
     if (own) o = option_among(s->program->options, word + 2, groups);
     if (!variant && (!o || (no && o->kind != 'b')))
-        return fail(e, 2, "%s: no such flag here. Try: sink help", word);
+      return fail(e, 2, "%s: no such flag here. Try: sink help", word);
     if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
     if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
@@ -7597,7 +7597,7 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
   if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
-      return fail(e, 2, "too many flags in one string. Try: fewer");
+    return fail(e, 2, "too many flags in one string. Try: fewer");
   for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
   return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
@@ -7716,7 +7716,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
     fprintf(out, "%5d", l + 1);
     for (int i = 0; i < shown; i++)
-        if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
+      if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
       else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
     fputc('\n', out);
   }
@@ -7899,7 +7899,7 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *sche
   y->line = l;
   y->x = l->x;
   for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
-      y->m.w.rel[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
+    y->m.w.rel[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
   toy_feed(y, (uint64_t)p->heading->x);
   return y;
 }
@@ -7943,10 +7943,10 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
     bool lines = c->more != check_states;
     if (name && strncmp(l->reference, name, strlen(name))) continue;
     if (!ran++)
-        fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-                " holds: within the bound, or the number stated   fails as it must: a control\n"
-                " refuted as printed: here is a counterexample    WRONG: anything else\n",
-                sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
+      fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
+              " holds: within the bound, or the number stated   fails as it must: a control\n"
+              " refuted as printed: here is a counterexample    WRONG: anything else\n",
+              sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
     fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", l->reference, lines ? 51 : 0,
             l->text, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
     for (int n = 1; n < c->lines && !e->status; n++) page_measure(&p, &l[n]);
@@ -8017,13 +8017,13 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   outcome_begin(o, "train", "", t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, e))
-      printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
-             t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
-             s->out[0] ? " out=" : "", s->out);
+    printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
+           t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
+           s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
   if (!e->status && page[0] && s->program->page && o->p.looks
       && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
-      s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
+    s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
   if (o->ended[0]) fail(e, 1, "%s", o->ended);
   return work_end(&w, e);
 }
@@ -8034,7 +8034,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   const char *words[WORDS_MOST];
   int n = 0;
   if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, false, t, e))
-      checkpoint_load(path, t, false, e);
+    checkpoint_load(path, t, false, e);
   if (e->status) return e->status;
   char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
   snprintf(own, sizeof own, "%s.tok", path);
@@ -8042,7 +8042,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
   t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
   for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
-      if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
+    if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
   t->s.program = s->program;
   t->s.own = s->own;
   t->s.data.open = s->data.open;
@@ -8087,9 +8087,9 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
   sinks_print(r, &s->model, s->eval_k, stdout);
   if (edited)                                              /* Table 7's two numbers */
-      printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
-             100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
-             sinks_alpha(r, first), edited, sinks_alpha(r, there));
+    printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
+           100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
+           sinks_alpha(r, first), edited, sinks_alpha(r, there));
   if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
   if (s->ablate) printf("\n%s", (const char *)w->table.at);
   printf("%.*s", (int)w->out.size, (const char *)w->out.at);
@@ -8102,32 +8102,32 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
   const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
   if (s->plain && s->ablate)
-      return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
+    return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
   if ((s->ablate && !program->ablate) || (several && !program->survey))
-      return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
+    return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
   if (results_ready(s, e)) return e->status;
   if (several) return program->survey(s, words, n, e);
   if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
       || outcome_measure(&w.o, &w.t, s, &starts, e)
       || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
-      return work_end(&w, e);
+    return work_end(&w, e);
   w.o.loss = w.o.s.loss;
   eval_print(&w, s, starts);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-      rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
+    rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
   if (s->report[0] && program->page)
-      program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+    program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
   const bool list = n && !strcmp(words[0], "list");
   for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
-      printf("  %-9s %s\n", c->line->reference, c->line->text);
+    printf("  %-9s %s\n", c->line->reference, c->line->text);
   if (list) return 0;
   if (n && !file_missing(words[0]))
-      return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
+    return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
   return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
@@ -8138,7 +8138,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   (void)s; (void)words; (void)n;
   printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
   for (const Variant *v = VARIANTS; v->name; v++)
-      printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
+    printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
   printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
   files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
   for (size_t at = 0, size; at < w.in.size; at += size + 1) {
@@ -8162,10 +8162,10 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
   Grammar g = {0};
   const size_t start = out->size;
   if (!file_read(s->data.grammar, &text, e))
-      grammar_read(&g, text.at, text.size, s->data.grammar, e);
+    grammar_read(&g, text.at, text.size, s->data.grammar, e);
   for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
-      if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
-          bytes_print(out, e, "\n%s\n", DOCUMENT_END);
+    if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
+      bytes_print(out, e, "\n%s\n", DOCUMENT_END);
   grammar_free(&g);
   bytes_free(&text);
   return e->status;
@@ -8180,26 +8180,26 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   int B, T;
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
-      return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
-                  "Try: sink help tokenize", what);
+    return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
+                "Try: sink help tokenize", what);
   if (train) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
-        bytes_print(&w.in, e, DOCUMENT_END);
+      bytes_print(&w.in, e, DOCUMENT_END);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
     const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
-        printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
+      printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
   } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
              || file_read(path, &w.in, e)) {
     ;                                                    /* e says which */
   } else if (encode) {
     if (s->data.bos && t->bos < 0)
-        fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
+      fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
     if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
     tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
-        printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
+      printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
   } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
              && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
     const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
@@ -8243,7 +8243,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     ids_add(&w->ids, &next, 1, e);
     w->out.size = 0;
     if (!tokenizer_decode(known, &next, 1, &w->out, e))
-        fwrite(w->out.at, 1, w->out.size, stdout);
+      fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
   fputc('\n', stdout);
@@ -8257,7 +8257,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   const Tokenizer *known = &d->tokenizer;
   if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
-        fwrite(w.out.at, 1, w.out.size, stdout);
+      fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
       && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
@@ -8281,22 +8281,22 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   Model *m = &w.t.m;
   int B = 0, T = 0;
   if (!s->ids[0] || !s->out[0])
-      return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
+    return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
   if (n == 1) {
     if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
     trainer_free(&w.t);                          /* again, with gradients */
     checkpoint_load(words[0], &w.t, true, e);
   } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, true, e))
-      model_init(m, s->train.init, (uint64_t)s->train.seed);
+    model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
-      ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
+    ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
   if (T > m->c.context)
-      fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
-           m->c.context + 1, T + 1, T);
+    fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
+         m->c.context + 1, T + 1, T);
   else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
-      dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
+    dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
   return work_end(&w, e);
 }
 
@@ -8318,7 +8318,7 @@ static const Verb VERBS[] = {
 static const Verb *verb_find(const Program *program, const char *name) {
   const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
   for (int i = 0; i < 2; i++)
-      for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
+    for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
   return NULL;
 }
 
@@ -8330,9 +8330,9 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
     printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
            "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
     for (int i = 0; i < 2; i++)
-        for (v = verbs[i]; v && v->name; v++)
-            if (verb_find(program, v->name) == v)        /* but those it has of its own */
-                printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+      for (v = verbs[i]; v && v->name; v++)
+        if (verb_find(program, v->name) == v)        /* but those it has of its own */
+          printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
     printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
            "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
     return 0;
@@ -8341,7 +8341,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
   printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
   for (int i = 0; i < 2; i++)
-      for (const Option *o = options[i]; o && o->flag; o++) {
+    for (const Option *o = options[i]; o && o->flag; o++) {
       char left[96], value[VALUE_ROOM];
       const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
       if (!strchr(v->groups, o->group)) continue;
@@ -8352,6 +8352,11 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
   return 0;
 }
+
+/* The programs that have more verbs, and which. */
+static const char *const ELSEWHERE[][2] = {
+  {"paper", "repro all report readme"}, {"hf", "import export tokenizer choices stream"},
+  {"bench", "bench gemm step ops length"}, {NULL, NULL}};
 
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
@@ -8364,22 +8369,23 @@ static int sink_main(const Program *program, int argc, char **argv) {
   s.own = program->own;
   s.data.open = program->open;
   for (const Option *o = program->options; o && o->flag; o++)
-      option_set(o, s.own, o->fallback, false, &e);
+    option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
   const Verb *v = verb_find(program, name);
   const int used = v ? 2 : 1;                              /* words before the verb's own */
   if (!v) v = program->other;
-  if (!v)
-      fail(&e, 2, "there is no verb '%s'. Try: sink help; or make paper hf bench, for ./paper all"
-           ", report, readme; ./hf import, export, choices, stream; ./bench gemm, step, ops, "
-           "length", name);
+  for (int i = 0; !v && ELSEWHERE[i][0]; i++)
+    if (strstr(ELSEWHERE[i][1], name))
+      fail(&e, 2, "%s: %s has it. Try: make %s, and ./%s help", name, ELSEWHERE[i][0],
+           ELSEWHERE[i][0], ELSEWHERE[i][0]);
+  if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
   if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
   s.argc = argc > used ? argc - used : 0;
   s.argv = argv + used;
   s.groups = v ? v->groups : "";
   if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
     if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
-        fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
+      fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
     if (v->stops) {                                      /* at a step */
       signal(SIGINT, on_interrupt);
       signal(SIGTERM, on_interrupt);
@@ -8391,7 +8397,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
-      fail(&e, 1, "the output cannot be written. Try: free some space");
+    fail(&e, 1, "the output cannot be written. Try: free some space");
   if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
   return e.status;
 }

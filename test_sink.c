@@ -354,7 +354,7 @@ static void slow_norm_of(const Config *c, int n, double *y, const double *x, con
   for (int i = 0; i < n && c->norm == NORM_LAYER; i++) mean += x[i] / n;
   for (int i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean) / n;
   for (int i = 0; i < n; i++)
-      y[i] = (x[i] - mean) / sqrt(square + c->norm_eps) * (double)g[i] + (b ? (double)b[i] : 0);
+    y[i] = (x[i] - mean) / sqrt(square + c->norm_eps) * (double)g[i] + (b ? (double)b[i] : 0);
 }
 
 static void slow_norm(const Config *c, double *y, const double *x, const real *g, const real *b) {
@@ -471,7 +471,7 @@ static void slow_row(const Config *c, int n, const double *z, Scores *r) {
     if (c->normalizer == NORMALIZER_SUM) r->dlogz[j] = ds[j] / r->Z;
     if (c->normalizer == NORMALIZER_CLAMP && fabsl(sum) > 1) r->dlogz[j] = ds[j] / sum;
     if (c->normalizer == NORMALIZER_PNORM && s[j] != 0)
-        r->dlogz[j] = powl(fabsl(s[j]), p - 1) * (s[j] < 0 ? -1 : 1) * ds[j] / powl(r->Z, p);
+      r->dlogz[j] = powl(fabsl(s[j]), p - 1) * (s[j] < 0 ? -1 : 1) * ds[j] / powl(r->Z, p);
   }
 }
 
@@ -520,7 +520,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
       if (s->what > ABLATE_KEY1 && s->cut != i && column[x] == s->cut + extra) {
         v = 0;
         for (int j = 0; j < N && s->what == ABLATE_VALUE1_MEAN; j++)
-            v += s->v[((idx)l * N + j) * K * D + kh * D + d] / N;
+          v += s->v[((idx)l * N + j) * K * D + kh * D + d] / N;
       }
       o[d] += c->scale * (double)row.a[x] * v;
     }
@@ -609,7 +609,7 @@ static void slow_embed(const Slow *s, const int *ids, int n, double *h) {
   int C = c->dim, E = c->embed_dim;
   double e[WIDE_LAB];
   for (int i = 0; i < E && n >= s->N - s->T; i++)
-      e[i] = (double)w->wte[ids[n - (s->N - s->T)] * E + i];
+    e[i] = (double)w->wte[ids[n - (s->N - s->T)] * E + i];
   if (n < s->N - s->T) for (int i = 0; i < C; i++) h[i] = (double)w->xstar[i];
   else if (E != C) slow_linear(h, e, w->win, NULL, E, C);
   else memcpy(h, e, (size_t)C * sizeof *h);
@@ -627,7 +627,7 @@ static void slow_forward(Slow *s, const int *ids) {
   int C = c->dim, E = c->embed_dim, V = c->vocab, N = s->N;
   for (int n = 0; n < N; n++) slow_embed(s, ids, n, s->h + n * C);
   for (int l = 0; l < c->layers; l++)
-      slow_block(s, l, s->h + (idx)(l + 1) * N * C, s->h + (idx)l * N * C);
+    slow_block(s, l, s->h + (idx)(l + 1) * N * C, s->h + (idx)l * N * C);
   for (int n = 0; n < N; n++) {
     const double *h = s->h + ((idx)c->layers * N + n) * C;
     double *nf = s->nf + n * C, out[WIDE_LAB];
@@ -636,8 +636,8 @@ static void slow_forward(Slow *s, const int *ids) {
     if (n < N - s->T) continue;
     if (E != C) slow_linear(out, nf, w->wout, NULL, C, E);
     for (int v = 0; v < V; v++) for (int i = 0; i < E; i++)
-        s->logits[(n - (N - s->T)) * V + v] += (E != C ? out[i] : nf[i])
-            * (double)(c->tied ? w->wte[v * E + i] : w->wcls[i * V + v]);
+      s->logits[(n - (N - s->T)) * V + v] += (E != C ? out[i] : nf[i])
+          * (double)(c->tied ? w->wte[v * E + i] : w->wcls[i * V + v]);
   }
 }
 
@@ -677,8 +677,8 @@ static void compare_with_slow(Test *t, Lab *b, double bound, const char *label) 
       const double *to[] = {s.z, s.weight, s.metric};
       const char *names[] = {"scores", "weights", "metric"};
       for (int x = 0; x < 3; x++)
-          within(t, slow_distance(one, from[x] + seq * one, to[x] + l * one), 0, bound,
-                 "%s of layer %d, %s", names[x], l, label);
+        within(t, slow_distance(one, from[x] + seq * one, to[x] + l * one), 0, bound,
+               "%s of layer %d, %s", names[x], l, label);
       within(t, slow_distance(rows, a->layer[l].s2 + seq * rows, s.sum + l * rows), 0, bound,
              "sum of block %d, %s", l, label);
     }
@@ -803,7 +803,7 @@ static bool pair_possible(const Cover *v, int a, int i, int b, int j) {
 static int pick_gain(const Cover *v, const Pick *p, const bool *set) {
   int gain = 0;
   for (int b = 1; b < N_AXES; b++) for (int a = 0; a < b; a++)
-      gain += set[a] && set[b] && !v->seen[a][p->row[a]][b][p->row[b]];
+    gain += set[a] && set[b] && !v->seen[a][p->row[a]][b][p->row[b]];
   return gain;
 }
 
@@ -867,7 +867,7 @@ static const Cover *covering(Test *t) {
   Rng r = {6};
   for (int a = 0; a < N_AXES; a++) v->rows[a] = axis_rows(a);
   for (int b = 1; b < N_AXES; b++) for (int a = 0; a < b; a++)
-      for (int i = 0; i < v->rows[a]; i++) for (int j = 0; j < v->rows[b]; j++) {
+    for (int i = 0; i < v->rows[a]; i++) for (int j = 0; j < v->rows[b]; j++) {
       v->pairs++;
       if (v->seen[a][i][b][j]) continue;
       if (pair_possible(v, a, i, b, j)) cover_pair(v, &r, a, i, b, j);
@@ -913,11 +913,11 @@ static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
   for (size_t i = 0; i < last; i++) lines += at[i] == '\n';
   if (sscanf(at + last, "end %d %d %16llx%n", configs, &told, &sum, &used) != 3
       || strcmp(at + last + used, "\n"))
-      return fail(e, 1, "%s: expected a last line \"end CONFIGS LINES SUM\", found %.40s. %s",
-                  path, size ? at + last : "nothing", TRY);
+    return fail(e, 1, "%s: expected a last line \"end CONFIGS LINES SUM\", found %.40s. %s",
+                path, size ? at + last : "nothing", TRY);
   if (told != lines || hash64(0, at, last) != sum)
-      return fail(e, 1, "%s: expected %d lines of sum %016llx, found %d of %016llx. %s", path,
-                  told, sum, lines, (unsigned long long)hash64(0, at, last), TRY);
+    return fail(e, 1, "%s: expected %d lines of sum %016llx, found %d of %016llx. %s", path,
+                told, sum, lines, (unsigned long long)hash64(0, at, last), TRY);
   return 0;
 }
 
@@ -945,8 +945,8 @@ static bool golden_numbers(Golden *g, int n, double *x) {
     char *end = NULL;
     if (*g->at == ' ') x[i] = strtod(g->at + 1, &end);
     if (!end || end == g->at + 1 || !isfinite(x[i]))
-        fail(&g->e, 1, "%s:%d: expected number %d of %d, found \"%.*s\"", g->path, g->line,
-             i + 1, n, (int)strcspn(g->at, " \n"), g->at);
+      fail(&g->e, 1, "%s:%d: expected number %d of %d, found \"%.*s\"", g->path, g->line,
+           i + 1, n, (int)strcspn(g->at, " \n"), g->at);
     else g->at = end;
   }
   if (!golden_words(g, "\n")) return false;
@@ -1028,7 +1028,7 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
                     "--T 8 --n 10", "mtdeoapj", e);
   settings_flags(s, flags, "mtdeoapj", e);
   if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
-      settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
+    settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
   if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
   return !e->status;
 }
@@ -1053,7 +1053,7 @@ static bool tale_open(Test *t, Settings *s, const char *flags) {
   }
   if (!e->status) file_write(SCRATCH "/tale.txt", text.at, text.size, e);
   if (!e->status && !tokenizer_train(&k, text.at, text.size, 320, e))
-      tokenizer_save(SCRATCH "/tale.tok", &k, e);
+    tokenizer_save(SCRATCH "/tale.tok", &k, e);
   grammar_free(&g);
   tokenizer_free(&k);
   bytes_free(&text);
@@ -1096,7 +1096,7 @@ static char *text_of(FILE *f) {
   Error e = {0};
   rewind(f);
   for (int c = fgetc(f); c != EOF; c = fgetc(f))
-      bytes_add(&b, &(unsigned char){(unsigned char)c}, 1, &e);
+    bytes_add(&b, &(unsigned char){(unsigned char)c}, 1, &e);
   bytes_add(&b, "", 1, &e);
   if (e.status) exit(1);
   return (char *)b.at;
@@ -1257,9 +1257,9 @@ static void report(const char *name, const Test *t, double took) {
   char measured[400];
   if (t->skip) snprintf(measured, sizeof measured, "%s", t->skip);
   else if (t->what[0])
-      snprintf(measured, sizeof measured, "%.2g (bound %.2g) %.60s", t->error, t->bound, t->what);
+    snprintf(measured, sizeof measured, "%.2g (bound %.2g) %.60s", t->error, t->bound, t->what);
   else
-      snprintf(measured, sizeof measured, "%d of %d facts hold", t->facts - t->wrong, t->facts);
+    snprintf(measured, sizeof measured, "%d of %d facts hold", t->facts - t->wrong, t->facts);
   const char *verdict = t->skip ? "skip" : t->wrong || !t->facts ? "FAIL" : "ok";
   printf("%-32s %-76s %5.2f s  %s\n", name, measured, took, verdict);
   if (t->note[0]) printf("    %s\n", t->note);
@@ -1405,13 +1405,13 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
       int k = j - token1;                          /* counted from 0 */
       double sum = 0, n = T;
       for (int i = first; i < N; i++)
-          sum += k <= 0 || i - first >= k || rows == METRIC_PLUS1 ? m[i * S + j] : 0;
+        sum += k <= 0 || i - first >= k || rows == METRIC_PLUS1 ? m[i * S + j] : 0;
       if (k > 0) n = T - k;
       if (rows == METRIC_PLUS1 && k < 0) { sum += c->extra && !j ? 1 : m[j]; n++; }
       if (rows == METRIC_PLUS1 && k >= 0 && first) sum += m[j];
       w->alpha[(l * H + h) * S + j] += sum / n;
       for (int x = 0; x < 3; x++)
-          w->over[((idx)x * L * H + l * H + h) * S + j] += sum / n > w->eps[x];
+        w->over[((idx)x * L * H + l * H + h) * S + j] += sum / n > w->eps[x];
     }
     for (int i = first; i < N; i++) for (int j = 0; j < S; j++) {
       if (m[i * S + j] > 0) w->entropy[l * H + h] -= m[i * S + j] * log(m[i * S + j]) / T;
@@ -1442,15 +1442,15 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
     if (l == L) continue;
     w->prenorm[l * N + n] += slow_length(C, s.sum + ((idx)l * N + n) * C);
     for (int h = 0; h < H; h++)
-        w->qnorm[l * N + n] += slow_length(D, s.q + (((idx)l * N + n) * H + h) * D) / H;
+      w->qnorm[l * N + n] += slow_length(D, s.q + (((idx)l * N + n) * H + h) * D) / H;
     for (int h = 0; h < K; h++)
-        w->knorm[l * N + n] += slow_length(D, s.k + (((idx)l * N + n) * K + h) * D) / K;
+      w->knorm[l * N + n] += slow_length(D, s.k + (((idx)l * N + n) * K + h) * D) / K;
     for (int h = 0; h < K; h++)
-        w->vnorm[l * N + n] += slow_length(D, s.v + (((idx)l * N + n) * K + h) * D) / K;
+      w->vnorm[l * N + n] += slow_length(D, s.v + (((idx)l * N + n) * K + h) * D) / K;
   }
   double most = 0, *at = NULL;
   for (int l = 1; l <= L; l++) for (int i = 0; i < N * C; i++)
-      if (fabs(s.h[(idx)l * N * C + i]) > most) {
+    if (fabs(s.h[(idx)l * N * C + i]) > most) {
       most = fabs(s.h[(idx)l * N * C + i]);
       at = s.h + (idx)l * N * C;
     }
@@ -1482,13 +1482,13 @@ static void lab_against_slow(Test *t, Lab *b, int rows) {
     {"median", &s.median, &w.median, 1},     {"loss", &s.loss, &w.loss, 1}};
   /* the slow side writes into fields of the same layout: an overlap would spoil both alike */
   EACH(x, FIELDS) for (int y = 0; y < x; y++)
-      fact(t, FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got ||
-                  FIELDS[y].got + FIELDS[y].n <= FIELDS[x].got,
-           "%s and %s overlap", FIELDS[x].name, FIELDS[y].name);
+    fact(t, FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got ||
+                FIELDS[y].got + FIELDS[y].n <= FIELDS[x].got,
+         "%s and %s overlap", FIELDS[x].name, FIELDS[y].name);
   EACH(x, FIELDS) for (int i = 0; i < FIELDS[x].n; i++)
-      within(t, FIELDS[x].got[i], FIELDS[x].want[i],
-             2000 * REAL_EPS * fmax(0.1, fabs(FIELDS[x].want[i])), "%s[%d], %s",
-             FIELDS[x].name, i, b->flags);
+    within(t, FIELDS[x].got[i], FIELDS[x].want[i],
+           2000 * REAL_EPS * fmax(0.1, fabs(FIELDS[x].want[i])), "%s[%d], %s",
+           FIELDS[x].name, i, b->flags);
   for (int j = 0; j < s.S; j++) {
     double alpha = 0, over = 0;
     int heads = 0;
@@ -1649,7 +1649,7 @@ static void variants__resolve(Test *t) {
          "%s differs from its flags", v->name);
     fact(t, v->source && *v->source && v->sink && v->loss, "%s has no source", v->name);
     for (const Variant *u = VARIANTS; u != v; u++)
-        fact(t, strcmp(u->name, v->name), "%s twice", v->name);
+      fact(t, strcmp(u->name, v->name), "%s twice", v->name);
     operations += !strncmp(v->source, "Table 15", 8);
   }
   fact(t, operations == 11, "%d of Table 15's 11 operations [T15]", operations);
@@ -1696,11 +1696,11 @@ static void config_learned_dim__orders(Test *t) {
   EACH(i, ROWS) for (int n = 1; n <= ROWS[i].D; n++) {
     const Config c = config_of(t, "%s --extra k --extra-dims %d", ROWS[i].flags, n);
     for (int rank = 0; rank < ROWS[i].D; rank++)
-        fact(t, config_learned_dim(&c, ROWS[i].order[rank]) == (rank < n),
-             "%s, %d learned: dim %d", ROWS[i].flags, n, ROWS[i].order[rank]);
+      fact(t, config_learned_dim(&c, ROWS[i].order[rank]) == (rank < n),
+           "%s, %d learned: dim %d", ROWS[i].flags, n, ROWS[i].order[rank]);
   }
   for (int D = 1; D <= 9; D++)             /* whatever the order, d_a dims are learned */
-      for (int n = 1; n <= D; n++) {
+    for (int n = 1; n <= D; n++) {
       const Config c = config_of(t, "--pos none --extra k --extra-order lowfreq "
                                     "--head-dim %d --extra-dims %d", D, n);
       int learned = 0;
@@ -1725,8 +1725,8 @@ static void config_columns__by_variant(Test *t) {
   const Config third = config_of(t, "--window 5 --window-period 3 --window-offset 1");
   const Config every = config_of(t, "--window 5");
   for (int l = 0; l < 9; l++)
-      fact(t, config_window(&third, l) == (l % 3 == 1 ? 5 : 0) && config_window(&every, l) == 5,
-           "window of layer %d", l);
+    fact(t, config_window(&third, l) == (l % 3 == 1 ? 5 : 0) && config_window(&every, l) == 5,
+         "window of layer %d", l);
 }
 
 /* Which blocks attend and which have experts; Jamba's 32. */
@@ -1740,8 +1740,8 @@ static void config_attends__periods(Test *t) {
   }
   c = config_of(t, "--layers 3 --experts 5 --attention-offset 2 --expert-offset 2");
   for (int l = 0; l < 3; l++)
-      fact(t, config_attends(&c, l) && config_experts(&c, l) == 5,
-           "without a period block %d is of another kind", l);
+    fact(t, config_attends(&c, l) && config_experts(&c, l) == 5,
+         "without a period block %d is of another kind", l);
   c = config_of(t, "--layers 3 --expert-period 2");
   fact(t, !config_experts(&c, 0) && config_attending(&c) == 3, "no experts, yet some");
 }
@@ -1785,7 +1785,7 @@ static void config_trains__refuses(Test *t) {
 static idx counted(const Model *m, int layer) {
   idx sum = 0;
   for (int i = 0; i < m->n_tensors; i++)
-      if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
+    if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
   return sum;
 }
 
@@ -1822,7 +1822,7 @@ static void model_create__counts(Test *t) {
     model_free(&m);
   }
   if (!model_of(t, &m, "--layers 1 --heads 16 ", "--dim 2048 --ffn 5632 --vocab 1", false))
-      return;
+    return;
   double blocks = 22 * (double)counted(&m, 0) + (double)model_tensor(&m, "normf")->count;
   within(t, blocks, 1130457088, 0, "the 1B model without embeddings");
   within(t, blocks + 2.0 * 2048 * 50432, 1337026560, 0, "the 1B model");
@@ -1888,10 +1888,10 @@ static void model_create__layout(Test *t) {
     const Model *m = &b.m;
     fact(t, m->n_tensors == 21, "%d tensors", m->n_tensors);
     EACH(i, NOT_THERE)
-        fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
+      fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
     idx at = 0;
     for (int i = 0; i < m->n_tensors; at += m->tensor[i++].count)
-        fact(t, m->tensor[i].at == at, "%s is not at %td", m->tensor[i].name, at);
+      fact(t, m->tensor[i].at == at, "%s is not at %td", m->tensor[i].name, at);
     fact(t, at == m->count, "%td numbers, not %td", m->count, at);
     fact(t, !m->w.layer[0].bq && !m->w.rel && !m->d.layer[1].kstar, "a pointer to no tensor");
   }
@@ -1983,17 +1983,17 @@ static void start_is(Test *t, Lab *b, const char *name, int init, Start want) {
     square += (double)w[j] * (double)w[j] / n;
   }
   if (want.kind == EXACTLY)
-      within(t, fabs(mean - sigma) + fabs(sqrt(square) - sigma), 0, 0, "%s, %s", name, b->flags);
+    within(t, fabs(mean - sigma) + fabs(sqrt(square) - sigma), 0, 0, "%s, %s", name, b->flags);
   else {                                                   /* five standard errors */
     within(t, mean / sigma, 0, 5 / sqrt(n), "mean of %s, init %d", name, init);
     within(t, square / (sigma * sigma), 1, 5 * sqrt(fourth / n), "variance of %s, init %d, %s",
            name, init, b->flags);
   }
   if (want.kind == UNIFORM)
-      fact(t, most <= want.size && most > want.size * (1 - 12 / n), "%s reaches %g of %g", name,
-           most, want.size);
+    fact(t, most <= want.size && most > want.size * (1 - 12 / n), "%s reaches %g of %g", name,
+         most, want.size);
   if (want.kind == NORMAL && n > 999)
-      fact(t, most > 2.5 * sigma, "%s is not normal: at most %g sigma", name, most / sigma);
+    fact(t, most > 2.5 * sigma, "%s is not normal: at most %g sigma", name, most / sigma);
 }
 
 /* What tensors start as under --init torch, authors, gpt2. C 64, H 4, D 16, F 96, V 400, L 3. */
@@ -2032,7 +2032,7 @@ static void model_init__laws(Test *t) {
     snprintf(flags, sizeof flags, "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 "
                                   "--context 128 %s", ROWS[i].flags);
     LABS(b, 1, 4, flags) for (int init = 0; init < 3; init++)
-        start_is(t, &b, ROWS[i].name, init, ROWS[i].start[init]);
+      start_is(t, &b, ROWS[i].name, init, ROWS[i].start[init]);
   }
 }
 
@@ -2072,8 +2072,8 @@ static void embed_forward__rows(Test *t) {
       int n = row % N, id = n < first ? 0 : b.ids[row / N * 5 + n - first];
       double want = n < first ? (double)w->xstar[ch] : 0;
       for (int e = 0; n >= first && e < E; e++)
-          want += E == C ? (e == ch) * (double)w->wte[id * E + e]
-                         : (double)w->wte[id * E + e] * (double)w->win[e * C + ch];
+        want += E == C ? (e == ch) * (double)w->wte[id * E + e]
+                       : (double)w->wte[id * E + e] * (double)w->win[e * C + ch];
       if (w->wpe) want += (double)w->wpe[n * C + ch];
       within(t, (double)b.a.h0[row * C + ch], want, 32 * REAL_EPS, "H^0, %s", b.flags);
     }
@@ -2116,9 +2116,9 @@ static void edited(Test *t, Lab *b, const PositionEdit *edit) {
 }
 static void embed_forward__edited(Test *t) {
   for (int swap = 0; swap < 2; swap++)
-      LABS(b, 2, 7, "--pos learned", "--pos learned --sink-token", "--pos absolute",
-           "--pos absolute --sink-token --extra k")
-          edited(t, &b, &(const PositionEdit){5, swap});
+    LABS(b, 2, 7, "--pos learned", "--pos learned --sink-token", "--pos absolute",
+         "--pos absolute --sink-token --extra k")
+      edited(t, &b, &(const PositionEdit){5, swap});
 }
 
 /* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4, from n = 0 (x* if present). */
@@ -2131,7 +2131,7 @@ static void embed_forward__absolute(Test *t) {
     lab_fill(&b, "wte", 0); lab_fill(&b, "xstar", 0);
     lab_forward(&b);
     for (int n = 0; n < 3; n++) for (int ch = 0; ch < 4; ch++)
-        within(t, (double)b.a.h0[n * 4 + ch], ROWS[n][ch], 2 * REAL_EPS, "p_%d[%d]", n, ch);
+      within(t, (double)b.a.h0[n * 4 + ch], ROWS[n][ch], 2 * REAL_EPS, "p_%d[%d]", n, ch);
   }
 }
 
@@ -2148,8 +2148,8 @@ static void norm_forward__by_hand(Test *t) {
     if (bias) { bias[0] = 10; bias[1] = 20; }
     lab_forward(&b);
     for (int i = 0; i < 4; i++)
-        within(t, (double)b.a.layer[0].n1[i], want[bias != NULL][i], 32 * REAL_EPS,
-               "row %d, %s", i / 2, b.flags);
+      within(t, (double)b.a.layer[0].n1[i], want[bias != NULL][i], 32 * REAL_EPS,
+             "row %d, %s", i / 2, b.flags);
   }
 }
 
@@ -2186,9 +2186,9 @@ static void linear__with_biases(Test *t) {
       for (int i = 0; i < in; i++) x[i] = (double)ROWS[r].x[n * in + i];
       slow_linear(y, x, ROWS[r].w, ROWS[r].b, in, out);
       for (int o = 0; o < out; o++)
-          within(t, (double)ROWS[r].y[n * out + o],
-                 y[o] + (ROWS[r].plus ? (double)ROWS[r].plus[n * out + o] : 0),
-                 256 * REAL_EPS, "%s", ROWS[r].name);
+        within(t, (double)ROWS[r].y[n * out + o],
+               y[o] + (ROWS[r].plus ? (double)ROWS[r].plus[n * out + o] : 0),
+               256 * REAL_EPS, "%s", ROWS[r].name);
     }
   }
 }
@@ -2219,14 +2219,14 @@ static void rotate__angles(Test *t) {
       const real *x = key ? b.a.layer[0].k : b.a.layer[0].q;
       const real *y = key ? flat.a.layer[0].k : flat.a.layer[0].q;
       for (int row = 0; row < 2 * N * heads; row++, x += D, y += D)
-          for (int d = 0; d < D; d++) {
+        for (int d = 0; d < D; d++) {
           int pair = split ? d % half : d / 2, second = split ? d / half : d % 2;
           int partner = split ? (d + half) % (2 * half) : d ^ 1, n = row / heads % N;
           double angle = n * pow(c->rope_base, -2.0 * pair / c->rotary_dims);
           double want = (double)y[d];
           if (d < 2 * half)
-              want = (double)y[d] * cos(angle)
-                   + (double)y[partner] * sin(angle) * (second ? 1 : -1);
+            want = (double)y[d] * cos(angle)
+                 + (double)y[partner] * sin(angle) * (second ? 1 : -1);
           within(t, (double)x[d], want, 64 * REAL_EPS, "[%d][%d], %s", n, d, FLAGS[f]);
         }
     }
@@ -2241,8 +2241,8 @@ static void rotate__relative(Test *t) {
     const real *z = scores(&b);
     for (int h = 0; h < 2; h++, z += 1600) for (int i = 1; i < 40; i++) {
       for (int j = 1; j <= i; j++)
-          within(t, (double)z[i * 40 + j], (double)z[(i - 1) * 40 + j - 1], 64 * REAL_EPS,
-                 "z(%d,%d) against its neighbour up the diagonal", i, j);
+        within(t, (double)z[i * 40 + j], (double)z[(i - 1) * 40 + j - 1], 64 * REAL_EPS,
+               "z(%d,%d) against its neighbour up the diagonal", i, j);
       spread = fmax(spread, fabs((double)z[i * 40] - (double)z[0]));
     }
     fact(t, spread > 0.1, "the distance does not matter");
@@ -2254,11 +2254,11 @@ static void rotate__pairings(Test *t) {
   LABS(a, 1, 12, "--linear-bias") LABS(b, 1, 12, "--linear-bias --rope-pairing interleaved") {
     int D = a.m.c.head_dim, HD = 2 * D;
     for (int l = 0; l < 2; l++) for (int key = 0; key < 2; key++)
-        for (int from = 0; from < HD; from++) {
+      for (int from = 0; from < HD; from++) {
         const Layer *v = &a.m.w.layer[l], *w = &b.m.w.layer[l];
         int d = from % D, to = from - d + (d < D / 2 ? 2 * d : 2 * d - D + 1);
         for (int i = 0; i < 12; i++)
-            (key ? w->wk : w->wq)[i * HD + to] = (key ? v->wk : v->wq)[i * HD + from];
+          (key ? w->wk : w->wq)[i * HD + to] = (key ? v->wk : v->wq)[i * HD + from];
         (key ? w->bk : w->bq)[to] = (key ? v->bk : v->bq)[from];
       }
     lab_forward(&a); lab_forward(&b);
@@ -2310,7 +2310,7 @@ static void distance_bias__tables(Test *t) {
     lab_fill(&b, "l0.wq", 0);
     const real *z = scores(&b);
     for (int h = 0; h < ROWS[r].heads; h++) for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
+      for (int j = 0; j < N; j++) {
         if (!slow_visible(c, 0, i, j)) continue;
         int n = i > j ? i - j : 0;
         double want = c->pos == POS_ALIBI ? -n * ROWS[r].slope[h]
@@ -2346,8 +2346,8 @@ static void activate__formulas(Test *t) {
     within(t, activate(act, 1), KNOWN[i].at_1, 4 * REAL_EPS, "act %d at 1", act);
     within(t, activate(act, -2), KNOWN[i].at_minus_2, 4 * REAL_EPS, "act %d at -2", act);
     for (double x = -12; x <= 12; x += 0.125)
-        within(t, activate(act, x), slow_act(act, x), 8 * REAL_EPS * fmax(1, fabs(x)),
-               "act %d at %g", act, x);
+      within(t, activate(act, x), slow_act(act, x), 8 * REAL_EPS * fmax(1, fabs(x)),
+             "act %d at %g", act, x);
     fact(t, activate(act, -100) > -1e-30 && activate(act, 1e4) == 1e4, "act %d far out", act);
     fact(t, activate(act, 0) == 0, "act %d at 0", act);
   }
@@ -2368,8 +2368,8 @@ static void ffn_forward__table_11(Test *t) {
       for (int i = 0; i < 12; i++) in[i] = (double)a->n2[n * 12 + i];
       slow_ffn(&b.m.c, w, y, in);
       for (int i = 0; i < 12; i++)
-          within(t, (double)a->s2[n * 12 + i], (double)a->s1[n * 12 + i] + y[i],
-                 256 * REAL_EPS, "%s", b.flags);
+        within(t, (double)a->s2[n * 12 + i], (double)a->s1[n * 12 + i] + y[i],
+               256 * REAL_EPS, "%s", b.flags);
     }
   }
 }
@@ -2388,8 +2388,8 @@ static void kernel_forward__formulas(Test *t) {
         for (int d = 0; d < D; d++) in[d] = (double)x[row * D + d];
         slow_phi(&b.m.c, &b.m.w.layer[1], want, in);
         for (int d = 0; d < D; d++)
-            within(t, (double)y[row * D + d], want[d], 128 * REAL_EPS, "phi(%s), %s",
-                   key ? "k" : "q", b.flags);
+          within(t, (double)y[row * D + d], want[d], 128 * REAL_EPS, "phi(%s), %s",
+                 key ? "k" : "q", b.flags);
       }
     }
   }
@@ -2431,9 +2431,9 @@ static void row_as_formula(Test *t, const Config *c, int n, const real *z, Score
     const long double to[] = {want->a[j], want->a[j], want->deriv[j], want->dlogz[j],
                               want->m[j]};
     for (int y = 0; y < 5; y++)
-        within(t, (double)got[y], (double)to[y], bound * fmax(0.1, fabs((double)to[y])),
-               "%s of sim %d, normalizer %d, p %g, n %d", NAMES[y], c->sim, c->normalizer,
-               c->pnorm, n);
+      within(t, (double)got[y], (double)to[y], bound * fmax(0.1, fabs((double)to[y])),
+             "%s of sim %d, normalizer %d, p %g, n %d", NAMES[y], c->sim, c->normalizer,
+             c->pnorm, n);
   }
 }
 
@@ -2530,9 +2530,9 @@ static void row_forward__pnorm_traps(Test *t) {
     double weight = pow(5, -1 / p);
     Flat f = flat_row(SIM_IDENTITY, NORMALIZER_PNORM, p, 5, 0);
     for (int j = 0; j < 5; j++)
-        fact(t, f.a[j] == 0 && f.m[j] == 0 && f.deriv[j] == 0 && f.dlogz[j] == 0,
-             "a row of zeros at p %g: a %g m %g deriv %g dlogz %g", p, (double)f.a[j],
-             (double)f.m[j], (double)f.deriv[j], (double)f.dlogz[j]);
+      fact(t, f.a[j] == 0 && f.m[j] == 0 && f.deriv[j] == 0 && f.dlogz[j] == 0,
+           "a row of zeros at p %g: a %g m %g deriv %g dlogz %g", p, (double)f.a[j],
+           (double)f.m[j], (double)f.deriv[j], (double)f.dlogz[j]);
     for (int k = 0; k < 2; k++) {
       double z = k ? denormal : deep, bound = k ? 1e-2 : 64 * REAL_EPS;
       f = flat_row(SIM_SIGMOID, NORMALIZER_PNORM, p, 5, z);
@@ -2565,7 +2565,7 @@ static void row_forward__clamp_branches(Test *t) {
 /* A masked key, z = -infinity, has weight, derivative, dlogz, metric 0 and changes no other. */
 static void row_forward__masked(Test *t) {
   for (int sim = 0; sim < SIM_ROWS; sim++)
-      for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++) {
+    for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++) {
       Config c;
       if (row_refused(&c, sim, normalizer, normalizer == NORMALIZER_PNORM ? 2 : 0)) continue;
       real inf = (real)INFINITY, z[] = {-inf, 1, -inf, -2, (real)0.5, -inf};
@@ -2575,8 +2575,8 @@ static void row_forward__masked(Test *t) {
       row_backward(&c, 6, z, row_stat, b, deriv, dlogz);
       row_metric(&c, 6, a, row_stat, m);
       for (int j = 0; j < 6; j += j == 2 ? 3 : 2)      /* 0, 2 and 5 */
-          fact(t, a[j] == 0 && b[j] == 0 && deriv[j] == 0 && dlogz[j] == 0 && m[j] == 0,
-               "sim %d, normalizer %d: column %d leaks", sim, normalizer, j);
+        fact(t, a[j] == 0 && b[j] == 0 && deriv[j] == 0 && dlogz[j] == 0 && m[j] == 0,
+             "sim %d, normalizer %d: column %d leaks", sim, normalizer, j);
       within(t, (double)row_stat, (double)of_few, 8 * REAL_EPS,
              "row_stat, sim %d, normalizer %d", sim, normalizer);
       within(t, (double)a[1], (double)few[0], 8 * REAL_EPS, "weight, sim %d, normalizer %d",
@@ -2587,8 +2587,8 @@ static void row_forward__masked(Test *t) {
 /* A score that is not a number makes weights that are not, in every operation. */
 static void row_forward__nan(Test *t) {
   for (int sim = 0; sim < SIM_ROWS; sim++)
-      for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++)
-          for (int at = 0; at < 3; at++) {
+    for (int normalizer = 0; normalizer < NORMALIZER_ROWS; normalizer++)
+      for (int at = 0; at < 3; at++) {
         const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = 2};
         real z[] = {1, -2, (real)0.5}, spare[3], m[3];
         z[at] = (real)NAN;
@@ -2620,12 +2620,12 @@ static void visible__pictures(Test *t) {
   EACH(p, PICTURES) {
     const Config c = config_of(t, "%s", PICTURES[p].flags);
     for (int i = 0; i < PICTURES[p].N; i++) for (int j = 0; j < PICTURES[p].N; j++)
-        fact(t, visible(&c, 0, i, j) == (PICTURES[p].rows[i][j] == '1'),
-             "%s: row %d, key %d", PICTURES[p].flags, i, j);
+      fact(t, visible(&c, 0, i, j) == (PICTURES[p].rows[i][j] == '1'),
+           "%s: row %d, key %d", PICTURES[p].flags, i, j);
   }
   const Config c = config_of(t, "--window 2 --window-period 2 --window-offset 1");
   for (int l = 0; l < 4; l++)
-      fact(t, visible(&c, l, 3, 0) == (l % 2 == 0), "layer %d's window", l);
+    fact(t, visible(&c, l, 3, 0) == (l % 2 == 0), "layer %d's window", l);
 }
 
 /* [E4] THE FORMULA for every similarity, normaliser, kernel and extra column, over 70 rows, so that
@@ -2646,7 +2646,7 @@ static void attention__against_slow(Test *t) {
     char flags[400], all[700];
     Pick p = {{0}};
     for (int a = 0; a < N_AXES; a++)
-        EACH(x, NAMES) if (!strcmp(AXES[a].name, NAMES[x])) p.row[a] = row[x];
+      EACH(x, NAMES) if (!strcmp(AXES[a].name, NAMES[x])) p.row[a] = row[x];
     pick_flags(&p, flags, sizeof flags);
     snprintf(all, sizeof all, "%s --layers 1 %s", MASKS[n % 7], flags);
     if (!pick_resolves(&p)) { refusals++; continue; }
@@ -2735,7 +2735,7 @@ static void no_other_biases(Lab *a, Lab *b) {
 /* [E29] [T14] The scale of a's weights goes into b's W_O. */
 static void scale_into_wo(Lab *a, Lab *b) {
   for (int l = 0; l < 2; l++)
-      for (int i = 0; i < 144; i++) b->m.w.layer[l].wo[i] *= (real)a->m.c.scale;
+    for (int i = 0; i < 144; i++) b->m.w.layer[l].wo[i] *= (real)a->m.c.scale;
 }
 
 /* Rows of the axes that must come to the same: neutral elements and equivalences, exactly (bound
@@ -2885,7 +2885,7 @@ static void combine__added(Test *t) {
     for (int n = 0; n < 12; n++) for (int ch = 0; ch < 12; ch++) {
       double want = (double)a->x[n * 12 + ch];
       for (int x = 0; x < 12; x++)
-          want += (double)a->o[n * 12 + x] * (double)b.m.w.layer[0].wo[x % 3 * 12 + ch];
+        want += (double)a->o[n * 12 + x] * (double)b.m.w.layer[0].wo[x % 3 * 12 + ch];
       within(t, (double)a->s1[n * 12 + ch], want, 128 * REAL_EPS, "x + (sum of heads) W_O");
     }
   }
@@ -2906,8 +2906,8 @@ static void extra__shared(Test *t) {
 /* Table 5 [T5]: v* = m e_1 or m (1, .., 1)/sqrt(D), of length m; o_i gains a_i* v*. */
 static void extra__fixed_values(Test *t) {
   LABS(none, 1, 6, "--extra k --layers 1")
-      LABS(b, 1, 6, "--extra k --layers 1 --extra-value e1 --extra-norm 5",
-           "--extra k --layers 1 --extra-value ones --extra-norm 5") {
+    LABS(b, 1, 6, "--extra k --layers 1 --extra-value e1 --extra-norm 5",
+         "--extra k --layers 1 --extra-value ones --extra-norm 5") {
       lab_forward(&none);
       lab_maps(&b);
       lab_forward(&b);
@@ -2943,7 +2943,7 @@ static void published__families(Test *t) {
               "--norm-eps 1e-6 --linear-bias --bias-in qkv --tied"},
     {"mistral", "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --window 5"}};
   EACH(i, ROWS) for (int T = 1; T <= 24; T += 23)
-      LABS(b, 1, T, ROWS[i].flags) compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
+    LABS(b, 1, T, ROWS[i].flags) compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
 }
 
 /* OPT-350m from the outside in: H^0 = wte W_in + p, the stack ends in the last block's norm, and
@@ -2963,7 +2963,7 @@ static void published__opt_350m(Test *t) {
       for (int i = 0; i < C; i++) {
         double h = (double)w->wpe[n * C + i];
         for (int e = 0; e < E; e++)
-            h += (double)w->wte[b.ids[n] * E + e] * (double)w->win[e * C + i];
+          h += (double)w->wte[b.ids[n] * E + e] * (double)w->win[e * C + i];
         within(t, (double)b.a.h0[n * C + i], h, 32 * REAL_EPS, "H^0 of row %d", n + 1);
         double out = ((double)nf[i] - (double)w->layer[1].norm2b[i])
                    / (double)w->layer[1].norm2[i];
@@ -2975,7 +2975,7 @@ static void published__opt_350m(Test *t) {
       for (int v = 0; v < V; v++) {
         double y = 0;
         for (int i = 0; i < C * E; i++)
-            y += (double)nf[i / E] * (double)w->wout[i] * (double)w->wte[v * E + i % E];
+          y += (double)nf[i / E] * (double)w->wout[i] * (double)w->wte[v * E + i % E];
         within(t, (double)logits[n * V + v], y, 200 * REAL_EPS * (1 + fabs(y)), "logit %d",
                v);
       }
@@ -3046,8 +3046,8 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
       within(t, distance(rows * c->heads, x->row_stat, y->row_stat), 0, bound,
              "row_stat of layer %d, %s", l, flags);
       for (int k = 0; k < 3; k++)
-          within(t, distance(map, z + k * map, z2 + k * map), 0, bound,
-                 "map %d of layer %d, %s", k, l, flags);
+        within(t, distance(map, z + k * map, z2 + k * map), 0, bound,
+               "map %d of layer %d, %s", k, l, flags);
     }
     double all = biggest(b.m.count, b.m.grads);
     for (int n = 0; n < b.m.n_tensors; n++) {
@@ -3092,8 +3092,8 @@ static void tiles__sinks_plain(Test *t) {
     fact(t, sinks_alpha(&s[1], config_column_first(&b.m.c)) > 0, "no sink at all");
     within(t, s[1].loss, s[0].loss, 1000 * REAL_EPS, "loss, %s", b.flags);
     for (idx i = 0; i < s[0].n_sums; i++)
-        within(t, s[1].sums[i], s[0].sums[i], 1000 * REAL_EPS * (1 + fabs(s[0].sums[i])),
-               "sum %td, %s", i, b.flags);
+      within(t, s[1].sums[i], s[0].sums[i], 1000 * REAL_EPS * (1 + fabs(s[0].sums[i])),
+             "sum %td, %s", i, b.flags);
     for (int plain = 0; plain < 2; plain++) sinks_free(&s[plain]);
   }
 }
@@ -3101,7 +3101,7 @@ static void tiles__sinks_plain(Test *t) {
 /* The same over 70 tokens, in tiles, for every row of every axis beside the defaults. */
 static void model_forward__long(Test *t) {
   LABS_OF(b, 1, 70, (const char *const *)covering(t)->axis)
-      compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
+    compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
 }
 
 /* Changing token t changes no bit before t, and something at t; a prefix sees to its end. */
@@ -3273,8 +3273,8 @@ static double difference(Lab *b, const Tensor *x, const double *along, const rea
   double f[4];
   for (int s = 0; s < 4; s++) {
     for (idx i = 0; i < x->count; i++)
-        if (along[i] != 0)
-            b->m.params[x->at + i] = (real)((double)kept[i] + STEPS[s] * h * along[i]);
+      if (along[i] != 0)
+        b->m.params[x->at + i] = (real)((double)kept[i] + STEPS[s] * h * along[i]);
     f[s] = lab_loss(b);
   }
   copy(b->m.params + x->at, kept, x->count);
@@ -3332,7 +3332,7 @@ static bool must_be_zero(const Lab *b, const Tensor *x, bool *exactly) {
   *exactly = true;
   if (!strcmp(last, ".logit") ||
       (!strcmp(last, ".kstar") && c->extra == EXTRA_K && !c->extra_value))
-      return c->normalizer == NORMALIZER_ONE || (clamp && !over);
+    return c->normalizer == NORMALIZER_ONE || (clamp && !over);
   *exactly = false;
   bool scales = c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_PNORM ||
                 (clamp && over == rows);
@@ -3353,7 +3353,7 @@ static bool unreached(const Lab *b, const Tensor *x, idx i) {
   if (!strcmp(x->name, "wpe")) return row >= N;
   if (!strcmp(x->name, "rel")) {
     for (int l = 0; l < c->layers; l++) for (int p = 0; p < N; p++) for (int j = 0; j < N; j++)
-        seen |= slow_visible(c, l, p, j) && slow_bucket(p > j ? p - j : 0) == row;
+      seen |= slow_visible(c, l, p, j) && slow_bucket(p > j ? p - j : 0) == row;
     return !seen;
   }
   return frozen(&b->m, x, i);
@@ -3373,7 +3373,7 @@ static void check_length(Test *t, Lab *b) {
     for (int side = 0; side < 2; side++) {
       double by = (side ? -h : h) / sqrt(square);
       for (idx i = 0; i < b->m.count; i++)
-          b->m.params[i] = (real)((double)kept[i] + by * (double)b->m.grads[i]);
+        b->m.params[i] = (real)((double)kept[i] + by * (double)b->m.grads[i]);
       f[side] = lab_loss(b);
     }
     error = fmin(error, fabs((f[0] - f[1]) / (2 * h * sqrt(square)) - 1));
@@ -3401,7 +3401,7 @@ static void check_gradients(Test *t, Tally *y, Lab *b, int samples) {
     bool exactly = false, zero = must_be_zero(b, x, &exactly);
     y->zeros += zero;
     if (zero)
-        fact(t, size <= (exactly ? 0 : 1e-12 * largest), "%s: %g, %s", x->name, size, b->flags);
+      fact(t, size <= (exactly ? 0 : 1e-12 * largest), "%s: %g, %s", x->name, size, b->flags);
     else fact(t, size > 1e-9 * largest, "%s is %g of %g; %s", x->name, size, largest, b->flags);
     for (idx i = 0; i < x->count; i++) {
       bool out = unreached(b, x, i);
@@ -3488,7 +3488,7 @@ static void gradients__tiles(Test *t) {
        "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
        "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5",
        "--pos relative --kernel elu --sim identity --window 40")
-      check_gradients(t, &y, &b, 0);
+    check_gradients(t, &y, &b, 0);
   tell(t, &y);
 }
 
@@ -3554,8 +3554,8 @@ static void gradients__accumulate(Test *t) {
     for (int i = 0; i < b.m.n_tensors; i++) {
       const Tensor *x = &b.m.tensor[i];
       if (biggest(x->count, once + x->at) > 1e-9 * biggest(n, once))
-          within(t, distance(x->count, once + x->at, half + x->at), 0, 64 * REAL_EPS,
-                 "%s twice, %s", x->name, b.flags);
+        within(t, distance(x->count, once + x->at, half + x->at), 0, 64 * REAL_EPS,
+               "%s twice, %s", x->name, b.flags);
     }
     model_zero_grads(&b.m);
     lab_backward(&b, 0.5);
@@ -3600,8 +3600,8 @@ static void gradients__frozen_dims(Test *t) {
       Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step, 1};
       lab_gradients(&b);
       for (idx i = 0; i < x->count; i++)
-          fact(t, frozen(&b.m, x, i) ? w[i] == 0 && g[i] == 0 : w[i] != 0 && g[i] != 0,
-               "k*[%td] is %g, its gradient %g, %s", i, (double)w[i], (double)g[i], b.flags);
+        fact(t, frozen(&b.m, x, i) ? w[i] == 0 && g[i] == 0 : w[i] != 0 && g[i] != 0,
+             "k*[%td] is %g, its gradient %g, %s", i, (double)w[i], (double)g[i], b.flags);
       optimizer_step(&s, x->count, w, g, moment, second);
     }
   }
@@ -3697,8 +3697,8 @@ static void model_loss__prefix(Test *t) {
       double loss = lab_loss(&b);
       within(t, loss, slow_loss(&b, from), 2000 * REAL_EPS, "loss with a prefix of %d", p);
       for (int i = 0; i < 18; i++)
-          fact(t, (b.a.loss_row[i] == -1) == (i % 9 < from), "loss_row[%d] is %g, prefix %d",
-               i, b.a.loss_row[i], p);
+        fact(t, (b.a.loss_row[i] == -1) == (i % 9 < from), "loss_row[%d] is %g, prefix %d",
+             i, b.a.loss_row[i], p);
       for (int i = 0; i < 18; i++) if (i % 9 < from) b.targets[i] = 0;
       within(t, lab_loss(&b), loss, 0, "with other targets inside the prefix of %d", p);
     }
@@ -3831,8 +3831,8 @@ static void schedule_lr__values(Test *t) {
     {SCHEDULE_COSINE, 4, 20, 8, eighth}, {SCHEDULE_COSINE, 0, 4, 1, eighth},
     {SCHEDULE_COSINE, 5, 5, 5, 0.1},     {SCHEDULE_COSINE, 9, 5, 4, 5.0 / 9}};
   EACH(i, LRS)
-      within(t, schedule_lr(LRS[i].schedule, 2, 0.2, LRS[i].warmup, LRS[i].steps, LRS[i].step),
-             2 * LRS[i].want, 8 * DBL_EPSILON, "row %d", i);
+    within(t, schedule_lr(LRS[i].schedule, 2, 0.2, LRS[i].warmup, LRS[i].steps, LRS[i].step),
+           2 * LRS[i].want, 8 * DBL_EPSILON, "row %d", i);
 }
 
 /* The global norm, in double; the first tensor with a NaN or an infinity is named. */
@@ -3870,7 +3870,7 @@ static void gradient_norm__names_the_bad(Test *t) {
 static void model_backward__nan_is_seen(Test *t) {
   int planted = 0;
   for (const Variant *v = VARIANTS; v->name; v++) LABS(b, 1, 7, v->flags)
-      for (int k = 0; k < b.m.n_tensors; k++, planted++) {
+    for (int k = 0; k < b.m.n_tensors; k++, planted++) {
       const Tensor *x = &b.m.tensor[k], *bad;
       idx i = 0;
       while (i < x->count && unreached(&b, x, i)) i++;
@@ -3901,14 +3901,14 @@ static void sink_alpha__by_hand(Test *t) {
   for (int rows = METRIC_REAL; rows <= METRIC_PLUS1; rows++) { /* the same without * and prefix */
     sink_alpha(&c, T, rows, first, alpha);
     for (int k = 0; k < T; k++)
-        within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
+      within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
     sink_alpha(&c, T, rows, diagonal, alpha);
     for (int k = 0; k < T; k++)
-        within(t, alpha[k], 1.0 / (T - k), 1e-15, "alpha_%d of the diagonal", k + 1);
+      within(t, alpha[k], 1.0 / (T - k), 1e-15, "alpha_%d of the diagonal", k + 1);
     sink_alpha(&c, T, rows, even, alpha);
     double left = harmonic_T;
     for (int k = 0; k < T; left -= 1.0 / ++k)
-        within(t, alpha[k], left / (T - k), 64 * REAL_EPS, "alpha_%d of even rows", k + 1);
+      within(t, alpha[k], left / (T - k), 64 * REAL_EPS, "alpha_%d of even rows", k + 1);
     within(t, alpha[0], 0.07412329537, fmax(4 * REAL_EPS, 5e-12), "even rows: H_64/64");
   }
   free(first); free(diagonal); free(even);
@@ -3959,7 +3959,7 @@ static void sink_uniform__values(Test *t) {
 
 static void forget_queries(Lab *b) {
   for (int l = 0; l < b->m.c.layers; l++)
-      zero(b->m.w.layer[l].wq, (idx)b->m.c.dim * b->m.c.heads * b->m.c.head_dim);
+    zero(b->m.w.layer[l].wq, (idx)b->m.c.dim * b->m.c.heads * b->m.c.head_dim);
 }
 
 /* [M2] Strictly above eps: two even rows give alpha_1 = 0.75 exactly, which is not over 0.75. */
@@ -3995,7 +3995,7 @@ static void sinks__threshold_per_sequence(Test *t) {
     if (!lab_measure(t, &b, &s, 0.7, 0.4, 0.99, METRIC_REAL)) continue;
     within(t, sinks_alpha(&s, 0), 0.75, 1e-6, "mean alpha_1");
     for (int k = 0; k < 3; k++)
-        within(t, sinks_sink(&s, 0, k), k == 1 ? 1 : 0.5, 0, "Sink_1 at eps %d", k);
+      within(t, sinks_sink(&s, 0, k), k == 1 ? 1 : 0.5, 0, "Sink_1 at eps %d", k);
     sinks_free(&s);
   }
 }
@@ -4078,7 +4078,7 @@ static void sinks__one_layer(Test *t) {
     if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, fresh(t))) exit(1);
     if (!lab_measure(t, &b, &one, 0.3, 0.2, 0.1, rows)) return;
     for (idx k = 0; k < all.n_sums; k++)
-        within(t, one.sums[k], all.sums[k], 0, "number %td, %s", k, b.flags);
+      within(t, one.sums[k], all.sums[k], 0, "number %td, %s", k, b.flags);
     fact(t, one.massive == all.massive && one.median == all.median && one.loss == all.loss,
          "largest %g and %g, loss %g and %g, %s", one.massive, all.massive, one.loss, all.loss,
          b.flags);
@@ -4114,9 +4114,9 @@ static void sinks__in_parts(Test *t) {
     sinks_finish(&parts);
     fact(t, parts.n == 3 && !b.a.probe, "%d sequences", parts.n);
     for (int i = 0; i < 4 * whole.S; i++)
-        within(t, parts.alpha[i], whole.alpha[i], 1e-15, "alpha[%d]", i);
+      within(t, parts.alpha[i], whole.alpha[i], 1e-15, "alpha[%d]", i);
     for (int i = 0; i < 24; i++)
-        within(t, parts.vnorm[i], whole.vnorm[i], 1e-14 * whole.vnorm[i], "vnorm[%d]", i);
+      within(t, parts.vnorm[i], whole.vnorm[i], 1e-14 * whole.vnorm[i], "vnorm[%d]", i);
     within(t, parts.loss, whole.loss, 1e-14 * whole.loss, "loss");
     sinks_free(&whole); sinks_free(&parts);
   }
@@ -4237,19 +4237,19 @@ static void golden_grads(Golden *g, Lab *b, uint64_t k, bool all) {
     const Tensor *x = model_tensor(&b->m, name);
     if (!x || !golden_words(g, "grad %s", name) || !golden_numbers(g, 3, one)) {
       if (!g->e.status)
-          fail(&g->e, 1, GOLDEN ":%d: expected a gradient of this model, found \"%s\"",
-               g->line, name);
+        fail(&g->e, 1, GOLDEN ":%d: expected a gradient of this model, found \"%s\"",
+             g->line, name);
       break;
     }
     double square = 0, scale = one[0] + 1e-3 * total;
     for (idx i = 0; i < x->count; i++)
-        square += (double)grads[x->at + i] * (double)grads[x->at + i];
+      square += (double)grads[x->at + i] * (double)grads[x->at + i];
     golden_meet(g, sqrt(square), one[0], scale, name);
     golden_meet(g, golden_along(x, k, grads + x->at), one[1], scale, name);
     golden_meet(g, golden_along(x, k, moved + x->at), one[2], 1 + fabs(one[2]), name);
   }
   if (golden_words(g, "after") && golden_numbers(g, 1, one))
-      golden_meet(g, lab_loss(b), one[0], fabs(one[0]), "the loss after two steps");
+    golden_meet(g, lab_loss(b), one[0], fabs(one[0]), "the loss after two steps");
   free(grads); free(moved);
 }
 
@@ -4273,7 +4273,7 @@ static void golden_config(Golden *g, Test *t) {
     double loss = lab_loss(&b), theirs;
     b.a.probe = NULL;
     if (golden_words(g, "loss") && golden_numbers(g, 1, &theirs))
-        golden_meet(g, loss, theirs, fabs(theirs), "the loss");
+      golden_meet(g, loss, theirs, fabs(theirs), "the loss");
     golden_rows(g, &b, b.probe);
     if (!g->e.status) golden_grads(g, &b, (uint64_t)k, !strcmp(decay, "all"));
   }
@@ -4291,7 +4291,7 @@ static void golden__against_twin(Test *t) {
   Golden g = {.path = GOLDEN, .bound = golden_bound(), .line = 1};
   bool there = !golden_read(GOLDEN, text, &configs, &g.e);
   for (g.at = (const char *)text->at; there && n < configs && !g.e.status; n++)
-      golden_config(&g, t);
+    golden_config(&g, t);
   fact(t, there && golden_words(&g, "end "), "%s", g.e.text);
   fact(t, n >= 60, "%d configurations", n);
   fact(t, g.numbers > 0 && !g.changed, "%d of %ld: %s", g.changed, g.numbers, g.first);
@@ -4491,7 +4491,7 @@ static void oracle_encode(const Tokenizer *k, const unsigned char *text, size_t 
     int32_t ids[PIECE_MAX];
     for (size_t i = 0; i < length; i++) ids[i] = TOKEN_BYTE + text[i];
     for (size_t r = 0; r < k->merges.size && m > 1; r++)
-        m = oracle_join(ids, m, k->merges.at[r].left, k->merges.at[r].right, 259 + (int32_t)r);
+      m = oracle_join(ids, m, k->merges.at[r].left, k->merges.at[r].right, 259 + (int32_t)r);
     ids_add(out, ids, m, &(Error){0});
   }
 }
@@ -4505,7 +4505,7 @@ static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t
   for (size_t length; n; text += length, n -= length) {
     size_t document = 0;
     while (document < n && (n - document < mark || memcmp(text + document, DOCUMENT_END, mark)))
-        document++;
+      document++;
     length = document ? oracle_piece(text, document) : mark;
     for (size_t i = 0; i < length && document; i++) ids_push(&s, TOKEN_BYTE + text[i]);
     ids_push(&s, -1);
@@ -4514,7 +4514,7 @@ static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t
     int best = 0;
     memset(count, 0, SIDE * SIDE * sizeof *count);
     for (size_t i = 0; i + 1 < s.size; i++)
-        if (s.at[i] >= 0 && s.at[i + 1] >= 0) count[s.at[i] * SIDE + s.at[i + 1]]++;
+      if (s.at[i] >= 0 && s.at[i + 1] >= 0) count[s.at[i] * SIDE + s.at[i + 1]]++;
     for (int i = 0; i < SIDE * SIDE; i++) if (count[i] > count[best]) best = i;
     int left = best / SIDE, right = best % SIDE;
     if (left != k->merges.at[r].left || right != k->merges.at[r].right) break;
@@ -4587,7 +4587,7 @@ static void pieces__as_the_oracle_cuts(Test *t) {
   for (int trial = 0; trial < 4000; trial++) {
     const size_t n = 1 + (size_t)rng_below(&r, trial % 8 ? 12 : sizeof s);
     for (size_t i = 0; i < n; i++)                   /* every other text has long runs */
-        s[i] = i && trial % 2 && rng_below(&r, 60) ? s[i - 1] : KINDS[rng_below(&r, 8)];
+      s[i] = i && trial % 2 && rng_below(&r, 60) ? s[i - 1] : KINDS[rng_below(&r, 8)];
     encode_and_back(t, c, s, n, "kinds");
   }
   for (int i = 0; i < 7; i++) merges[i][0] = merges[i][1] = i ? 258 + i : TOKEN_BYTE + 'x';
@@ -4669,13 +4669,13 @@ static void tokenizer_train__by_hand(Test *t) {
   fact(t, !trained(t, &a, ONE, 262) && !trained(t, &b, TWO, 262) && a.hash == b.hash,
        "the order of documents plays a part %s", t->e.text);
   EACH(i, EXPECT)
-      fact(t, a.merges.at[i].left == EXPECT[i][0] && a.merges.at[i].right == EXPECT[i][1],
-           "merge %d is %d %d", i, a.merges.at[i].left, a.merges.at[i].right);
+    fact(t, a.merges.at[i].left == EXPECT[i][0] && a.merges.at[i].right == EXPECT[i][1],
+         "merge %d is %d %d", i, a.merges.at[i].left, a.merges.at[i].right);
   tokenizer_free(&a);
   tokenizer_free(&b);
   EACH(i, WRONG)
-      fact(t, trained(t, &a, WRONG[i].text, WRONG[i].vocab) == WRONG[i].status && !a.start &&
-              strstr(t->e.text, WRONG[i].hint), "%d: %s", WRONG[i].vocab, t->e.text);
+    fact(t, trained(t, &a, WRONG[i].text, WRONG[i].vocab) == WRONG[i].status && !a.start &&
+            strstr(t->e.text, WRONG[i].hint), "%d: %s", WRONG[i].vocab, t->e.text);
   fact(t, !trained(t, &a, "", 259) && a.vocab == 259, "bytes alone: %s", t->e.text);
   tokenizer_free(&a);
 }
@@ -4703,7 +4703,7 @@ static void tokenizer_read__damage(Test *t) {
   tokenizer_free(&back);
   for (size_t n = 0; n < b->size; n++) fact(t, refused(b->at, n), "cut to %zu bytes", n);
   for (size_t i = 0; i < b->size; i++)
-      for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
+    for (int bit = 1; bit < 256; bit += bit < 128 ? bit : 127) {
       w->at[i] ^= (unsigned char)bit;
       fact(t, refused(w->at, w->size), "with byte %zu changed, it is read", i);
       w->at[i] ^= (unsigned char)bit;
@@ -4715,7 +4715,7 @@ static void tokenizer_read__damage(Test *t) {
     uint64_t value = WRONG[i].size < 8 ? WRONG[i].value : number_at(b->at + 20 + 8 * 3, 8);
     memcpy(w->at, b->at, b->size);
     for (int j = 0; j < WRONG[i].size; j++, value >>= 8)
-        w->at[WRONG[i].at + (size_t)j] = (unsigned char)value;
+      w->at[WRONG[i].at + (size_t)j] = (unsigned char)value;
     seal(w);
     fact(t, refused(w->at, w->size) && tokenizer_read(w->at, w->size, "x", &back, fresh(t)) &&
             strstr(t->e.text, WRONG[i].found), "byte %zu: %s", WRONG[i].at, t->e.text);
@@ -4760,8 +4760,8 @@ static void tokenizer__special_ids(Test *t) {
   fact(t, !tokenizer_decode(k, SPECIAL, 4, b, fresh(t)) &&
           bytes_are(b, "<|bos|><|endoftext|><|fix|>x", 28), "special ids: %zu bytes", b->size);
   EACH(i, WRONG)
-      fact(t, tokenizer_decode(k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
-              strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "%s", t->e.text);
+    fact(t, tokenizer_decode(k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
+            strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "%s", t->e.text);
 }
 
 /* The shipped vocabulary on the sample of the shipped grammar. */
@@ -4791,7 +4791,7 @@ static char *told(Test *t, const char *text, uint64_t number) {
   Error *e = fresh(t);
   Bytes *b = bytes_of(t);
   if (!grammar_read(&g, (const unsigned char *)text, strlen(text), "g", e))
-      grammar_document(&g, 1, number, b, e);
+    grammar_document(&g, 1, number, b, e);
   grammar_free(&g);
   if (e->status) bytes_add(b, e->text, strlen(e->text), &(Error){0});
   bytes_add(b, "", 1, &(Error){0});
@@ -4971,7 +4971,7 @@ static void stories_read(Test *t, char **documents, int n) {
     EACH(k, WRONG) fact(t, !strstr(s, WRONG[k]), "\"%s\" in %.60s", WRONG[k], s);
     fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ' && size > 149, "a story: %.60s", s);
     for (char *w = strtok(s, BREAKS); w && n_words < MOST; w = strtok(NULL, BREAKS))
-        words[n_words++] = w;
+      words[n_words++] = w;
   }
   const int kinds = distinct_of(words, n_words);
   fact(t, kinds > 2500, "%d distinct words", kinds);
@@ -4985,7 +4985,7 @@ static int sum_right(const char *line) {
   char op, after;
   int n = sscanf(line, "%ld %c %ld = %ld%c", &a, &op, &b, &c, &after);
   if (n == 5 && op == '/' && sscanf(line, "%*d / %*d = %*d remainder %ld", &r) == 1)
-      return b > 0 && a == b * c + r && r >= 0 && r < b;
+    return b > 0 && a == b * c + r && r >= 0 && r < b;
   if (n != 5 || (after != '\n' && after != '.') || !strchr("+-x/", op)) return -1;
   return c == (op == '+' ? a + b : op == '-' ? a - b : op == 'x' ? a * b : b ? a / b : c + 1);
 }
@@ -5043,7 +5043,7 @@ static void grammar__domains(Test *t) {
     snprintf(dot, 5, ".txt");
     file_read(path, sample, e);
     for (uint64_t n = 0; n < 6 && !grammar_document(&g, 1, n, b, e); n++)
-        bytes_add(b, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, e);
+      bytes_add(b, "\n" DOCUMENT_END "\n", strlen(DOCUMENT_END) + 2, e);
     fact(t, !e->status && bytes_are(b, sample->at, sample->size),
          "%s is not what its grammar tells. %s Try: make samples", path, e->text);
     for (int n = 0; n < DOCUMENTS; n++) {
@@ -5110,7 +5110,7 @@ static Feed *feed_open(Test *t, int seed, int B, int T, const char *format, ...)
 
 static void feed_next(Test *t, Feed *f) {
   if (data_batch(&f->d, &f->s.data, f->B, f->T, f->ids, f->targets, fresh(t)))
-      fact(t, false, "%s", t->e.text);
+    fact(t, false, "%s", t->e.text);
 }
 
 static bool same_data(const Data *a, const Data *b) {
@@ -5215,7 +5215,7 @@ static idx block_number(const Feed *f, const double *seen) {
     const int32_t *block = f->d.train.at + k * (f->T + 1);
     int same = 0;
     while (same < f->T && f->ids[same] == block[same] && f->targets[same] == block[same + 1])
-        same++;
+      same++;
     if (same == f->T) found = k;
   }
   return found;
@@ -5245,7 +5245,7 @@ static void data_batch__orders(Test *t) {
       fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %td is block %td", pass, b, k);
       if (pass == 0) first[b] = k;
       if (pass == 0 && b < 3)
-          fact(t, !memcmp(three->ids + b * T, f->ids, sizeof(int) * T), "batch of 3: %td", b);
+        fact(t, !memcmp(three->ids + b * T, f->ids, sizeof(int) * T), "batch of 3: %td", b);
       moved[pass] += (pass ? first[b] : b) != k;
       if (pass == 2) continue;
       feed_next(t, same);
@@ -5265,8 +5265,8 @@ static void data_batch__evenly(Test *t) {
     count[3 * f->d.order[0] + f->d.order[1]]++;
   }
   for (int i = 0; i < 9; i++)
-      within(t, count[i], i % 4 ? PASSES / 6 : 0, i % 4 ? 5 * sqrt(PASSES * 5 / 36.0) : 0,
-             "passes that begin with %d %d", i / 3, i % 3);
+    within(t, count[i], i % 4 ? PASSES / 6 : 0, i % 4 ? 5 * sqrt(PASSES * 5 / 36.0) : 0,
+           "passes that begin with %d %d", i / 3, i % 3);
 }
 
 /* The endless stream is the documents one after another, whatever the batch, and with <|bos|>. */
@@ -5350,8 +5350,8 @@ static void utf8_length__rows(Test *t) {
     {"\xf5\x80\x80\x80", 4, 0}, {"\xf8\x90\x80\x80\x80", 5, 0}, {"\xff\xfe", 2, 0},
     {"\xc3\x28", 2, 0}, {"\0a", 2, 2}, {"\xe4\xb8\xc0", 3, 0}, {"\xf0\x90\x80\xff", 4, 0}};
   EACH(i, ROWS)
-      within(t, (double)utf8_length((const unsigned char *)ROWS[i].at, ROWS[i].n),
-             (double)ROWS[i].good, 0, "row %d: bytes of UTF-8", i);
+    within(t, (double)utf8_length((const unsigned char *)ROWS[i].at, ROWS[i].n),
+           (double)ROWS[i].good, 0, "row %d: bytes of UTF-8", i);
 }
 
 /* A folder is the documents of its plain files in order, and no others. */
@@ -5384,7 +5384,7 @@ static void data_open__one_document(Test *t) {
   Bytes *text = bytes_of(t), *back = bytes_of(t);
   tale_files(t);
   for (int i = 0; i < 400; i++)
-      bytes_add(text, i % 7 ? "w\xc3\xb6rter " : "line\n", i % 7 ? 8 : 5, &t->e);
+    bytes_add(text, i % 7 ? "w\xc3\xb6rter " : "line\n", i % 7 ? 8 : 5, &t->e);
   file_write(SCRATCH "/one", text->at, text->size, &t->e);
   for (int k = 0; k < 6; k++) {
     const int T = k % 2 ? 16 : 0;
@@ -5409,7 +5409,7 @@ static void shard_bytes(Bytes *out, const int32_t *ids, size_t n, bool head) {
   Error e = {0};
   out->size = 0;
   for (int i = 0; head && i < 256; i++)
-      bytes_number(out, i == 0 ? 20240520 : i == 1 ? 1 : i == 2 ? n : 0, 4, &e);
+    bytes_number(out, i == 0 ? 20240520 : i == 1 ? 1 : i == 2 ? n : 0, 4, &e);
   for (size_t i = 0; i < n; i++) bytes_number(out, (uint64_t)ids[i], 2, &e);
   if (e.status) exit(1);
 }
@@ -5447,7 +5447,7 @@ static void shard_read__forms(Test *t) {
   EACH(i, WRONG) {
     shard_bytes(b, ids, 300, WRONG[i].head);
     for (int k = 0; k < WRONG[i].bytes; k++)
-        b->at[WRONG[i].at + k] = (unsigned char)(WRONG[i].value >> 8 * k);
+      b->at[WRONG[i].at + k] = (unsigned char)(WRONG[i].value >> 8 * k);
     const size_t size = WRONG[i].size < 0 ? 0 : WRONG[i].size ? (size_t)WRONG[i].size : b->size;
     unsigned char *exact = exactly(b->at, size);
     const char *text = fresh(t)->text;
@@ -5491,9 +5491,9 @@ static void data_open__shards(Test *t) {
     Feed *text = feed_open(t, 0, 1, T, FROM_TEXT "%s", more);
     Feed *f = feed_open(t, 0, 1, T, "--end-token 0 %s" SHARDS "500", more);
     for (size_t i = 0; i < f->d.train.size; i++)
-        if (f->d.train.at[i] == 498) f->d.train.at[i] = TOKEN_BOS;
+      if (f->d.train.at[i] == 498) f->d.train.at[i] = TOKEN_BOS;
     for (size_t i = 0; i < f->d.held.size; i++)
-        if (f->d.held.at[i] == 498) f->d.held.at[i] = TOKEN_BOS;
+      if (f->d.held.at[i] == 498) f->d.held.at[i] = TOKEN_BOS;
     fact(t, same_data(&f->d, &text->d) && same_ids(&f->d.starts, &text->d.starts) &&
             f->d.starts.size > 25, "%zu and %zu tokens", f->d.train.size, f->d.held.size);
     feed_next(t, f);
@@ -5587,8 +5587,8 @@ static void data_probe__natural(Test *t) {
     const Ids one = held_document(&f->d, k);
     if ((int)one.size <= T) continue;
     for (int i = 0, b = whole * T; i < T && whole < starts; i++)
-        fact(t, f->ids[b + i] == one.at[i] && f->targets[b + i] == one.at[i + 1],
-             "sequence %d is not the start of document %zu", whole, k);
+      fact(t, f->ids[b + i] == one.at[i] && f->targets[b + i] == one.at[i + 1],
+           "sequence %d is not the start of document %zu", whole, k);
     whole++;
   }
   fact(t, got == N && starts == whole && whole < (int)documents, "%d starts", starts);
@@ -5620,7 +5620,7 @@ static void data_probe__drawn(Test *t) {
          "input %d: ids %d to %d, %d changes", input, low, high, changes);
     feed_probe(again, input, 2, &starts);
     for (int i = 0; i < N * T; i++)
-        fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "place %d", i);
+      fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "place %d", i);
   }
 }
 
@@ -5753,7 +5753,7 @@ static void trainer_step__by_hand(Test *t) {
   copy(before, r.m.params, r.m.count);
   steps_of(t, &r, 1);
   for (idx i = 0; i < r.m.count; i++)
-      near += fabs(fabs((double)r.m.params[i] - (double)before[i]) - 0.5) < 1e-3;
+    near += fabs(fabs((double)r.m.params[i] - (double)before[i]) - 0.5) < 1e-3;
   fact(t, near > r.m.count / 3, "%d of %td parameters moved by lr", near, r.m.count);
   free(before);
   trainer_free(&r);
@@ -5796,7 +5796,7 @@ static void trainer_step__diverges(Test *t) {
 static Bytes *checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
   Bytes *b = bytes_of(t);
   if (!checkpoint_write(SCRATCH "/model.ckpt", r, with_moments, fresh(t)))
-      file_read(SCRATCH "/model.ckpt", b, &t->e);
+    file_read(SCRATCH "/model.ckpt", b, &t->e);
   fact(t, !t->e.status, "%s", t->e.text);
   return b;
 }
@@ -5856,7 +5856,7 @@ static void checkpoint__round_trip(Test *t) {
       bool seen = o->group == 'e' && strcmp(o->flag, "n") && strcmp(o->flag, "k");
       if (seen || (strchr("mtd", o->group) &&
                    (o->kind != 's' || !strcmp(o->flag, "random-tokens"))))
-          fact(t, !strcmp(x, y), "--%s %s comes back as %s", o->flag, x, y);
+        fact(t, !strcmp(x, y), "--%s %s comes back as %s", o->flag, x, y);
     }
     fact(t, !back.s.data.text[0] && !back.s.out[0], "a path of the machine is kept");
     fact(t, same_numbers(r.m.count, r.m.params, back.m.params), "parameters");
@@ -5899,7 +5899,7 @@ static void checkpoint_read__damage(Test *t) {
   if (!smallest_trainer(t, &r, "")) return;
   Bytes *b = checkpoint_of(t, &r, true);
   for (size_t n = 0; n < b->size; n++)
-      fact(t, checkpoint_refused(b->at, n, "expected"), "cut to %zu bytes", n);
+    fact(t, checkpoint_refused(b->at, n, "expected"), "cut to %zu bytes", n);
   for (size_t i = 0; i < b->size; i++) {
     b->at[i] ^= (unsigned char)(1 << i % 8);
     fact(t, checkpoint_refused(b->at, b->size, "expected"), "byte %zu changed", i);
@@ -5967,7 +5967,7 @@ static void checkpoint_read__hostile(Test *t) {
     bytes_add(w, b->at, b->size, fresh(t));
     if (i < N) {
       for (int k = 0; k < NUMBERS[i].bytes; k++)
-          w->at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
+        w->at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
       if (NUMBERS[i].at == SHORTER) w->size -= 12;
       if (NUMBERS[i].at == LONGER) bytes_number(w, 0, 8, &t->e);
     }
@@ -6142,7 +6142,7 @@ static void trainer_begin__refuses(Test *t) {
   checkpoint_write(SCRATCH "/tuned.ckpt", &base, true, &e);
   file_write(SCRATCH "/other.grammar", TALE, strlen(TALE) - 1, &e);
   if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
-      tokenizer_save(SCRATCH "/other.tok", &k, &e);
+    tokenizer_save(SCRATCH "/other.tok", &k, &e);
   fact(t, !e.status, "%s", e.text);
   EACH(i, ROWS) {
     const char *flag = ROWS[i].flag, *value = ROWS[i].value;
@@ -6250,7 +6250,7 @@ static void train_run__continues_the_log(Test *t) {
       {0, "", false}, {head, "", stop < 3}, {head - 2, "", false}, {head, "7", stop < 3}};
     if (!trainer_made(t, &part, FLAGS)) return;      /* stopped as by Ctrl-C: no last look */
     while (part.step < stop && !trainer_step(&part, &e))
-        if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
+      if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
     EACH(i, ROWS) {
       Bytes *left = bytes_of(t), *now = bytes_of(t);
       if (!resume_settings_of(t, &s, FLAGS, NULL, 0)) return;
@@ -6310,7 +6310,7 @@ static void train_run__leaves(Test *t) {
   Bytes *log = bytes_of(t);
   if (!tale_open(t, &s, "") || !trainer_made(t, &by_hand, "--extra k --steps 10 --accumulate 2")
       || !trainer_made(t, &r, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2"))
-      return;
+    return;
   snprintf(r.s.log, sizeof r.s.log, SCRATCH "/log.csv");
   snprintf(r.s.out, sizeof r.s.out, SCRATCH "/run.ckpt");
   progress_start(&p, "test", true);
@@ -6329,7 +6329,7 @@ static void train_run__leaves(Test *t) {
   }
   fact(t, lines == 4, "%d lines", lines);
   for (int k = 8; k <= 10; k++)               /* the mean of the steps since the line before */
-      mean = steps_of(t, &by_hand, k) / 2 + (k > 9 ? mean : 0);
+    mean = steps_of(t, &by_hand, k) / 2 + (k > 9 ? mean : 0);
   within(t, loss, mean, 1e-6, "the last line's loss");
   within(t, alpha1, p.alpha1, 1e-6, "the last line's alpha_1");
   within(t, star, p.alpha_star, 1e-6, "the last line's alpha_*");
@@ -6382,7 +6382,7 @@ static void evaluate__against_maps(Test *t) {
       for (int map = 0; map < L * N * H; map++) {
         double alpha = 0;
         for (int i = k; i < T; i++)
-            alpha += (double)maps[(map * T + i) * S + column] / (T - k);
+          alpha += (double)maps[(map * T + i) * S + column] / (T - k);
         mean += alpha / (L * N * H);
         over += (alpha > r.s.eps) / (double)(L * N * H);
       }
@@ -6643,14 +6643,14 @@ static void heat_maps__print_alpha(Test *t) {
   s.loss = 1.5;
   for (int i = 0; i < 3 * 2 * 6; i++) s.alpha[i] = (double)(i % 6) / 10 + (double)(i / 6) / 100;
   for (int i = 0; i < 3 * 3 * 2 * 6; i++)
-      s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
+    s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
   char *text = sinks_page(&s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3});
   for (int l = 0; l < 3; l++) {
     char row[20];
     snprintf(row, sizeof row, "\n    %d ", l + 1);
     for (int h = 0; h < 2; h++)
-        within(t, number_after(text, row, h), s.alpha[(l * 2 + h) * 6 + 3], 0.0051,
-               "block %d, head %d", l, h);
+      within(t, number_after(text, row, h), s.alpha[(l * 2 + h) * 6 + 3], 0.0051,
+             "block %d, head %d", l, h);
   }
   fact(t, strstr(text, "token 3") && !strchr(text, '\x1b'), "no title, or colour in a file");
   free(text);
@@ -6689,7 +6689,7 @@ static void matmul__sizes(Test *t) {
     real *of[ARRAYS];
     for (int i = A; i < ARRAYS; i++) of[i] = reals(length[i]);
     for (int i = A; i <= C; i++)
-        for (idx j = 0; j < length[i]; j++) of[i][j] = (real)rng_normal(&r);
+      for (idx j = 0; j < length[i]; j++) of[i][j] = (real)rng_normal(&r);
     for (int i = WAS; i < ARRAYS; i++) copy(of[i], of[C], nc);
     Matrix a = ta ? transpose_of(of[A], lda) : rows_of(of[A], lda);
     Matrix b = tb ? transpose_of(of[B], ldb) : rows_of(of[B], ldb);
@@ -6703,7 +6703,7 @@ static void matmul__sizes(Test *t) {
          "the three differ at %td %td %td", m, n, inner);
     double worst = 0;
     for (idx i = 0; i < m; i++)
-        for (idx j = 0; j < ldc; j++) {
+      for (idx j = 0; j < ldc; j++) {
         double want = (double)of[WAS][i * ldc + j], both = fabs(want);
         if (j < n && !add) want = both = 0;
         for (idx x = 0; x < inner && j < n; x++) {
@@ -6765,7 +6765,7 @@ static double ulps(real got, long double want) {
          least = REAL_EPS > 1e-10 ? -149 : -1074;
   long double most = REAL_EPS > 1e-10 ? (long double)FLT_MAX : (long double)DBL_MAX;
   if (isinf((double)got) || want > most)
-      return isinf((double)got) && want > most * (1 - REAL_EPS) ? 0 : 1e9;
+    return isinf((double)got) && want > most * (1 - REAL_EPS) ? 0 : 1e9;
   frexpl(want, &e);
   long double unit = ldexpl(1, e - digits < least ? least : e - digits);
   return (double)(fabsl((long double)got - want) / unit);
@@ -6818,7 +6818,7 @@ static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to, uint6
     int n = 0;
     for (; n < BATCH && from < to; from += stride) x[n++] = real_of_bits((uint32_t)from);
     for (Isa isa = ISA_BASE; isa <= isa_best(); isa++)
-        vec_map_at(isa, r->op, n, y[isa], x, r->p);
+      vec_map_at(isa, r->op, n, y[isa], x, r->p);
     for (int i = 0; i < n; i++) {
       long double want = vec_want(r->op, x[i], r->p);
       for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) {
@@ -6842,14 +6842,14 @@ static void vec_scan(Test *t, uint64_t stride) {
     Worst w = {0};
     PARALLEL
     for (int c = 0; c < 256; c++)
-        part[c] = vec_worst(r, (uint64_t)c * PATTERNS + (uint64_t)c * 37 % stride,
-                            (uint64_t)(c + 1) * PATTERNS, stride);
+      part[c] = vec_worst(r, (uint64_t)c * PATTERNS + (uint64_t)c * 37 % stride,
+                          (uint64_t)(c + 1) * PATTERNS, stride);
     for (int c = 0; c < 256; c++) if (part[c].ulp > w.ulp) w = part[c];
     double bound = REAL_EPS > 1e-10 ? r->bound : r->op == VEC_CUMULATIVE ? 2000 : 4;
     within(t, w.ulp, 0, bound, "ulp of %s(%.9g), set %d", r->name, (double)w.x, (int)w.isa);
     if (stride == 1)
-        printf("%-12s at most %.4f ulp, at %.9g (%a) at set %d: %.9g\n", r->name, w.ulp,
-               (double)w.x, (double)w.x, (int)w.isa, (double)w.y);
+      printf("%-12s at most %.4f ulp, at %.9g (%a) at set %d: %.9g\n", r->name, w.ulp,
+             (double)w.x, (double)w.x, (int)w.isa, (double)w.y);
   }
 }
 
@@ -6895,14 +6895,14 @@ static void vec_map__places(Test *t) {
     const struct VecRow *row = &VEC_ROWS[k];
     vec_map_at(isa, row->op, ROOM, whole, x, row->p);
     for (int from = 0; from < ROOM; from += 7)
-        for (int n = 0; from + n <= ROOM; n++) {
+      for (int n = 0; from + n <= ROOM; n++) {
         copy(y, x + from, n);
         y[n] = 77;
         vec_map_at(isa, row->op, n, y, y, row->p);
         bool same = y[n] == 77;
         for (int i = 0; i < n; i++)
-            same = same && (y[i] == whole[from + i] ||
-                            (isnan((double)y[i]) && isnan((double)whole[from + i])));
+          same = same && (y[i] == whole[from + i] ||
+                          (isnan((double)y[i]) && isnan((double)whole[from + i])));
         fact(t, same, "%s of %d from %d, set %d", row->name, n, from, (int)isa);
       }
   }
@@ -6932,7 +6932,7 @@ static void vec__lengths(Test *t) {
     y[n] = 77;
     vec_exp(n, y, x);
     for (int i = 0; i < n; i++)
-        fact(t, ulps(y[i], expl((long double)x[i])) <= 4, "exp, %d of %d", i, n);
+      fact(t, ulps(y[i], expl((long double)x[i])) <= 4, "exp, %d of %d", i, n);
     fact(t, y[n] == 77, "exp of %d writes past its end", n);
   }
   const real odd[] = {1, (real)NAN, 3, -5};
@@ -6982,8 +6982,8 @@ static void hash64__outputs(Test *t) {
   static const struct { const char *text; uint64_t fnv; } KNOWN[] = {
     {"", 0xCBF29CE484222325u}, {"a", 0xAF63DC4C8601EC8Cu}, {"foobar", 0x85944171F73967E8u}};
   EACH(i, KNOWN)
-      fact(t, hash64(0, KNOWN[i].text, strlen(KNOWN[i].text)) == rng_next(&(Rng){KNOWN[i].fnv}),
-           "hash of \"%s\"", KNOWN[i].text);
+    fact(t, hash64(0, KNOWN[i].text, strlen(KNOWN[i].text)) == rng_next(&(Rng){KNOWN[i].fnv}),
+         "hash of \"%s\"", KNOWN[i].text);
   fact(t, hash64(0, "ab", 2) != hash64(1, "ab", 2) && hash64(0, "ab", 2) != hash64(0, "ba", 2)
        && hash64(0, "ab", 2) != hash64(0, "ab", 1), "seed, order or length do not matter");
 }
@@ -7002,7 +7002,7 @@ static void bytes__round_trip(Test *t) {
   bytes_free(&b);
   fact(t, !b.at && !b.size && !b.room, "freed");
   EACH(i, NUMBERS)
-      for (int width = 1; width <= 8; width++) {
+    for (int width = 1; width <= 8; width++) {
       uint64_t mask = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
       b.size = 0;
       bytes_number(&b, NUMBERS[i], width, &e);
@@ -7060,8 +7060,8 @@ static void fail__keeps_the_first(Test *t) {
   fail(fresh(t), 1, "%01999d", 0);
   fact(t, strlen(e->text) == sizeof e->text - 1, "%zu characters", strlen(e->text));
   EACH(i, counts)
-      fact(t, !grab(counts[i], 16, fresh(t)) && e->status == 1 && strstr(e->text, "Try: "),
-           "grabbing %td: %s", counts[i], e->text);
+    fact(t, !grab(counts[i], 16, fresh(t)) && e->status == 1 && strstr(e->text, "Try: "),
+         "grabbing %td: %s", counts[i], e->text);
   unsigned char *p = grab(1000, 3, fresh(t));
   for (int i = 0; p && i < 3000; i++) fact(t, p[i] == 0, "memory is not zeroed");
   fact(t, p && !e->status, "%s", e->text);
@@ -7149,8 +7149,8 @@ static void option__choices(Test *t) {
       fact(t, is == row, "--%s %s gives row %d", o->flag, word, is);
     }
     EACH(w, WRONG)
-        fact(t, option_set(o, &s, WRONG[w], true, fresh(t)) == 2 && strstr(t->e.text, o->flag)
-             && strstr(t->e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], t->e.text);
+      fact(t, option_set(o, &s, WRONG[w], true, fresh(t)) == 2 && strstr(t->e.text, o->flag)
+           && strstr(t->e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], t->e.text);
   }
   /* what shapes a model is an axis of the covering array, but for its sizes, and for what is
    * forward only (data/test_hf.c) */
@@ -7160,11 +7160,11 @@ static void option__choices(Test *t) {
     bool found = false;
     snprintf(flag, sizeof flag, "--%s", o->flag);
     for (char *size = strtok(sizes, " "); size; size = strtok(NULL, " "))
-        found |= !strncmp(flag, size, strlen(size));
+      found |= !strncmp(flag, size, strlen(size));
     for (int a = 0; a < N_AXES; a++) {
       found |= !strcmp(AXES[a].name, o->flag);
       for (int i = 0; i < MOST_ROWS && AXES[a].rows[i]; i++)
-          found |= strstr(AXES[a].rows[i], flag) != NULL;
+        found |= strstr(AXES[a].rows[i], flag) != NULL;
     }
     fact(t, found || o->group != 'm', "%s is on no axis of chapter 0.4", flag);
   }
@@ -7344,8 +7344,8 @@ static void sink__pages(Test *t) {
     }
   }
   EACH(i, OF_TRAINING)
-      fact(t, !option_find(OF_TRAINING[i], verb_find(&(Program){0}, "eval")->groups),
-           "sink eval takes --%s", OF_TRAINING[i]);
+    fact(t, !option_find(OF_TRAINING[i], verb_find(&(Program){0}, "eval")->groups),
+         "sink eval takes --%s", OF_TRAINING[i]);
   sink_fails(t, "report", 2, "./paper all, report");
   sink_fails(t, "export", 2, "./hf import, export");
   sink_fails(t, "gemm", 2, "./bench gemm");
@@ -7373,7 +7373,7 @@ static void sink__wrong_usage(Test *t) {
     {"generate --steps 3 x", "--steps"}, {"eval", "a model file"}, {"generate", "one model"},
     {"dump", "--ids"}, {"dump --ids x", "--out"}, {"tokenize", "encode or decode"},
     {"tokenize nobody", "nobody"}, {"tokenize train", "--out"},
-    {"bench", "make paper hf bench"}, {"help nobody", "nobody"}, {"check nobody", "nobody"},
+    {"bench", "make bench, and ./bench help"}, {"help nobody", "nobody"}, {"check nobody", "nobody"},
     {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"}, {"list stray", "stray"},
 };
   if (no_binary(t)) return;
@@ -7440,7 +7440,7 @@ static void sink__sources(Test *t) {
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   file_read(SCRATCH "/tale.txt", &text, &e);
   for (size_t i = 0; i < text.size; i++)
-      bytes_number(&shard, text.at[i] == '<' ? 3 : text.at[i], 2, &e);
+    bytes_number(&shard, text.at[i] == '<' ? 3 : text.at[i], 2, &e);
   file_write(SCRATCH "/tale.bin", shard.at, shard.size, &e);
   EACH(k, FROM) {
     const char *kind = FROM[k].kind, *file = FROM[k].file, *more = FROM[k].more;
@@ -7533,7 +7533,7 @@ static bool npy_read(Test *t, const char *name, Npy *a) {
          sscanf(header, "{'descr': '<%2[a-z0-9]', 'fortran_order': False, 'shape': (%90[0-9, ]",
                 a->type, shape) >= 1;
   for (char *at = strtok(shape, ", "); good && at && a->rank < 6; at = strtok(NULL, ", "))
-      a->count *= a->shape[a->rank++] = atoi(at);
+    a->count *= a->shape[a->rank++] = atoi(at);
   if (a->rank == 1) good = good && strstr(header, ",)");          /* (5,) and not (5) */
   const size_t width = good ? (size_t)(a->type[1] - '0') : 1;
   const char *end = good ? strchr(header, '}') : NULL;
@@ -7563,7 +7563,7 @@ static void npy_is(Test *t, const char *name, const real *want, idx count, doubl
     for (int i = 0; i < rank; i++) same = same && a.shape[i] == shape[i];
     fact(t, same, "%s: %d dimensions, %td numbers", name, a.rank, a.count);
     for (idx i = 0; same && i < count; i++)
-        worst = fmax(worst, fabs(a.at[i] - (double)want[i]));
+      worst = fmax(worst, fabs(a.at[i] - (double)want[i]));
     within(t, worst / (most > 0 ? most : 1), 0, bound, "%s", name);
   }
   free(a.at);
@@ -7634,10 +7634,10 @@ static void sink__dump(Test *t) {
     for (int k = 0; same && k < x.rank; k++) same = x.shape[k] == REST[i].shape[k];
     fact(t, same, "%s has another shape", REST[i].name);
     for (int k = 0; same && i == 0 && k < B * T; k++)
-        fact(t, (int)x.at[k / T * (T + 1) + k % T] == ids[k], "id %d", k);
+      fact(t, (int)x.at[k / T * (T + 1) + k % T] == ids[k], "id %d", k);
     for (int k = 0; same && i == 1 && k < B * T * C; k++)
-        fact(t, fabs(x.at[L * B * T * C + k] - (double)b.a.h[k]) < 1e-4,
-             "hidden state %d of the last block", k);
+      fact(t, fabs(x.at[L * B * T * C + k] - (double)b.a.h[k]) < 1e-4,
+           "hidden state %d of the last block", k);
     for (int k = 0; same && i > 4 && k < L * B * H * T * D; k++) {
       const int l = k / D / T / H / B, h = k / D / T % H,
                 row = k / D / T / H % B * T + k / D % T;
@@ -7663,7 +7663,7 @@ static Sinks evaluated(Test *t, Settings *s) {
   if (!checkpoint_load(SCRATCH "/m.ckpt", &back, false, fresh(t))) {
     s->data.fix_token = back.s.data.fix_token;
     if (!data_open(&back.data, &s->data, 0, 0, &t->e))
-        evaluate(&found, &back.m, &back.data, s, 9, 12, &starts, &t->e);
+      evaluate(&found, &back.m, &back.data, s, 9, 12, &starts, &t->e);
   }
   if (t->e.status) { fprintf(stderr, "test_sink: %s\n", t->e.text); exit(1); }
   trainer_free(&back);
@@ -7709,15 +7709,15 @@ static void sink__train_and_eval(Test *t) {
     {"\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
     {"\"loss\": ", 0, found.loss, 1e-4}, {"median\n", 9, found.loss, 1e-4}};
   EACH(i, NUMBERS)
-      within(t, number_after((const char *)json.at, NUMBERS[i].name, NUMBERS[i].k),
-             NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
+    within(t, number_after((const char *)json.at, NUMBERS[i].name, NUMBERS[i].k),
+           NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
   sinks_free(&found);
   bytes_free(&json);
   for (int cold = 0; cold < 2; cold++) {
     const char *told[2];
     EACH(i, told)
-        told[i] = said(t, "generate " SCRATCH "/m.ckpt --prompt Ann --n 30 --seed 4 "
-                       "--temperature %d --tokenizer " SCRATCH "/tale.tok", !cold);
+      told[i] = said(t, "generate " SCRATCH "/m.ckpt --prompt Ann --n 30 --seed 4 "
+                     "--temperature %d --tokenizer " SCRATCH "/tale.tok", !cold);
     fact(t, !strncmp(told[0], "Ann", 3) && strlen(told[0]) > 4 && !strcmp(told[0], told[1]),
          "%s and %s", told[0], told[1]);
   }

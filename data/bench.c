@@ -23,7 +23,7 @@ static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 /* Sorts t [n], n odd, and returns the one in the middle. */
 static double median(double *t, int n) {
   for (int i = 1; i < n; i++)
-      for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
+    for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
       double swap = t[j];
       t[j] = t[j - 1];
       t[j - 1] = swap;
@@ -38,7 +38,7 @@ INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) 
   real s[TILE_MAX];
   for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
   for (int turn = 0; turn < turns; turn++)
-      for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
+    for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
   for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
 }
 
@@ -109,7 +109,7 @@ static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
   int m = own->m, n = own->n, k = own->k;
   Isa isa = own->isa == 0 ? isa_best() : (Isa)(own->isa - 1);
   if (isa > isa_best())
-      return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
+    return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
   real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e),
        *c = grab((idx)m * n, sizeof(real), e);
   if (!e->status) {
@@ -124,10 +124,10 @@ static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
     for (idx i = 0; i < (idx)m * k; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
     for (idx i = 0; i < (idx)k * n; i++) b[i] = (real)(rng_uniform(&rng) - 0.5);
     for (int r = -1; r < ROUNDS; r++)
-        for (int w = 0; w < WAYS; w++) {
+      for (int w = 0; w < WAYS; w++) {
         double from = seconds();
         for (int i = 0; i < repeats; i++)
-            matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
+          matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
         if (r >= 0) took[w][r] = (seconds() - from) / repeats;
       }
     double clock = clock_rate() * workers();
@@ -150,7 +150,7 @@ static double attention_flops(const Config *c, int B, int T) {
   double seen = 0;
   idx N = config_rows(c, T);
   for (int l = 0; l < c->layers; l++)
-      for (idx i = 0; i < N; i++) {
+    for (idx i = 0; i < N; i++) {
       idx w = config_window(c, l);
       seen += (double)(w && w < i + 1 ? w : i + 1);
     }
@@ -161,9 +161,9 @@ static double attention_flops(const Config *c, int B, int T) {
 static double matrix_flops(const Model *m) {
   double weights = m->c.tied ? (double)m->c.vocab * m->c.embed_dim : 0;
   for (int i = 0; i < m->n_tensors; i++)
-      if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") &&
-          strcmp(m->tensor[i].name, "wpe"))
-          weights += (double)m->tensor[i].count;
+    if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") &&
+        strcmp(m->tensor[i].name, "wpe"))
+      weights += (double)m->tensor[i].count;
   return 2 * weights;
 }
 
@@ -286,7 +286,7 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
   double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()), sum = 0;
   double memory = copy_rate();
   for (int i = -1; i < COUNT && !e->status; i++)           /* part by part, round by round */
-      for (int part = -1; part < PARTS_OF_STEP && !e->status; part++) {
+    for (int part = -1; part < PARTS_OF_STEP && !e->status; part++) {
       double from = seconds();
       if (part < 0) trainer_step(&t, e);
       else run_part(&t, (Part)part, e);

@@ -79,14 +79,14 @@ WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), 
 WIDE(widen_bf16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
   for (idx i = 0; i < n; i++)
-      to[i] = (real)float_of((uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
+    to[i] = (real)float_of((uint32_t)from[2 * i] << 16 | (uint32_t)from[2 * i + 1] << 24);
 }
 
 WIDE(widen_f32, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
 {
   for (idx i = 0; i < n; i++)
-      to[i] = (real)float_of(from[4 * i] | (uint32_t)from[4 * i + 1] << 8
-                             | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
+    to[i] = (real)float_of(from[4 * i] | (uint32_t)from[4 * i + 1] << 8
+                           | (uint32_t)from[4 * i + 2] << 16 | (uint32_t)from[4 * i + 3] << 24);
 }
 
 /* to [n] = the numbers of a type DTYPE_*: exact, infinities and NaN as well. */
@@ -179,12 +179,12 @@ typedef struct ModelWriter {
 static void sums_add(Sums *x, int dtype, const unsigned char *p, size_t n) {
   uint64_t sum = x->sum, of_sums = x->of_sums;
   if (dtype == DTYPE_F32)
-      for (size_t i = 0; i < n; i += 4) {
+    for (size_t i = 0; i < n; i += 4) {
       sum += (uint32_t)(p[i] | p[i + 1] << 8 | p[i + 2] << 16) | (uint32_t)p[i + 3] << 24;
       of_sums += sum;
     }
   else
-      for (size_t i = 0; i < n; i += 2) {
+    for (size_t i = 0; i < n; i += 2) {
       sum += (uint32_t)(p[i] | p[i + 1] << 8);
       of_sums += sum;
     }
@@ -224,7 +224,7 @@ static bool file_size(FILE *f, uint64_t *size) {
 /* Do `bytes` bytes lie in a file of `size` bytes as x says? A run has whole numbers. */
 static bool extent_fits(const Extent *x, uint64_t bytes, size_t width, uint64_t size) {
   if (!x->run || x->run % width || bytes % x->run || x->run > size || x->at > size - x->run)
-      return false;
+    return false;
   uint64_t more = bytes / x->run - 1;                      /* runs after the first */
   return !more || (x->stride >= x->run && more <= (size - x->run - x->at) / x->stride);
 }
@@ -263,7 +263,7 @@ static void head_link(Passage *c, ModelLink *l) {
   l->hash = pass(c, l->hash, 8);
   const uint64_t length = pass(c, l->path ? strlen(l->path) : 0, 4);
   if (l->header > HEAD_MAX || l->header > l->size || (!c->out && length > c->left))
-      damaged(c->name, c->e);
+    damaged(c->name, c->e);
   if (!c->out && !c->e->status) l->path = grab((idx)length + 1, 1, c->e);
   if (l->path) pass_bytes(c, l->path, (size_t)length);
   if (l->path && strlen(l->path) != length) damaged(c->name, c->e);
@@ -277,8 +277,8 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
   const uint64_t length = pass(c, strlen(name), 4);
   if (length == strlen(name)) pass_bytes(c, name, strlen(name));
   if (length != strlen(name) || strcmp(name, t->name))
-      fail(e, 1, "%s: expected %s, found another tensor. Try: the version of sink that wrote it",
-           c->name, t->name);
+    fail(e, 1, "%s: expected %s, found another tensor. Try: the version of sink that wrote it",
+         c->name, t->name);
   p->dtype = (int)pass(c, (uint64_t)p->dtype, 1);
   const uint64_t rank = pass(c, (uint64_t)t->rank, 1);
   p->order = (int)pass(c, (uint64_t)p->order, 1);
@@ -291,19 +291,19 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
   p->hash = pass(c, p->hash, 8);
   if (c->out || e->status) return;
   if (rank != (uint64_t)t->rank || in != (uint64_t)t->shape[0] || out != (uint64_t)t->shape[1])
-      fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink that "
-           "wrote it", c->name, t->name, t->shape[0], t->shape[1], (unsigned long long)in,
-           (unsigned long long)out);
+    fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink that "
+         "wrote it", c->name, t->name, t->shape[0], t->shape[1], (unsigned long long)in,
+         (unsigned long long)out);
   else if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
            || (rank == 1 && p->order))
-      fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found others. Try: "
-           "the version of sink that wrote it", c->name, t->name);
+    fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found others. Try: "
+         "the version of sink that wrote it", c->name, t->name);
   if (e->status) return;
   p->at.file = (int)file;
   p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
   if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), file ? h->link[file - 1].size : size))
-      fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them. Try: "
-           "an older copy", c->name, (unsigned long long)p->bytes, t->name);
+    fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them. Try: "
+         "an older copy", c->name, (unsigned long long)p->bytes, t->name);
 }
 
 /* The whole head but its checksum, of a file with `size` bytes of tensors. */
@@ -314,8 +314,8 @@ static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
                  count = pass(c, (uint64_t)h->list.n_tensors, 4);
   h->tokenizer = pass(c, h->tokenizer, 8);
   if (version != MODEL_VERSION)
-      fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
-           c->name, MODEL_VERSION, (unsigned long long)version);
+    fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
+         c->name, MODEL_VERSION, (unsigned long long)version);
   if (c->out) settings_lines(&h->s, "md", &text, e);
   const uint64_t length = pass(c, text.size, 8);
   if (c->out) pass_bytes(c, text.at, text.size);
@@ -323,8 +323,8 @@ static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
   else if (!e->status && !checkpoint_settings(c, &h->s, "md", length)
            && !model_list(&h->list, &h->s.model, e)) {
     if (count != (uint64_t)h->list.n_tensors)
-        fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
-             "it", c->name, h->list.n_tensors, (unsigned long long)count);
+      fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
+           "it", c->name, h->list.n_tensors, (unsigned long long)count);
     h->stored = grab(h->list.n_tensors, sizeof *h->stored, e);
     h->link = grab((idx)links, sizeof *h->link, e);
     h->links = (int)links;
@@ -332,7 +332,7 @@ static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
   bytes_free(&text);
   for (int i = 0; i < h->links && !e->status; i++) head_link(c, &h->link[i]);
   for (int i = 0; i < h->list.n_tensors && !e->status; i++)
-      head_entry(c, h, &h->stored[i], &h->list.tensor[i], size);
+    head_entry(c, h, &h->stored[i], &h->list.tensor[i], size);
 }
 
 static void model_head_free(ModelHead *h) {
@@ -383,11 +383,11 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header, 
   if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
            || !header_hash(source.f, header, &hash))
-      fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
-           "again", path, (unsigned long long)header);
+    fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
+         "again", path, (unsigned long long)header);
   else if (w->sources == LINKS_MAX)
-      fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
-           LINKS_MAX);
+    fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
+         LINKS_MAX);
   else if (link) {
     char *whole = full_path(path);
     if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
@@ -405,10 +405,10 @@ static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Er
   const ModelHead *h = &w->head;
   const Tensor *t = w->next < h->list.n_tensors ? &h->list.tensor[w->next] : NULL;
   if (w->left)
-      return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
-                  (unsigned long long)w->left, t->name);
+    return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
+                (unsigned long long)w->left, t->name);
   if (!t || strcmp(t->name, name))
-      return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
+    return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
   w->left = (uint64_t)t->count * dtype_width(dtype);
   h->stored[w->next] = (Stored){.dtype = dtype, .order = t->rank == 2 ? order : IN_OUT};
   return 0;
@@ -429,8 +429,8 @@ static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) 
   if (e->status) return e->status;
   Stored *p = &w->head.stored[w->next];
   if (n > w->left || n % dtype_width(p->dtype))
-      return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
-                  (unsigned long long)w->left, n);
+    return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
+                (unsigned long long)w->left, n);
   writing_add(&w->w, at, n);
   sums_add(&w->sums, p->dtype, at, n);
   w->at += n;
@@ -451,8 +451,8 @@ static int model_file_copy(ModelWriter *w, const char *name, int dtype, int orde
   uint64_t bytes = w->left;
   w->left = 0;
   if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
-      return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
-                  (unsigned long long)bytes, name);
+    return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
+                (unsigned long long)bytes, name);
   if (source->link) {
     w->head.stored[w->next++].at = (Extent){source->link, from->at, from->run, from->stride};
     return 0;
@@ -462,8 +462,8 @@ static int model_file_copy(ModelWriter *w, const char *name, int dtype, int orde
   for (uint64_t done = 0; done < bytes && !e->status;) {
     size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
     if (!extent_take(source->f, from, done, piece, some))
-        fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
-             name);
+      fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
+           name);
     else model_file_bytes(w, piece, some, e);
     done += some;
   }
@@ -475,7 +475,7 @@ static int model_file_end(ModelWriter *w, Error *e) {
   const Model *list = &w->head.list;
   unsigned char start[8];
   if (!e->status && (w->left || w->next < list->n_tensors))
-      fail(e, 1, "%s: expected %s, found the end", w->w.path, list->tensor[w->next].name);
+    fail(e, 1, "%s: expected %s, found the end", w->w.path, list->tensor[w->next].name);
   Passage c = {.out = true, .w = w->w, .hash = hash_start(0), .name = w->w.path, .e = e};
   if (!e->status) {
     head_pass(&c, &w->head, w->at);
@@ -544,9 +544,9 @@ static void stream_show(struct ModelFile *f, bool end) {
   f->shown = now;
   if (end) fprintf(stderr, "\r\033[K");
   else if (part > 0)
-      fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk "
-              "\033[K", f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
-              f->waited);
+    fprintf(stderr, "\r%s: %.0f %%, %.0f s left; %.0f s so far, %.1f of them for the disk "
+            "\033[K", f->name, 100 * part, (now - f->start) * (1 - part) / part, now - f->start,
+            f->waited);
   fflush(stderr);
 }
 
@@ -559,8 +559,8 @@ static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n
   f->waited += seconds() - before;
   f->read += n;
   if (!good)
-      fail(&f->fault, 1, "%s: expected all of %s, found it cut short. Try: an older copy",
-           p->at.file ? f->head.link[p->at.file - 1].path : f->name, t->name);
+    fail(&f->fault, 1, "%s: expected all of %s, found it cut short. Try: an older copy",
+         p->at.file ? f->head.link[p->at.file - 1].path : f->name, t->name);
   return good;
 }
 
@@ -578,8 +578,8 @@ static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *
   if (done == 0) f->sums = (Sums){0};
   if (done == lines) {
     if (p->hash && p->hash != sums_end(&f->sums))
-        fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
-             "Try: an older copy", f->name, t->name);
+      fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
+           "Try: an older copy", f->name, t->name);
     return false;
   }
   idx some = slab_lines(lines, line);
@@ -589,7 +589,7 @@ static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *
   if (p->hash) sums_add(&f->sums, p->dtype, f->raw, n);
   PARALLEL
   for (idx i = 0; i < some; i++)
-      widen(p->dtype, line, f->slab + i * line, f->raw + (size_t)(i * line) * width);
+    widen(p->dtype, line, f->slab + i * line, f->raw + (size_t)(i * line) * width);
   *s = columns ? (Slab){transpose_of(f->slab, in), 0, in, done, some}
          : (Slab){rows_of(f->slab, out), done, some, 0, out};
   stream_show(f, false);
@@ -624,12 +624,12 @@ static int links_open(struct ModelFile *f, Error *e) {
     uint64_t size = 0, hash = 0;
     f->file[i + 1] = fopen(l->path, "rb");
     if (!f->file[i + 1])
-        fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
-             "without --link", f->name, l->path, strerror(errno));
+      fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
+           "without --link", f->name, l->path, strerror(errno));
     else if (!file_size(f->file[i + 1], &size) || size != l->size
              || !header_hash(f->file[i + 1], l->header, &hash) || hash != l->hash)
-        fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
-             "FOLDER again", f->name, l->path, (unsigned long long)l->size);
+      fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
+           "FOLDER again", f->name, l->path, (unsigned long long)l->size);
   }
   return e->status;
 }
@@ -655,7 +655,7 @@ static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
   model_point(m, &m->w, m->params);
   if (with_grads) model_point(m, &m->d, m->grads);
   for (int i = 0; i < m->n_tensors; i++)
-      if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
+    if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
   return model_fault(m, e);
 }
 
@@ -672,12 +672,12 @@ static int model_file_open(FILE *of, const char *path, double room, bool with_gr
   strcpy(f->name, path);
   if (!file_size(of, &size) || !file_seek(of, 0) || fread(start, 1, 16, of) != 16
       || (at = number_at(start + 8, 8)) < MODEL_START || at > size || size - at > HEAD_MAX)
-      damaged(path, e);
+    damaged(path, e);
   else {
     head.size = (size_t)(size - at);
     head.at = grab((idx)head.size, 1, e);
     if (head.at && (!file_seek(of, at) || fread(head.at, 1, head.size, of) != head.size))
-        damaged(path, e);
+      damaged(path, e);
   }
   if (!e->status) model_head_read(head.at, head.size, at, path, &f->head, e);
   bytes_free(&head);
@@ -723,7 +723,7 @@ static void parts_begin(const Model *m, double passes, bool loss, bool quiet) {
     const Tensor *t = &m->tensor[i];
     bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
     if (t->at < 0 && (t->layer >= 0 || (loss && last)))
-        bytes += (double)f->head.stored[i].bytes;
+      bytes += (double)f->head.stored[i].bytes;
   }
   f->start = seconds();
   f->waited = 0;
@@ -738,8 +738,8 @@ static void parts_end(const Model *m, const Error *e) {
   stream_show(f, true);
   f->took = seconds() - f->start;
   if (!f->quiet && !e->status)
-      fprintf(stderr, "read %.2f GB: %.1f s waiting for the disk, %.1f s computing\n",
-              (double)f->read * 1e-9, f->waited, f->took - f->waited);
+    fprintf(stderr, "read %.2f GB: %.1f s waiting for the disk, %.1f s computing\n",
+            (double)f->read * 1e-9, f->waited, f->took - f->waited);
   f->quiet = true;
 }
 
@@ -860,7 +860,7 @@ static void taps_forward(real *a, const real *xz, const real *taps, const real *
                          idx N, idx I, idx J) {
   PARALLEL
   for (idx n = 0; n < rows; n++)
-      for (idx from = 0; from < I; from += CHUNK) {
+    for (idx from = 0; from < I; from += CHUNK) {
       idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
       real sum[CHUNK];
       copy(sum, bias + from, some);
@@ -965,7 +965,7 @@ static void router_row(idx X, idx top, real *gate) {
   for (idx k = 0; k < top; k++) {
     idx best = -1;
     for (idx e = 0; e < X; e++)
-        if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
+      if (!taken[e] && (best < 0 || p[e] > p[best])) best = e;
     taken[best] = true;
     gate[best] = p[best];
   }
@@ -986,7 +986,7 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
   for (idx e = 0; e < X; e++) {
     idx R = 0;                                           /* the rows of expert e, in order */
     for (idx n = 0; n < rows; n++)
-        if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
+      if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
     if (!R) continue;
     ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
     R = 0;
@@ -1069,7 +1069,7 @@ static bool stored_linear(const Model *m, real *y, const real *x, const real *w,
   if (!t) return false;
   if (!rows) return true;
   for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
-      matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
+    matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
   return true;
 }
 
@@ -1105,7 +1105,7 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int 
   if (!sums) return true;
   for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
   for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
-      for (idx s0 = 0; s0 < count; s0 += SLICE) {
+    for (idx s0 = 0; s0 < count; s0 += SLICE) {
       idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
       for (idx r = 0; r < R; r++) {
         idx b = (s0 + r) / per, t = from + (s0 + r) % per;
@@ -1122,7 +1122,7 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int 
       }
     }
   for (idx b = 0; b < B; b++)
-      for (idx t = from; t < T; t++) {
+    for (idx t = from; t < T; t++) {
       double *loss = &a->loss_row[b * T + t], *sum = sums[b * T + t];
       *loss = log(sum[1]) + sum[0] + *loss;
       total += *loss;
@@ -1174,7 +1174,7 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
   Settings base;
   settings_default(&base);
   for (const Option *o = OPTIONS; o->flag; o++)
-      if (o->group == 'm' && llama_has(o->flag)) {
+    if (o->group == 'm' && llama_has(o->flag)) {
       option_text(o, s, text, sizeof text);
       option_set(o, &base, text, false, e);
     }
@@ -1184,24 +1184,24 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
     option_text(o, s, text, sizeof text);
     option_text(o, &base, plain, sizeof plain);
     if (strcmp(text, plain))
-        return fail(e, 1, "%s: expected what llama can express, found --%s%s%s. Try: a model "
-                          "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
-                    o->kind == 'b' ? "" : text, o->flag);
+      return fail(e, 1, "%s: expected what llama can express, found --%s%s%s. Try: a model "
+                        "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
+                  o->kind == 'b' ? "" : text, o->flag);
   }
   option_text(option_find("act", "m"), s, text, sizeof text);
   if (!config_gated(c))
-      return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
-                        "model trained with --act swiglu, geglu or reglu", name, text);
+    return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
+                      "model trained with --act swiglu, geglu or reglu", name, text);
   if (c->linear_bias && c->bias_in == BIAS_QKV)
-      return fail(e, 1, "%s: expected biases as llama has them, found --bias-in qkv. Try: a "
-                        "model trained with --bias-in attention", name);
+    return fail(e, 1, "%s: expected biases as llama has them, found --bias-in qkv. Try: a "
+                      "model trained with --bias-in attention", name);
   /* transformers checks it though head_dim makes it needless */
   if (c->dim % c->heads)
-      return fail(e, 1, "%s: expected --heads that divide --dim, which transformers asks for, "
-                        "found %d and %d. Try: a model trained so", name, c->heads, c->dim);
+    return fail(e, 1, "%s: expected --heads that divide --dim, which transformers asks for, "
+                      "found %d and %d. Try: a model trained so", name, c->heads, c->dim);
   if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_low > 0))
-      return fail(e, 1, "%s: expected --rope-low above 0, by which transformers divides, found "
-                        "%g. Try: a model trained with --rope-low 1", name, c->rope_low);
+    return fail(e, 1, "%s: expected --rope-low above 0, by which transformers divides, found "
+                      "%g. Try: a model trained with --rope-low 1", name, c->rope_low);
   return 0;
 }
 
@@ -1241,8 +1241,8 @@ static void print_rope(Bytes *out, const Settings *s, Error *e) {
 /* The ids that begin and end a text; null for a model that knows no tokenizer. */
 static void print_ids(Bytes *out, const Trainer *t, Error *e) {
   if (t->tokenizer_hash)
-      bytes_print(out, e, "  \"bos_token_id\": %d,\n  \"eos_token_id\": %d,\n",
-                  start_token(&t->s.data), TOKEN_END);
+    bytes_print(out, e, "  \"bos_token_id\": %d,\n  \"eos_token_id\": %d,\n",
+                start_token(&t->s.data), TOKEN_END);
   else bytes_print(out, e, "  \"bos_token_id\": null,\n  \"eos_token_id\": null,\n");
 }
 
@@ -1332,7 +1332,7 @@ static bool fits(const char *pattern, const char *name, int number[2]) {
     bool zero = *name == '0';
     int from = 0, digits = 0;
     for (; *name >= '0' && *name <= '9'; name++, digits++)
-        if (digits < 7) from = 10 * from + (*name - '0');
+      if (digits < 7) from = 10 * from + (*name - '0');
     if (!digits || (zero && digits > 1)) return false;
     number[n++] = from;
   }
@@ -1344,7 +1344,7 @@ static void filled(const char *pattern, const int number[2], char *out, size_t r
   size_t at = 0;
   int n = 0;
   for (; *pattern && at + 12 < room; pattern++)
-      if (*pattern != '*') out[at++] = *pattern;
+    if (*pattern != '*') out[at++] = *pattern;
     else at += (size_t)snprintf(out + at, room - at, "%d", number[n++]);
   out[at] = 0;
 }
@@ -1363,8 +1363,8 @@ static int counterpart(const Counterpart *p, const Tensor *x, char theirs[160], 
     if (bias) break;
   }
   if (!p->ours)
-      return fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink "
-                        "list", x->name);
+    return fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink "
+                      "list", x->name);
   const bool block = *p->theirs == '@';
   snprintf(whole, sizeof whole, "%s%s", block ? blocks : "", p->theirs + block);
   filled(whole, number, theirs, 160 - sizeof ".weight");
@@ -1389,7 +1389,7 @@ static int numbers_write(Bytes *out, const Model *m, const Tensor *x, int how, E
   for (idx o = 0; o < rows; o++) {
     const real *at = from + (how & ROTATED ? head_column(&m->c, o) : o) * row;
     for (idx i = 0; i < length; i++)
-        if (bytes_number(out, bits_of((float)at[i * step]), 4, e)) return e->status;
+      if (bytes_number(out, bits_of((float)at[i * step]), 4, e)) return e->status;
   }
   return 0;
 }
@@ -1417,10 +1417,10 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
   *out = (Bytes){.room = 8 + header.size + (size_t)at};
   if (!e->status) out->at = grab((idx)out->room, 1, e);
   if (!e->status && !bytes_number(out, header.size, 8, e))
-      bytes_add(out, header.at, header.size, e);
+    bytes_add(out, header.at, header.size, e);
   for (int k = 0; k < m->n_tensors && !e->status; k++)
-      if (!counterpart(LLAMA, &m->tensor[k], theirs, &how, e))
-          numbers_write(out, m, &m->tensor[k], how, e);
+    if (!counterpart(LLAMA, &m->tensor[k], theirs, &how, e))
+      numbers_write(out, m, &m->tensor[k], how, e);
   bytes_free(&header);
   return e->status;
 }
@@ -1491,8 +1491,8 @@ static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
   }
   const Spelling *two = spelt_twice(s, (size_t)t->vocab);
   if (two)
-      fail(e, 1, "%s: expected tokens spelt differently, which tokenizer.json asks for, found %d "
-           "and %d alike. Try: sink tokenize train makes none such", path, two[0].id, two[1].id);
+    fail(e, 1, "%s: expected tokens spelt differently, which tokenizer.json asks for, found %d "
+         "and %d alike. Try: sink tokenize train makes none such", path, two[0].id, two[1].id);
   free(s);
   return e->status;
 }
@@ -1513,9 +1513,9 @@ static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
   bytes_print(out, e, "{\"version\": \"1.0\", \"truncation\": null, \"padding\": null,\n"
                       "\"added_tokens\": [");
   for (int id = 0; id < TOKEN_BYTE; id++)
-      bytes_print(out, e, "%s\n{\"id\": %d, \"content\": \"%s\", \"single_word\": false, "
-                          "\"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
-                          "\"special\": true}", id ? "," : "", id, token_name(t, id, name));
+    bytes_print(out, e, "%s\n{\"id\": %d, \"content\": \"%s\", \"single_word\": false, "
+                        "\"lstrip\": false, \"rstrip\": false, \"normalized\": false, "
+                        "\"special\": true}", id ? "," : "", id, token_name(t, id, name));
   bytes_print(out, e, "],\n\"normalizer\": null,\n\"pre_tokenizer\": {\"type\": \"Sequence\", "
               "\"pretokenizers\": [\n{\"type\": \"ByteLevel\", \"add_prefix_space\": false, "
               "\"trim_offsets\": true, \"use_regex\": false},\n{\"type\": \"Split\", "
@@ -1584,18 +1584,18 @@ static int path_make(char path[1024], Error *e, const char *format, ...) {
 static int folder_write(const char *folder, const Bytes *files, Error *e) {
   char path[FILES][1024], beside[FILES][1024];
   for (int i = 0; i < FILES; i++)
-      if (path_make(path[i], e, "%s/%s", folder, FILE_NAMES[i]) ||
-          path_make(beside[i], e, "%s.part", path[i])) return e->status;
+    if (path_make(path[i], e, "%s/%s", folder, FILE_NAMES[i]) ||
+        path_make(beside[i], e, "%s.part", path[i])) return e->status;
   if (file_ready(path[CONFIG], e)) return e->status;
   if (!files[TOKENIZER].size && !file_missing(path[TOKENIZER]))
-      return fail(e, 1, "%s: expected no tokenizer beside a model that has none, found one. Try: "
-                        "another folder", path[TOKENIZER]);   /* transformers would take it */
+    return fail(e, 1, "%s: expected no tokenizer beside a model that has none, found one. Try: "
+                      "another folder", path[TOKENIZER]);   /* transformers would take it */
   for (int i = 0; i < FILES && !e->status; i++)
-      if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
+    if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
-      if (files[i].size && rename(beside[i], path[i]))
-          fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i],
-               strerror(errno));
+    if (files[i].size && rename(beside[i], path[i]))
+      fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i],
+           strerror(errno));
   for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
   return e->status;
 }
@@ -1609,11 +1609,11 @@ static int export_folder(const char *model, const char *folder, const char *toke
   if (!llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
       !tokenizer_load(tokenizer, &words, e)) {
     if (words.published)
-        fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
-                   "the folder that it came from", tokenizer);
+      fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
+                 "the folder that it came from", tokenizer);
     else if (words.hash != t.tokenizer_hash)
-        fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
-                   "--tokenizer FILE", model, tokenizer);
+      fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
+                 "--tokenizer FILE", model, tokenizer);
     if (!e->status && !spellings_differ(&words, tokenizer, e)) {
       tokenizer_json(&files[TOKENIZER], &words, start, e);
       tokenizer_config_json(&files[TOKENIZER_CONFIG], &words, start, t.s.model.context, e);
@@ -1622,9 +1622,9 @@ static int export_folder(const char *model, const char *folder, const char *toke
   if (!e->status && !safetensors(&files[WEIGHTS], &t.m, e) &&
       !config_json(&files[CONFIG], &t, e) && !generation_json(&files[GENERATION], &t, e) &&
       !folder_write(folder, files, e))
-      printf("tensors=%d parameters=%lld bytes=%zu vocabulary=%d tokenizer=%s out=%s\n",
-             t.m.n_tensors, (long long)t.m.count, files[WEIGHTS].size, t.s.model.vocab,
-             t.tokenizer_hash ? tokenizer : "none", folder);
+    printf("tensors=%d parameters=%lld bytes=%zu vocabulary=%d tokenizer=%s out=%s\n",
+           t.m.n_tensors, (long long)t.m.count, files[WEIGHTS].size, t.s.model.vocab,
+           t.tokenizer_hash ? tokenizer : "none", folder);
   for (int i = 0; i < FILES; i++) bytes_free(&files[i]);
   tokenizer_free(&words); trainer_free(&t);
   return e->status;
@@ -1709,7 +1709,7 @@ static bool json_takes(Json *j, const char *of) {
 static int32_t json_hex(Json *j) {
   char four[5] = "";
   for (int i = 0; i < 4 && isxdigit((unsigned char)j->text[j->here]); i++)
-      four[i] = j->text[j->here++];
+    four[i] = j->text[j->here++];
   return four[3] ? (int32_t)strtol(four, NULL, 16) : -1;
 }
 
@@ -1736,7 +1736,7 @@ static int json_escape(Json *j, char **to, Error *e) {
     u = 0x10000 + ((u - 0xD800) << 10 | (low - 0xDC00));
   }
   if (u < 0 || (u >= 0xDC00 && u <= 0xDFFF))
-      return json_fails(j, "four hexadecimal digits of a character", e);
+    return json_fails(j, "four hexadecimal digits of a character", e);
   *to += utf8_put(*to, (uint32_t)u);
   return 0;
 }
@@ -1797,11 +1797,11 @@ static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
   Spelling *s = j->at[v].size > 1 ? grab(j->at[v].size, sizeof *s, e) : NULL;
   if (!s) return e->status;
   for (uint32_t key = v + 1; key < j->at[v].next; key = j->at[key + 1].next)
-      s[n++] = (Spelling){(unsigned char *)j->text + j->at[key].at, j->at[key].size, 0};
+    s[n++] = (Spelling){(unsigned char *)j->text + j->at[key].at, j->at[key].size, 0};
   const Spelling *two = spelt_twice(s, n);
   if (two)
-      fail(e, 1, "%s: expected each key once in its JSON, found \"%.100s\" twice. Try: another "
-                 "copy of it", j->name, (const char *)two->at);
+    fail(e, 1, "%s: expected each key once in its JSON, found \"%.100s\" twice. Try: another "
+               "copy of it", j->name, (const char *)two->at);
   free(s);
   return e->status;
 }
@@ -1812,8 +1812,8 @@ static int json_value(Json *j, int depth, Error *e) {
     uint32_t room = j->room ? 2 * j->room : 64;
     JsonValue *more = room <= JSON_VALUES ? realloc(j->at, room * sizeof *more) : NULL;
     if (!more)
-        return fail(e, 1, "%s: expected JSON that fits into memory, found more than %u values. "
-                          "Try: another file", j->name, j->room);
+      return fail(e, 1, "%s: expected JSON that fits into memory, found more than %u values. "
+                        "Try: another file", j->name, j->room);
     j->at = more;
     j->room = room;
   }
@@ -1850,8 +1850,8 @@ static int json_value(Json *j, int depth, Error *e) {
 static int json_read(Json *j, const unsigned char *from, size_t n, const char *name, Error *e) {
   *j = (Json){.name = name};
   if (n > JSON_BYTES)
-      return fail(e, 1, "%s: expected at most %d bytes of JSON, found %zu. Try: another file",
-                  name, (int)JSON_BYTES, n);
+    return fail(e, 1, "%s: expected at most %d bytes of JSON, found %zu. Try: another file",
+                name, (int)JSON_BYTES, n);
   j->text = grab((idx)n + 1, 1, e);
   if (!j->text) return e->status;
   if (n) memcpy(j->text, from, n);
@@ -1887,7 +1887,7 @@ static bool json_is(const Json *j, const JsonValue *v, const char *text) {
 static const JsonValue *json_find(const Json *j, const JsonValue *v, const char *key) {
   if (!json_kind(v, JSON_OBJECT)) return NULL;
   for (const JsonValue *k = v + 1; k < j->at + v->next; k = j->at + k[1].next)
-      if (json_is(j, k, key)) return k + 1;
+    if (json_is(j, k, key)) return k + 1;
   return NULL;
 }
 
@@ -1987,28 +1987,28 @@ static int entry_read(Entry *x, const Json *j, const JsonValue *v, Error *e) {
       !json_kind(place, JSON_ARRAY) || place->size != 2 ||
       !json_count(j, place + 1, &x->begin) || !json_count(j, place + 2, &x->end) ||
       x->end < x->begin)
-      return fail(e, 1, "%s: expected a dtype, a shape and data_offsets [begin, end] of tensor "
-                        "%.100s, found another entry. Try: another copy of it", j->name, x->name);
+    return fail(e, 1, "%s: expected a dtype, a shape and data_offsets [begin, end] of tensor "
+                      "%.100s, found another entry. Try: another copy of it", j->name, x->name);
   while (x->format < FORMATS_ALL && !json_is(j, dtype, FORMATS[x->format].tag)) x->format++;
   if (x->format == FORMATS_ALL)
-      return fail(e, 1, "%s: expected a dtype of safetensors for %.100s, found %.20s. Try: "
-                        "another copy of it", j->name, x->name, j->text + dtype->at);
+    return fail(e, 1, "%s: expected a dtype of safetensors for %.100s, found %.20s. Try: "
+                      "another copy of it", j->name, x->name, j->text + dtype->at);
   if (shape->size > RANK_MOST)
-      return fail(e, 1, "%s: expected at most %d dimensions of %.100s, found %u. Try: another "
-                        "file", j->name, RANK_MOST, x->name, shape->size);
+    return fail(e, 1, "%s: expected at most %d dimensions of %.100s, found %u. Try: another "
+                      "file", j->name, RANK_MOST, x->name, shape->size);
   x->rank = (int)shape->size;
   for (int i = 0; i < x->rank; i++) {
     if (!json_count(j, shape + 1 + i, &d) || (d && count > UINT64_MAX / d))
-        return fail(e, 1, "%s: expected a shape of plain integers whose product fits 64 bits "
-                    "of %.100s, found another. Try: another copy of it", j->name, x->name);
+      return fail(e, 1, "%s: expected a shape of plain integers whose product fits 64 bits "
+                  "of %.100s, found another. Try: another copy of it", j->name, x->name);
     x->shape[i] = d;
     count *= d;
   }
   uint64_t bits = (uint64_t)FORMATS[x->format].bits;
   if (count > UINT64_MAX / bits || count * bits % 8 || count * bits / 8 != x->end - x->begin)
-      return fail(e, 1, "%s: expected as many bytes of %.100s as its shape and %s ask for, found "
-                        "%llu. Try: another copy of it", j->name, x->name,
-                  FORMATS[x->format].tag, (unsigned long long)(x->end - x->begin));
+    return fail(e, 1, "%s: expected as many bytes of %.100s as its shape and %s ask for, found "
+                      "%llu. Try: another copy of it", j->name, x->name,
+                FORMATS[x->format].tag, (unsigned long long)(x->end - x->begin));
   return 0;
 }
 
@@ -2016,7 +2016,7 @@ static int entry_read(Entry *x, const Json *j, const JsonValue *v, Error *e) {
 static int metadata_check(const Json *j, const JsonValue *v, Error *e) {
   bool good = v->kind == JSON_OBJECT;
   for (const JsonValue *key = v + 1; good && key < j->at + v->next; key = j->at + key[1].next)
-      good = key[1].kind == JSON_STRING;
+    good = key[1].kind == JSON_STRING;
   return good ? 0 : fail(e, 1, "%s: expected strings in __metadata__, found something else. Try: "
                                "another copy of it", j->name);
 }
@@ -2027,9 +2027,9 @@ static int places_check(const char *name, Entry *x, idx n, uint64_t bytes, Error
   qsort(x, (size_t)n, sizeof *x, by_place);
   for (idx i = 0; i < n; i++) {
     if (x[i].begin != at)
-        return fail(e, 1, "%s: expected tensor %.100s to begin at byte %llu of the data, where "
-                          "the one before it ends, found %llu. Try: another copy of it", name,
-                    x[i].name, (unsigned long long)at, (unsigned long long)x[i].begin);
+      return fail(e, 1, "%s: expected tensor %.100s to begin at byte %llu of the data, where "
+                        "the one before it ends, found %llu. Try: another copy of it", name,
+                  x[i].name, (unsigned long long)at, (unsigned long long)x[i].begin);
     at = x[i].end;
   }
   if (at == bytes) return 0;
@@ -2043,11 +2043,11 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
   if (json_read(j, head + 8, data - 8, name, e)) return e->status;
   const JsonValue *top = j->at;
   if (top->kind != JSON_OBJECT)
-      return fail(e, 1, "%s: expected a header that is a JSON object, found another value. Try: "
-                        "another copy of it", name);
+    return fail(e, 1, "%s: expected a header that is a JSON object, found another value. Try: "
+                      "another copy of it", name);
   if ((uint64_t)top->size + (uint64_t)f->tensors > TENSORS_MOST)
-      return fail(e, 1, "%s: expected at most %d tensors, found more. Try: another file", name,
-                  TENSORS_MOST);
+    return fail(e, 1, "%s: expected at most %d tensors, found more. Try: another file", name,
+                TENSORS_MOST);
   Entry *x = realloc(f->tensor, ((size_t)f->tensors + top->size + 1) * sizeof *x);
   if (!x) return fail(e, 1, "%s: no memory for its header. Try: a smaller model", name);
   f->tensor = x;
@@ -2060,9 +2060,9 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
       continue;
     }
     if (!key->size || key->size > NAME_MOST || strlen(own) != key->size)
-        return fail(e, 1, "%s: expected names of 1 to %d bytes and no 0 among them, found "
-                          "%.60s (%u bytes). Try: another copy of it", name, NAME_MOST, own,
-                    key->size);
+      return fail(e, 1, "%s: expected names of 1 to %d bytes and no 0 among them, found "
+                        "%.60s (%u bytes). Try: another copy of it", name, NAME_MOST, own,
+                  key->size);
     x[n] = (Entry){.name = own, .file = f->shards};
     if (entry_read(&x[n++], j, key + 1, e)) return e->status;
   }
@@ -2085,18 +2085,18 @@ static int shard_open(Folder *f, const char *path, Error *e) {
   if (!in) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   uint64_t N = 0;
   if (!file_size(in, &s->size) || !file_seek(in, 0) || s->size < 8 || fread(eight, 1, 8, in) != 8)
-      fail(e, 1, "%s: expected 8 bytes and a header, found fewer. Try: download it again", path);
+    fail(e, 1, "%s: expected 8 bytes and a header, found fewer. Try: download it again", path);
   else N = number_at(eight, 8);
   if (!e->status && (N > HEADER_MOST || N > s->size - 8))
-      fail(e, 1, "%s: expected a header of at most %d bytes within the file's %llu, found a "
-                 "length of %llu. Try: download it again", path, HEADER_MOST,
-           (unsigned long long)s->size, (unsigned long long)N);
+    fail(e, 1, "%s: expected a header of at most %d bytes within the file's %llu, found a "
+               "length of %llu. Try: download it again", path, HEADER_MOST,
+         (unsigned long long)s->size, (unsigned long long)N);
   s->head = 8 + N;
   unsigned char *head = e->status ? NULL : grab((idx)s->head, 1, e);
   if (head) {
     memcpy(head, eight, 8);
     if (fread(head + 8, 1, (size_t)N, in) != N)
-        fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
+      fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
     else header_read(f, &s->header, head, 8 + (size_t)N, s->size, path, e);
   }
   free(head); fclose(in);
@@ -2116,9 +2116,9 @@ static int folder_sort(Folder *f, Error *e) {
   for (idx i = 1; i < f->tensors; i++) {
     const Entry *x = &f->tensor[i - 1];
     if (!strcmp(x->name, x[1].name))
-        return fail(e, 1, "%s: expected each tensor once, found %.100s in %.100s too. Try: "
-                          "another copy of them", f->shard[x->file].path, x->name,
-                    f->shard[x[1].file].path);
+      return fail(e, 1, "%s: expected each tensor once, found %.100s in %.100s too. Try: "
+                        "another copy of them", f->shard[x->file].path, x->name,
+                  f->shard[x[1].file].path);
   }
   return 0;
 }
@@ -2135,8 +2135,8 @@ static const JsonValue *index_map(const Json *j, Error *e) {
     const char *shard = j->text + key[1].at;
     if (key[1].kind != JSON_STRING || !key[1].size || *shard == '.' ||
         strlen(shard) != key[1].size || strpbrk(shard, "/\\:") || strstr(shard, ".."))
-        fail(e, 1, "%s: expected the name of a file beside it for %.100s, found something "
-                   "else. Try: another copy of it", j->name, j->text + key->at);
+      fail(e, 1, "%s: expected the name of a file beside it for %.100s, found something "
+                 "else. Try: another copy of it", j->name, j->text + key->at);
   }
   return map;
 }
@@ -2153,21 +2153,21 @@ static int shards_open(Folder *f, const Json *j, Error *e) {
     int k = 0;
     while (k < f->shards && strcmp(f->shard[k].path + own, j->text + key[1].at)) k++;
     if (k == f->shards && !path_make(path, e, "%s/%s", f->path, j->text + key[1].at))
-        shard_open(f, path, e);
+      shard_open(f, path, e);
   }
   if (!e->status) folder_sort(f, e);
   for (const JsonValue *key = map + 1; !e->status && key < end; key = j->at + key[1].next) {
     const char *name = j->text + key->at, *shard = j->text + key[1].at;
     const Entry *x = folder_find(f, name);
     if (!x || strlen(name) != key->size || strcmp(shard, f->shard[x->file].path + own))
-        fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
-             j->name, name, shard);
+      fail(e, 1, "%s: expected tensor %.100s in %.100s, found none. Try: download both again",
+           j->name, name, shard);
   }
   for (idx i = 0; !e->status && f->tensors > (idx)map->size && i < f->tensors; i++)
-      if (!json_find(j, map, f->tensor[i].name))
-          fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
-                     "download both again", j->name, f->tensor[i].name,
-               f->shard[f->tensor[i].file].path);
+    if (!json_find(j, map, f->tensor[i].name))
+      fail(e, 1, "%s: expected %.100s in the weight_map, found it in %.100s alone. Try: "
+                 "download both again", j->name, f->tensor[i].name,
+           f->shard[f->tensor[i].file].path);
   return e->status;
 }
 
@@ -2189,9 +2189,9 @@ static int folder_open(Folder *f, const char *path, Error *e) {
   bool pickled = folder_has(name, path, "pytorch_model.bin", e) ||
                  folder_has(name, path, "pytorch_model.bin.index.json", e);
   if (!folder_has(name, path, "model.safetensors", e) && pickled)
-      return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which is a program "
-                        "to run and not a table to read. Try: the model's page for its branch "
-                        "with safetensors (refs/pr/..), or save_pretrained in Python", name);
+    return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which is a program "
+                      "to run and not a table to read. Try: the model's page for its branch "
+                      "with safetensors (refs/pr/..), or save_pretrained in Python", name);
   return e->status || shard_open(f, name, e) ? e->status : folder_sort(f, e);
 }
 
@@ -2284,7 +2284,7 @@ static const char *shown(const Facts *f, const JsonValue *v, char text[64]) {
   static const char *const WORDS[] = {"null", "false", "true", "", "", "a list", "an object"};
   if (!v) snprintf(text, 64, "none");
   else if (v->kind == JSON_NUMBER || v->kind == JSON_STRING)
-      snprintf(text, 64, "%.*s", v->size < 40 ? (int)v->size : 40, f->j->text + v->at);
+    snprintf(text, 64, "%.*s", v->size < 40 ? (int)v->size : 40, f->j->text + v->at);
   else snprintf(text, 64, "%s", WORDS[v->kind]);
   return text;
 }
@@ -2357,7 +2357,7 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
   char text[64];
   if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
   for (size_t i = 0; i < sizeof NAMES_OF_ACTS / sizeof NAMES_OF_ACTS[0]; i++)
-      if (!strcmp(NAMES_OF_ACTS[i][0], fallback) && NAMES_OF_ACTS[i][1 + gated]) {
+    if (!strcmp(NAMES_OF_ACTS[i][0], fallback) && NAMES_OF_ACTS[i][1 + gated]) {
       option_set(option_find("act", "m"), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
       return;
     }
@@ -2470,7 +2470,7 @@ static void neox_more(const Facts *f) {
   double part = 0.25;
   char flags[64];
   if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
-      fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
+    fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
   if (f->e->status) return;
   int turned = (int)(c->dim / c->heads * part);
   if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
@@ -2504,10 +2504,10 @@ static void jamba_more(const Facts *f) {
   double expand = 2, n = 16;
   char text[64];
   if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
-      fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
+    fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
   if (inner && (!fact_number(f, inner, &expand) ||
                 !(expand >= 1 && expand <= 64 && expand == (int)expand)))
-      fact_fails(f, "mamba_expand", "an integer of 1 to 64", inner);
+    fact_fails(f, "mamba_expand", "an integer of 1 to 64", inner);
   snprintf(text, sizeof text, "%.0f", expand * f->s->model.dim);
   option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
   /* one expert is the plain feed-forward, without a router */
@@ -2551,7 +2551,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   char text[64];
   while (family->type && (type ? !json_is(j, type, family->type)
                                : !json_is(j, first, family->architecture)))
-      family++;
+    family++;
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found "
                "%s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
@@ -2758,7 +2758,7 @@ static size_t llama3_length(const Published *t, const unsigned char *text, size_
   if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
   if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
   if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
-      return length + class_run(t, text, length, n, LETTER, n);
+    return length + class_run(t, text, length, n, LETTER, n);
   const size_t blank = n > 1 && text[0] == ' ';
   if (char_class(t, text + blank, n - blank, &next) == OTHER) {
     size_t end = blank + class_run(t, text, blank, n, OTHER, n);
@@ -2811,9 +2811,9 @@ static int ranges_read(Range **out, int n, const unsigned char *at, unsigned val
                    .value = (uint32_t)number_at(at + 8, 4)};
     if (r[i].first > r[i].last || r[i].last >= CODE_BYTE || r[i].value >= values ||
         (i && r[i].first <= r[i - 1].last))
-        fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
-             "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
-             (unsigned)r[i].value, i, HINT);
+      fail(e, 1, "%s: expected sorted ranges of characters, found %u to %u of class %u at "
+           "place %d. %s", name, (unsigned)r[i].first, (unsigned)r[i].last,
+           (unsigned)r[i].value, i, HINT);
   }
   return e->status;
 }
@@ -2832,10 +2832,10 @@ static const Fold *fold_of(const Published *t, uint32_t code) {
 static int folds_read(Published *t, const unsigned char *at, const char *name, Error *e) {
   t->folds = grab(t->n_folds, sizeof *t->folds, e);
   for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
-      t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
-                           .first = (uint32_t)number_at(at + 4, 4),
-                           .second = (uint32_t)number_at(at + 8, 4),
-                           .joins = (uint32_t)number_at(at + 12, 4)};
+    t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
+                         .first = (uint32_t)number_at(at + 4, 4),
+                         .second = (uint32_t)number_at(at + 8, 4),
+                         .joins = (uint32_t)number_at(at + 12, 4)};
   for (int i = 0; i < t->n_folds && !e->status; i++) {
     const Fold *f = &t->folds[i], *deeper = f;
     int depth = 0;
@@ -2880,17 +2880,17 @@ static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
     Pairs *tree = &t->marks[kind == KIND_RUN];
     int64_t node = -1;
     for (size_t i = 0; i < n && !e->status; i++)
-        node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
+      node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
     if (e->status) return e->status;
     if (tree->at[node].last)
-        return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
-                    name, (unsigned)tree->at[node].last - 1, id, HINT);
+      return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
+                  name, (unsigned)tree->at[node].last - 1, id, HINT);
     tree->at[node].last = (uint32_t)id + 1;
   } else if (kind == KIND_TEXT) {
     const size_t slot = token_slot(k, s, n);
     if (t->slot[slot])
-        return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
-                    name, (unsigned)t->slot[slot] - 1, id, HINT);
+      return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
+                  name, (unsigned)t->slot[slot] - 1, id, HINT);
     t->slot[slot] = (uint32_t)id + 1;
     uint32_t left, right;
     for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
@@ -2920,20 +2920,20 @@ static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes, cons
     t->kind[id] = at[0];
     if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX || length > bytes - used ||
         (at[0] != KIND_NAME && length < 1) || (at[0] == KIND_BYTE && length > 1))
-        return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
-                    name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
+      return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
+                  name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
     used += length;
     k->start[id + 1] = (uint32_t)used;
     token_enter(k, id, name, e);
   }
   if (!e->status && used != bytes)
-      fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
+    fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
   for (int b = 0; b < 256 && !e->status; b++) {
     const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
     if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
     if (t->byte[b] < 0)
-        fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
-             (unsigned)b, HINT);
+      fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
+           (unsigned)b, HINT);
   }
   return e->status;
 }
@@ -2955,17 +2955,17 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const ch
     }
     if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
         memcmp(s[1], s[2] + length[0], length[1]))
-        return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
-                    "and %llu. %s", name, r, (unsigned long long)id[0],
-                    (unsigned long long)id[1], (unsigned long long)id[2], HINT);
+      return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
+                  "and %llu. %s", name, r, (unsigned long long)id[0],
+                  (unsigned long long)id[1], (unsigned long long)id[2], HINT);
     const int64_t number = pairs_number(&k->merges, (int32_t)id[0], (int32_t)id[1], e);
     if (number >= 0 && (size_t)number != r)
-        return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
-                    name, r, (size_t)number, HINT);
+      return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
+                  name, r, (size_t)number, HINT);
     const uint64_t rank = number_at(at + 12, 4);
     if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
-        return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
-                    "%s", name, r, r, (unsigned long long)rank, HINT);
+      return fail(e, 1, "%s: expected merge %zu of rank %zu or the one before, found %llu. "
+                  "%s", name, r, r, (unsigned long long)rank, HINT);
     t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
   }
   return e->status;
@@ -2984,22 +2984,22 @@ static void published_close(Tokenizer *k) {
 static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, const char *name,
                           Error *e) {
   if (n < PUBLISHED_HEAD + TOKENIZER_TAIL)
-      return fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name,
-                  PUBLISHED_HEAD, n, HINT);
+    return fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s", name,
+                PUBLISHED_HEAD, n, HINT);
   uint32_t head[14];                  /* the 4-byte numbers up to PUBLISHED_HEAD */
   for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
   const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
   if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || head[4] > PUBLISHED_MERGES_MAX)
-      return fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
-                  name, TOKENIZER_VOCAB_MAX, PUBLISHED_MERGES_MAX, (unsigned)vocab,
-                  (unsigned)head[4], HINT);
+    return fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
+                name, TOKENIZER_VOCAB_MAX, PUBLISHED_MERGES_MAX, (unsigned)vocab,
+                (unsigned)head[4], HINT);
   if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name, e))
-      return e->status;
+    return e->status;
   if (head[5] < CUT_GPT2 || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
       flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
-      return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
-                  "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
-                  (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
+    return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
+                "%u, %u and %u. %s", name, (unsigned)head[5], (unsigned)head[6],
+                (unsigned)flags, (unsigned)end, (unsigned)bos, HINT);
   Published *t = k->published = grab(1, sizeof *t, e);
   if (!t) return e->status;
   *t = (Published){.cut = (int)head[5], .space = (int)head[6], .whole = flags & FLAG_WHOLE,
@@ -3018,8 +3018,8 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
   if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
   at += 12 * (size_t)t->n_combining;
   for (unsigned c = 0; c < 128; c++)
-      if (!e->status)
-          t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
+    if (!e->status)
+      t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
   if (!e->status) tokens_read(k, at, head[13], name, e);
   at += 3 * (size_t)vocab + head[13];
   if (!e->status) merges_read(k, at, head[4], name, e);
@@ -3085,7 +3085,7 @@ static int compose(Scratch *c, Error *e) {
   for (size_t from = 0, to; from < n; from = to + 1) {
     for (to = from; to < n && combining_class(t, codes[to]); to++) {}
     if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
-        return e->status;
+      return e->status;
   }
   unsigned last = 0;
   for (size_t i = 0; i < n; i++) {
@@ -3116,7 +3116,7 @@ static int nfc_add(Scratch *c, const unsigned char *text, size_t n, Error *e) {
     } while (at < n && text[at] >= 0xCC && !e->status);
     if (!e->status) compose(c, e);
     for (size_t i = 0; i < c->codes.size && !e->status; i++)
-        utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
+      utf8_add(&c->plain, (uint32_t)c->codes.at[i], e);
   }
   return e->status;
 }
@@ -3146,8 +3146,8 @@ static int scratch_room(Scratch *c, size_t n, Error *e) {
   size_t room = c->room ? c->room : PIECE_MAX;
   while (room < n) room *= 2;
   if (n > INT32_MAX)
-      return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
-                  (long)INT32_MAX, n);
+    return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
+                (long)INT32_MAX, n);
   free(c->link); free(c->heap);
   c->link = grab((idx)room, sizeof *c->link, e);
   c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
@@ -3160,7 +3160,7 @@ static int scratch_room(Scratch *c, size_t n, Error *e) {
 static void heap_add(Scratch *c, uint64_t key) {
   size_t at = c->joins++;
   for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
-      c->heap[at] = c->heap[(at - 1) / 2];
+    c->heap[at] = c->heap[(at - 1) / 2];
   c->heap[at] = key;
 }
 
@@ -3197,8 +3197,8 @@ static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
       id = token_find(c->tokenizer, piece + at, length);
     }
     for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
-        c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
-                                .before = count - 1, .after = count + 1};
+      c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
+                              .before = count - 1, .after = count + 1};
   }
   c->link[count - 1].after = -1;
   return count;
@@ -3230,7 +3230,7 @@ static int published_piece(Encoder *encoder, const unsigned char *piece, size_t 
     if (l->before >= 0) link_join(c, l->before);
   }
   for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
-      ids_add(out, &c->link[i].id, 1, e);
+    ids_add(out, &c->link[i].id, 1, e);
   return e->status;
 }
 
@@ -3259,7 +3259,7 @@ static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool 
                           Error *e) {
   const Published *t = c->tokenizer->published;
   if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
-      return pieces_encode(c->encoder, text, n, out, e);
+    return pieces_encode(c->encoder, text, n, out, e);
   if (normalise(c, text, n, e)) return e->status;
   size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
   for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
@@ -3272,7 +3272,7 @@ static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool 
                                                      at == 1));
     if (blank) run[-1] = ' ';
     if (!pieces_encode(c->encoder, run - blank, before + blank, out, e) && length)
-        ids_add(out, &id, 1, e);
+      ids_add(out, &id, 1, e);
   }
   return e->status;
 }
@@ -3365,9 +3365,9 @@ static int refuse(const Making *m, const char *what, Error *e) {
 static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigned char kind,
                      Error *e) {
   if (id >= TOKENIZER_VOCAB_MAX || n > TOKEN_LENGTH_MAX)
-      return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
-                        "ids made elsewhere, sink eval --ids FILE", m->name, TOKENIZER_VOCAB_MAX,
-                  TOKEN_LENGTH_MAX, (unsigned long long)id, n);
+    return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
+                      "ids made elsewhere, sink eval --ids FILE", m->name, TOKENIZER_VOCAB_MAX,
+                TOKEN_LENGTH_MAX, (unsigned long long)id, n);
   if ((int)id >= m->room) {
     int room = m->room ? m->room : 1024;
     while (room <= (int)id) room *= 2;
@@ -3382,8 +3382,8 @@ static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigne
     *x = (Token){.at = (uint32_t)m->names.size, .size = (uint32_t)n};
     bytes_add(&m->names, text, n, e);
   } else if (x->size != n || memcmp(m->names.at + x->at, text, n))
-      return fail(e, 1, "%s: expected one token of id %llu, found two. Try: another copy of it",
-                  m->name, (unsigned long long)id);
+    return fail(e, 1, "%s: expected one token of id %llu, found two. Try: another copy of it",
+                m->name, (unsigned long long)id);
   if ((int)id >= m->vocab) m->vocab = (int)id + 1;
   x->kind = kind;
   return e->status;
@@ -3398,7 +3398,7 @@ static int names_sort(Making *m, Error *e) {
   for (int id = 0; id < m->vocab && !e->status; id++) {
     const Token *x = &m->entry[id];
     if (x->kind != KINDS_COUNT)
-        m->sorted[m->n_sorted++] = (Spelling){m->names.at + x->at, x->size, id};
+      m->sorted[m->n_sorted++] = (Spelling){m->names.at + x->at, x->size, id};
   }
   if (e->status) return e->status;
   const Spelling *two = spelt_twice(m->sorted, (size_t)m->n_sorted);
@@ -3430,9 +3430,9 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
   if (found) { memcpy(both, left, l); memcpy(both + l, right, r); }
   const int32_t ab = found ? name_find(m, both, l + r) : -1;
   if (ab < 0)
-      return fail(e, 1, "%s: expected merge %zu of tokens into a token, found \"%.*s\" and "
-                        "\"%.*s\". Try: the vocabulary that belongs to it", m->name, m->joins,
-                  l < 40 ? (int)l : 40, left, r < 40 ? (int)r : 40, right);
+    return fail(e, 1, "%s: expected merge %zu of tokens into a token, found \"%.*s\" and "
+                      "\"%.*s\". Try: the vocabulary that belongs to it", m->name, m->joins,
+                l < 40 ? (int)l : 40, left, r < 40 ? (int)r : 40, right);
   const Token *x = m->entry;
   if (x[a].kind != KIND_TEXT || x[b].kind != KIND_TEXT || x[ab].kind != KIND_TEXT) return 0;
   return join_add(m, a, b, ab, -(float)m->joins, e);
@@ -3491,13 +3491,13 @@ static int entries_spell(Making *m, Error *e) {
     size_t n = x->size;
     if (x->kind == KIND_BYTE) {
       if (!is_byte_piece((const char *)s, n, &byte))
-          return refuse(m, "a byte without its name", e);
+        return refuse(m, "a byte without its name", e);
       out[0] = (unsigned char)byte;
       n = 1;
     } else if (x->kind == KIND_TEXT)
-        n = m->cut == CUT_BESIDE ? signs_spell(s, n, out) : letters_spell(s, n, out);
+      n = m->cut == CUT_BESIDE ? signs_spell(s, n, out) : letters_spell(s, n, out);
     else if (x->kind == KIND_RUN && m->cut == CUT_BESIDE)
-        n = m->blank + signs_spell(s, n, out + m->blank);
+      n = m->blank + signs_spell(s, n, out + m->blank);
     else if (n) memcpy(out, s, n);
     if (!n) x->kind = KIND_NAME;
     x->bytes = n ? (uint32_t)n : x->size;
@@ -3526,12 +3526,12 @@ static int joins_of_scores(Making *m, Error *e) {
       if (at < x->size && ((unsigned char)s[at] & 0xC0) == 0x80) continue;
       const int32_t one = name_find(m, s + from, at - from);
       if (one < 0 || m->entry[one].kind != KIND_TEXT)
-          return refuse(m, "a piece with a character that is no piece", e);
+        return refuse(m, "a piece with a character that is no piece", e);
       from = at;
       const int32_t left = name_find(m, s, at), right = name_find(m, s + at, x->size - at);
       if (at < x->size && left >= 0 && right >= 0 && m->entry[left].kind == KIND_TEXT &&
           m->entry[right].kind == KIND_TEXT)
-          join_add(m, left, right, id, x->score, e);
+        join_add(m, left, right, id, x->score, e);
     }
   }
   if (!e->status && m->joins) qsort(m->join.at, m->joins, sizeof(Join), by_score);
@@ -3584,13 +3584,13 @@ static int normalizer_read(Making *m, const Json *j, const JsonValue *v, Error *
   if (!v) return 0;
   if (list) {
     for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next)
-        normalizer_read(m, j, x, e);
+      normalizer_read(m, j, x, e);
   } else if (plain && json_says(j, v, "type", "NFC")) m->nfc = true;
   else if (plain && json_says(j, v, "type", "Prepend") && json_says(j, v, "prepend", SIGN))
-      m->space = SPACE_EACH;
+    m->space = SPACE_EACH;
   else if (json_says(j, v, "type", "Replace") && json_says(j, v, "content", SIGN) &&
            json_says(j, json_get(j, v, "pattern"), "String", " "))
-      m->space = plain ? SPACE_NONE : m->space;
+    m->space = plain ? SPACE_NONE : m->space;
   else part_refuse(m, j, "normalizer", v, e);
   return e->status;
 }
@@ -3628,7 +3628,7 @@ static int template_read(Making *m, const Json *j, const JsonValue *v, Error *e)
   if (!v || json_says(j, v, "type", "ByteLevel")) return 0;
   if (list) {
     for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next)
-        template_read(m, j, x, e);
+      template_read(m, j, x, e);
     return e->status;
   }
   bool known = json_says(j, v, "type", "TemplateProcessing") && json_kind(single, JSON_ARRAY) &&
@@ -3642,7 +3642,7 @@ static int template_read(Making *m, const Json *j, const JsonValue *v, Error *e)
   uint64_t id = 0;
   if (!known || !json_kind(ids, JSON_ARRAY) || ids->size != 1 ||
       !json_count(j, ids + 1, &id) || id >= (uint64_t)m->vocab)
-      return part_refuse(m, j, "post_processor", v, e);
+    return part_refuse(m, j, "post_processor", v, e);
   m->bos = (int32_t)id;
   m->begins = BEGINS_YES;
   return 0;
@@ -3658,14 +3658,14 @@ static int added_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
     const bool run = json_true(j, x, "normalized", true);
     uint64_t id = 0;
     if (!json_count(j, json_get(j, x, "id"), &id) || !*s)
-        return refuse(m, "an added token without id or content", e);
+      return refuse(m, "an added token without id or content", e);
     if (json_true(j, x, "single_word", false) || json_true(j, x, "lstrip", false) ||
         json_true(j, x, "rstrip", false))
-        return refuse(m, "an added token with single_word, lstrip or rstrip", e);
+      return refuse(m, "an added token with single_word, lstrip or rstrip", e);
     for (uint32_t k = 0; run && k < content->size; k++)
-        if ((unsigned char)s[k] >= 0x80 ? m->nfc || m->space != SPACE_PLAIN
-                                        : s[k] == ' ' && m->space != SPACE_PLAIN)
-            return refuse(m, "an added token that its normalizer would change", e);
+      if ((unsigned char)s[k] >= 0x80 ? m->nfc || m->space != SPACE_PLAIN
+                                      : s[k] == ' ' && m->space != SPACE_PLAIN)
+        return refuse(m, "an added token that its normalizer would change", e);
     entry_add(m, id, s, content->size, run ? KIND_RUN : KIND_MARK, e);
   }
   return e->status;
@@ -3714,7 +3714,7 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
       cuts_read(m, j, json_get(j, top, "pre_tokenizer"), e)) return e->status;
   const bool characters = m->cut == CUT_BESIDE;
   if (characters && !json_true(j, model, "byte_fallback", false))
-      return refuse(m, "characters without byte_fallback", e);
+    return refuse(m, "characters without byte_fallback", e);
   m->whole = json_true(j, model, "ignore_merges", false);
   m->blank = m->space == SPACE_EACH;
   if (vocabulary_read(m, j, json_get(j, model, "vocab"), characters, e) ||
@@ -3781,9 +3781,9 @@ static int piece_read(Making *m, Wire w, Error *e) {
   }
   const size_t n = (size_t)(text.end - text.at);
   if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score))
-      return damage(m, e);
+    return damage(m, e);
   if (type < PIECE_NORMAL || type > PIECE_BYTE || type == PIECE_UNUSED)
-      return refuse(m, "a piece of a type that is not used", e);
+    return refuse(m, "a piece of a type that is not used", e);
   const int id = m->vocab;
   if (!entry_add(m, (uint64_t)id, text.at, n, KINDS[type], e)) m->entry[id].score = score;
   return e->status;
@@ -3802,9 +3802,9 @@ static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
   }
   if (w.at != w.end) return damage(m, e);
   if (trainer && (x[MODEL] != 2 || x[SUFFIX] || !x[FALLBACK]))
-      return refuse(m, "a model that is no BPE with bytes to fall back to", e);
+    return refuse(m, "a model that is no BPE with bytes to fall back to", e);
   if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
-      return refuse(m, "a normalizer that changes text", e);
+    return refuse(m, "a normalizer that changes text", e);
   if (!trainer) { m->space = x[PREFIX] ? SPACE_EACH : SPACE_NONE; return 0; }
   m->bos = x[BOS] < TOKENIZER_VOCAB_MAX ? (int32_t)x[BOS] : -1;    /* -1 is 2^64 - 1 here */
   m->end = x[END] < TOKENIZER_VOCAB_MAX ? (int32_t)x[END] : -1;
@@ -3844,11 +3844,11 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
     const size_t n = in->size - at >= 8 ? (size_t)number_at(p + 4, 4) : 0;
     const float score = n ? float_of((uint32_t)number_at(p, 4)) : 0;
     if (n < 1 || n > TOKEN_LENGTH_MAX || n > in->size - at - 8 || !isfinite(score))
-        return fail(e, 1, "%s: expected a tokenizer of llama2.c, found a damaged one. Try: "
-                          "another copy of it", m->name);
+      return fail(e, 1, "%s: expected a tokenizer of llama2.c, found a damaged one. Try: "
+                        "another copy of it", m->name);
     size_t size = 0;
     for (const unsigned char *c = p + 8; c < p + 8 + n; c++)
-        if (*c == ' ') { memcpy(s + size, SIGN, 3); size += 3; }
+      if (*c == ' ') { memcpy(s + size, SIGN, 3); size += 3; }
       else s[size++] = (char)*c;
     const bool one = id >= 3 && id < 259 && is_byte_piece(s, size, &byte);
     if (entry_add(m, id, s, size, id < 3 ? KIND_NAME : one ? KIND_BYTE : KIND_TEXT, e)) break;
@@ -3872,7 +3872,7 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
   static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
   m->cut = CUT_GPT2;
   if (vocabulary_read(m, vocabulary, vocabulary->at, false, e) || names_sort(m, e))
-      return e->status;
+    return e->status;
   for (int i = 0; i < 4; i++) {
     const int32_t id = config->size ? config_token(m, config, MARKS[i])
                                     : name_find(m, "<|endoftext|>", 13);
@@ -3907,7 +3907,7 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   for (int i = 0; ENDS[i] && m->end < 0; i++) m->end = name_find(m, ENDS[i], strlen(ENDS[i]));
   if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
   for (int i = 0; STARTS[i] && m->bos < 0; i++)
-      m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
+    m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
   const JsonValue *top = config->at;
   if (json_true(config, top, "add_bos_token", false)) m->begins = BEGINS_YES;
   if (!json_true(config, top, "add_bos_token", true)) m->begins = BEGINS_NO;
@@ -3915,10 +3915,10 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   if (m->scored && !json_true(config, top, "legacy", true)) m->space = SPACE_FIRST;
   if (json_true(config, top, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
   if (m->cut != CUT_BESIDE && json_true(config, top, "add_prefix_space", false))
-      return refuse(m, "add_prefix_space", e);
+    return refuse(m, "add_prefix_space", e);
   if (m->end < 0 || m->end >= m->vocab) return refuse(m, "no token that ends a text", e);
   if (m->bos >= m->vocab || (m->bos < 0 && m->begins == BEGINS_YES))
-      return refuse(m, "no token that begins a text", e);
+    return refuse(m, "no token that begins a text", e);
   return 0;
 }
 
@@ -4016,10 +4016,10 @@ static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error 
     found = true;
     if (!path_make(merges, e, "%s/merges.txt", from) && !e->status &&
         !json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
-        listed(&m, &vocabulary, &in, &config, e);
+      listed(&m, &vocabulary, &in, &config, e);
   }
   if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
-      tokenizer_read(out->at, out->size, path, words, e);
+    tokenizer_read(out->at, out->size, path, words, e);
   making_free(&m); json_free(&config); json_free(&vocabulary); bytes_free(&in);
   return e->status;
 }
@@ -4037,9 +4037,9 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
   Bytes file = {0}; Tokenizer t;
   if (!tokenizer_named(from, &file, &t, e) && !file_ready(out, e) &&
       !file_write(out, file.at, file.size, e))
-      printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
-             CUT_NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
-             t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
+    printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
+           CUT_NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
+           t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
   tokenizer_free(&t); bytes_free(&file);
   return e->status;
 }
@@ -4081,7 +4081,7 @@ static Extent their_extent(const Config *c, const Tensor *x, int how, const Entr
   if (how == THIRDS) at.run = bytes * (uint64_t)x->shape[x->rank - 1];
   /* the rows of q, of k and of v of one head, then those of the next */
   if (how == HEADS)
-      at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->shape[0] : 1);
+    at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->shape[0] : 1);
   if (how == THIRDS || how == HEADS) {
     at.at += part * at.run;
     at.stride = 3 * at.run;
@@ -4101,8 +4101,8 @@ static Entry *entry_find(const Folder *f, const Family *family, const char *name
 static void shape_text(char text[160], int rank, const uint64_t *shape) {
   int n = snprintf(text, 160, "[");
   for (int i = 0; i < rank; i++)
-      n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "",
-                    (unsigned long long)shape[i]);
+    n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "",
+                  (unsigned long long)shape[i]);
   snprintf(text + n, 160 - (size_t)n, "]");
 }
 
@@ -4117,16 +4117,16 @@ static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Famil
   shape_text(wanted, rank, shape);
   Entry *s = entry_find(f, family, name);
   if (!s)
-      return fail(e, 1, "%s: expected tensor %s %s, found none of this name. Try: a %s with all "
-                        "its files", f->path, name, wanted, family->type);
+    return fail(e, 1, "%s: expected tensor %s %s, found none of this name. Try: a %s with all "
+                      "its files", f->path, name, wanted, family->type);
   shape_text(found, s->rank, s->shape);
   if (strcmp(wanted, found))
-      return fail(e, 1, "%s: expected %s of %s, found %s. Try: the config.json that belongs to "
-                        "it", f->shard[s->file].path, name, wanted, found);
+    return fail(e, 1, "%s: expected %s of %s, found %s. Try: the config.json that belongs to "
+                      "it", f->shard[s->file].path, name, wanted, found);
   if (s->format >= FORMATS_READ)
-      return fail(e, 1, "%s: expected %s in F32, F16 or BF16, found %s. Try: a model that is "
-                        "not quantised, saved in one of these", f->shard[s->file].path, name,
-                  FORMATS[s->format].tag);
+    return fail(e, 1, "%s: expected %s in F32, F16 or BF16, found %s. Try: a model that is "
+                      "not quantised, saved in one of these", f->shard[s->file].path, name,
+                FORMATS[s->format].tag);
   s->used = true;
   *p = (Planned){s, how};
   return 0;
@@ -4143,7 +4143,7 @@ static bool needless(const Family *family, const Config *c, const char *name) {
   for (int i = 0; NEEDLESS[i]; i++) {
     bool ours = !strncmp(NEEDLESS[i], family->prefix, n);
     if (ours && (fits(NEEDLESS[i], name, number) || fits(NEEDLESS[i] + n, name, number)))
-        return number[0] < c->layers;
+      return number[0] < c->layers;
   }
   return false;
 }
@@ -4151,13 +4151,13 @@ static bool needless(const Family *family, const Config *c, const char *name) {
 /* Every tensor of the model, and every one that is stored, or an error that names the first. */
 static int plan(Planned *p, const Model *list, const Folder *f, const Family *family, Error *e) {
   for (int i = 0; i < list->n_tensors; i++)
-      if (plan_tensor(&p[i], &list->tensor[i], f, family, e)) return e->status;
+    if (plan_tensor(&p[i], &list->tensor[i], f, family, e)) return e->status;
   for (idx i = 0; i < f->tensors; i++) {
     const Entry *x = &f->tensor[i];
     if (!x->used && !needless(family, &list->c, x->name))
-        return fail(e, 1, "%s: expected the tensors of a %s of %d layers, found %.100s too. "
-                          "Try: the config.json that belongs to it", f->shard[x->file].path,
-                    family->type, list->c.layers, x->name);
+      return fail(e, 1, "%s: expected the tensors of a %s of %d layers, found %.100s too. "
+                        "Try: the config.json that belongs to it", f->shard[x->file].path,
+                  family->type, list->c.layers, x->name);
   }
   return 0;
 }
@@ -4166,7 +4166,7 @@ static int plan(Planned *p, const Model *list, const Folder *f, const Family *fa
 static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool link, Error *e) {
   int *source = grab(f->shards, sizeof *source, e);
   for (int i = 0; i < f->shards && !e->status; i++)
-      source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
+    source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
   for (int i = 0; i < w->head.list.n_tensors && !e->status; i++) {
     const Tensor *x = &w->head.list.tensor[i];
     const Entry *s = p[i].from;
@@ -4196,8 +4196,8 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
                                       "context"};
   settings_default(s);
   if (number_at(head, 4) == 0x616B3432)
-      return fail(e, 1, "%s: expected the first format of llama2.c, found a later one. Try: its "
-                        "export.py with --version 0", path);
+    return fail(e, 1, "%s: expected the first format of llama2.c, found a later one. Try: its "
+                      "export.py with --version 0", path);
   for (int i = 0; i < 7; i++) {
     const Option *o = option_find(FLAGS[i], "m");
     int64_t n = (int32_t)(uint32_t)number_at(head + 4 * i, 4);
@@ -4207,18 +4207,18 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
       if (n < 0) n = -n;
     }
     if (n < (int64_t)o->least || n > (int64_t)o->most)
-        return fail(e, 1, "%s: expected %s of %.0f to %.0f in a file of llama2.c, found %lld. "
-                          "Try: check that it is one", path, o->flag, o->least, o->most,
-                    (long long)n);
+      return fail(e, 1, "%s: expected %s of %.0f to %.0f in a file of llama2.c, found %lld. "
+                        "Try: check that it is one", path, o->flag, o->least, o->most,
+                  (long long)n);
     snprintf(text, sizeof text, "%lld", (long long)n);
     option_set(o, s, text, true, e);
   }
   s->model.rope_pairing = PAIR_INTERLEAVED;
   const Config *c = &s->model;
   if (c->dim % c->heads || c->heads % c->kv_heads)
-      return fail(e, 1, "%s: expected heads that divide the width and key heads that divide "
-                        "them, found %d, %d and %d. Try: check that it is llama2.c's",
-                  path, c->dim, c->heads, c->kv_heads);
+    return fail(e, 1, "%s: expected heads that divide the width and key heads that divide "
+                      "them, found %d, %d and %d. Try: check that it is llama2.c's",
+                path, c->dim, c->heads, c->kv_heads);
   return e->status;
 }
 
@@ -4248,7 +4248,7 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
       char *name = f->names + f->tensors * BIN_NAME;
       int how, number[2];
       if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e))
-          continue;
+        continue;
       Entry *x = &f->tensor[f->tensors++];
       *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
                    .end = at + 4 * (uint64_t)ours->count};
@@ -4260,9 +4260,9 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
   if (e->status) return e->status;
   f->shard[0].head = BIN_HEAD;
   if (at != size)
-      return fail(e, 1, "%s: expected %llu bytes for the shape that it begins with, found %llu. "
-                        "Try: download it again", path, (unsigned long long)at,
-                  (unsigned long long)size);
+    return fail(e, 1, "%s: expected %llu bytes for the shape that it begins with, found %llu. "
+                      "Try: download it again", path, (unsigned long long)at,
+                (unsigned long long)size);
   return folder_sort(f, e);
 }
 
@@ -4276,16 +4276,16 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
   FILE *in = fopen(from, "rb");
   *one = in && fread(head, 1, sizeof head, in) == sizeof head;     /* a folder cannot be read */
   if (*one && !file_size(in, &size))
-      fail(e, 1, "%s: cannot be read. Try: check the disk", from);
+    fail(e, 1, "%s: cannot be read. Try: check the disk", from);
   if (in) fclose(in);
   if (*one) {
     if (!memcmp(head, "PK\003\004", 4) || head[8] == '{')
-        fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. "
-                   "Try: the folder with its config.json", from);
+      fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. "
+                 "Try: the folder with its config.json", from);
     return e->status || bin_open(f, s, from, head, size, e) ? NULL : &FAMILIES[LLAMA_FAMILY];
   }
   if (!path_make(name, e, "%s/config.json", from) && !json_load(&config, name, e))
-      family = family_read(&config, s, e);
+    family = family_read(&config, s, e);
   json_free(&config);
   if (family && !folder_open(f, from, e)) settings_resolve(s, from, e);
   return family;
@@ -4304,7 +4304,7 @@ static int import_model(const char *from, const char *out, bool link, const char
   path_make(words, e, "%s.tok", out);
   if (!e->status && *tokenizer) tokenizer_named(tokenizer, &file, &t, e);
   else if (!e->status && !one && tokenizer_from(from, &file, &t, &own))
-      fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
+    fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
   if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
   if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
     int tensors = w.head.list.n_tensors;
@@ -4313,9 +4313,9 @@ static int import_model(const char *from, const char *out, bool link, const char
     if (p && !plan(p, &w.head.list, &f, family, e)) copy_tensors(&w, p, &f, link, e);
     free(p);
     if (!model_file_end(&w, e) && (!t.vocab || !file_write(words, file.at, file.size, e)))
-        printf("family=%s tensors=%d parameters=%lld files=%d linked=%s tokenizer=%s out=%s\n",
-               family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
-               t.vocab ? words : "none", out);
+      printf("family=%s tensors=%d parameters=%lld files=%d linked=%s tokenizer=%s out=%s\n",
+             family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
+             t.vocab ? words : "none", out);
   }
   tokenizer_free(&t); bytes_free(&file); folder_free(&f);
   return e->status;
@@ -4390,16 +4390,16 @@ static int choices_read(const unsigned char *p, size_t n, const char *name, Choi
       }
     }
     if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
-        fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
-             "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
-             name, line, ENDINGS_MOST, name);
+      fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
+           "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
+           name, line, ENDINGS_MOST, name);
     out->n += size > 0;
     p += size + (end != NULL);
     n -= size + (end != NULL);
   }
   if (!e->status && !out->n)
-      fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
-           "%s", name, name);
+    fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
+         "%s", name, name);
   if (e->status) choices_free(out);
   return e->status;
 }
@@ -4429,8 +4429,8 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
     if (scored >= length) scored = length - 1;           /* the last token at least */
     out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
     if (length < 2)
-        fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
-             "--bos", ending);
+      fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
+           "--bos", ending);
   }
   ids_free(&alone); bytes_free(&text);
   return e->status;
@@ -4456,7 +4456,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
     int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
     int *targets = ids + (idx)B * T;
     for (int b = 0; b < B; b++)                          /* what is short ends in token 0 */
-        for (int t = 0; t < T; t++) {
+      for (int t = 0; t < T; t++) {
         const bool fed = t < c[b].length - 1;
         ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
         targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
@@ -4464,9 +4464,9 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
     model_forward(m, &a, ids, B, T);
     model_loss(m, &a, targets, B, T, false, 1);
     for (int b = 0; b < B; b++)
-        for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
-            if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
-                log_p[from + b] -= a.loss_row[(idx)b * T + t];
+      for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
+        if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
+          log_p[from + b] -= a.loss_row[(idx)b * T + t];
     model_fault(m, e);
   }
   if (m->published) m->published->end(m, e);
@@ -4490,16 +4490,16 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
   int n = 0, right[2] = {0};
   *out = (Chosen){0};
   if (!d->tokenizer.vocab)
-      return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
-                        "Try: --text FILE or --grammar FILE", own->choices);
+    return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
+                      "Try: --text FILE or --grammar FILE", own->choices);
   if (!file_read(own->choices, &file, e))
-      choices_read(file.at, file.size, own->choices, &c, e);
+    choices_read(file.at, file.size, own->choices, &c, e);
   bytes_free(&file);
   if (own->questions && c.n > own->questions) c.n = own->questions;
   Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
   double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
   for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
-      choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
+    choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
   if (!e->status) choices_log_p(log_p, m, choice, n, &ids, s, e);
   for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
     const Question *q = &c.question[i];
@@ -4509,7 +4509,7 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
       int size = characters((const char *)c.text + q->field[1 + k]);
       double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
       for (int x = 0; x < 2; x++)
-          if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
+        if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
     }
     for (int x = 0; x < 2; x++) right[x] += best[x] == q->gold;
   }
@@ -4539,7 +4539,7 @@ static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
   for (size_t i = 0; i < plain.size; i++) {
     char c = (char)plain.at[i];
     if (c == '\t' || c == '\n' || c == '\\')
-        bytes_print(out, e, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : c);
+      bytes_print(out, e, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : c);
     else bytes_add(out, &c, 1, e);
     if (c == ' ' && i + 1 < plain.size && plain.at[i + 1] == ' ') i++;
   }
@@ -4556,17 +4556,17 @@ static int choice_line(Bytes *out, const Json *j, Error *e) {
               endings->size <= ENDINGS_MOST && right >= 0 && right < (int)endings->size;
   for (int i = 0; i < 3; i++) good = good && json_kind(parts[i], JSON_STRING);
   for (uint32_t i = 0; good && i < endings->size; i++)
-      good = json_at(j, endings, i)->kind == JSON_STRING;
+    good = json_at(j, endings, i)->kind == JSON_STRING;
   if (!good)
-      return fail(e, 1, "%s: expected activity_label, ctx_a, ctx_b, 2 to %d endings and the "
-                  "label of one of them, found another line. Try: hellaswag_val.jsonl", j->name,
-                  ENDINGS_MOST);
+    return fail(e, 1, "%s: expected activity_label, ctx_a, ctx_b, 2 to %d endings and the "
+                "label of one of them, found another line. Try: hellaswag_val.jsonl", j->name,
+                ENDINGS_MOST);
   for (int i = 0; i < 3; i++) {
     bytes_print(&text, e, "%s", i == 1 ? ": " : i ? " " : "");
     size_t from = text.size;
     bytes_add(&text, j->text + parts[i]->at, parts[i]->size, e);
     for (size_t k = from; i == 2 && k < text.size; k++)
-        text.at[k] = (unsigned char)(k == from ? toupper(text.at[k]) : tolower(text.at[k]));
+      text.at[k] = (unsigned char)(k == from ? toupper(text.at[k]) : tolower(text.at[k]));
   }
   bytes_print(out, e, "%d\t", right);
   choice_text(out, (const char *)text.at, text.size, e);
@@ -4583,21 +4583,21 @@ static int import_choices(const char *path, const char *to, Error *e) {
   Bytes file = {0}, out = {0};
   int questions = 0;
   if (!file_read(path, &file, e) && !file_ready(to, e))
-      for (size_t at = 0, line = 1; at < file.size && !e->status; line++) {
+    for (size_t at = 0, line = 1; at < file.size && !e->status; line++) {
       const unsigned char *end = memchr(file.at + at, '\n', file.size - at);
       size_t n = end ? (size_t)(end - file.at) - at : file.size - at;
       char name[PATH_ROOM + 32];
       Json j = {0};
       snprintf(name, sizeof name, "%.500s:%zu", path, line);
       if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e))
-          questions++;
+        questions++;
       json_free(&j);
       at += n + 1;
     }
   if (!e->status && !out.size)
-      fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);
+    fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);
   if (!e->status && !file_write(to, out.at, out.size, e))
-      printf("questions=%d out=%s\n", questions, to);
+    printf("questions=%d out=%s\n", questions, to);
   bytes_free(&file); bytes_free(&out);
   return e->status;
 }
@@ -4646,7 +4646,7 @@ static int premises(const Config *c) {
 static double halves(Toy *y) {
   idx C = y->m.c.dim, T = y->T, moved = 0, stayed = 0;
   for (int l = 0; l <= y->m.c.layers; l++)
-      for (int t = 1; t <= T; t++) {
+    for (int t = 1; t <= T; t++) {
       int count = differing(C, y->before + (l * T + t - 1) * C, toy_state(y, l, t));
       if (t <= T / 2) moved += count;
       else stayed += !count;
@@ -4753,8 +4753,8 @@ static int check_model(const char *path, FILE *out, bool colour, Error *e) {
   idx L = c->layers, C = c->dim;
   int T = c->pos == POS_LEARNED && c->context < TRAINED_T ? c->context : TRAINED_T;
   if (c->vocab < 2 || T < 4)
-      fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
-                 "model", path, c->vocab, T);
+    fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
+               "model", path, c->vocab, T);
   else if (!toy_room(y, &p, T)) y->before = grab((L + 1) * T * C, sizeof(real), e);
   if (!e->status) {
     fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
@@ -4803,8 +4803,8 @@ static int out_wanted(const Settings *s, const char *verb, Error *e) {
 static int verb_import(Settings *s, const char **words, int n, Error *e) {
   const HfOwn *own = s->own;
   if (n != 1)
-      return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
-                        "out/gpt2.model, or hf help");
+    return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
+                      "out/gpt2.model, or hf help");
   return out_wanted(s, "import", e) ? e->status
        : import_model(words[0], s->out, own->link, own->tokenizer, e);
 }
@@ -4812,8 +4812,8 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
 static int verb_export(Settings *s, const char **words, int n, Error *e) {
   const HfOwn *own = s->own;
   if (n != 2)
-      return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
-                        "out/model.ckpt out/llama");
+    return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
+                      "out/model.ckpt out/llama");
   return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin",
                        e);
 }
@@ -4845,8 +4845,8 @@ static int synthetic_model(const Settings *s, Error *e) {
     model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
     for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
       for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
-          piece[k] = t->init == INITIAL_ONE ? 0x3C003C003C003C00u
-                   : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
+        piece[k] = t->init == INITIAL_ONE ? 0x3C003C003C003C00u
+                 : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
       model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
     }
   }
@@ -4862,10 +4862,10 @@ static double forward_flops(const Model *m, int B, int T) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
     if (t->rank == 2 && t->matrix && strcmp(t->name, "wte") && strcmp(t->name, "wpe"))
-        weights += (double)t->count;
+      weights += (double)t->count;
   }
   for (int l = 0; l < c->layers; l++)
-      for (idx i = 1, w = config_window(c, l); i <= N; i++) seen += (double)(w && w < i ? w : i);
+    for (idx i = 1, w = config_window(c, l); i <= N; i++) seen += (double)(w && w < i ? w : i);
   return B * (2 * weights * (double)N + 4 * seen * c->heads * c->head_dim);
 }
 
@@ -4892,18 +4892,18 @@ static int verb_stream(Settings *s, const char **words, int n, Error *e) {
   Trainer t = {0}; Sinks x = {0};
   Rng rng = {2};
   if (!s->out[0])
-      return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "
-                        "none. Try: --out out/stream.model --dim 1024 --ffn 4096");
+    return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "
+                      "none. Try: --out out/stream.model --dim 1024 --ffn 4096");
   if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
   const Config *c = &t.m.c;
   int B = s->train.batch, T = s->model.context;
   int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
   for (idx i = 0; ids && i < 2 * (idx)B * T; i++)
-      ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
+    ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
   double peak = multiply_rate(e);
   if (!e->status && !t.m.file)
-      fail(e, 2, "%s: expected a model file, found a checkpoint. Try: another --out", s->out);
+    fail(e, 2, "%s: expected a model file, found a checkpoint. Try: another --out", s->out);
   if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
       && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
     const struct ModelFile *f = t.m.file;
@@ -4915,11 +4915,11 @@ static int verb_stream(Settings *s, const char **words, int n, Error *e) {
     double computed = f->took - f->waited, gflop = forward_flops(&t.m, B, T) * 1e-9;
     peak = fmax(peak, multiply_rate(e));
     if (!e->status)
-        printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
-               "ratio=%.3f ratio_of_cpu=%.3f multiply=%.1f activations_mb=%.0f parameters=%.0f "
-               "threads=%d\n", f->took, f->waited, computed, cpu, (double)f->read * 1e-9,
-               gflop / computed, gflop / computed / peak, gflop / cpu / peak, peak,
-               (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
+      printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f gflops=%.1f "
+             "ratio=%.3f ratio_of_cpu=%.3f multiply=%.1f activations_mb=%.0f parameters=%.0f "
+             "threads=%d\n", f->took, f->waited, computed, cpu, (double)f->read * 1e-9,
+             gflop / computed, gflop / computed / peak, gflop / cpu / peak, peak,
+             (double)t.a.size * sizeof(real) * 1e-6, (double)t.m.count, workers());
   }
   sinks_free(&x); trainer_free(&t);
   return e->status;
@@ -4963,7 +4963,7 @@ int main(int argc, char **argv) {
   char *more[WORDS_MOST + 64] = {argv[0], "import"};
   calm_threads(argv);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
-      return sink_main(&hf, argc, argv);
+    return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */
   return sink_main(&hf, argc + 1, more);
 }

@@ -22,8 +22,8 @@ typedef struct Html { Bytes text; Error *e; } Html;
 /* Text with what HTML reads as its own replaced. */
 static void html_text(Html *h, const char *s) {
   for (; *s; s++)
-      say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
-             : "%c", *s);
+    say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
+           : "%c", *s);
 }
 
 /* <tag>text</name>: the name of an element, attributes behind it. */
@@ -160,8 +160,8 @@ static void svg_mark(Html *h, int style, double x, double y) {
   const char *mark = STYLES[style < LINE_SEED ? style % LINE_STAR : 0].mark;
   bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
   if (*mark && isfinite(x) && isfinite(y))
-      say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
-          filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
+    say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
+        filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
 }
 
 /* A path of a line's colour and dashes; its d and its end follow. */
@@ -189,15 +189,15 @@ static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line)
   if (!line->points) {
     svg_line(h, line->style);
     for (int i = 0; i < n; i++)
-        if (isfinite(line->y[i]))
-            say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
-                axis_place(x, line->x[i]), axis_place(y, line->y[i]));
+      if (isfinite(line->y[i]))
+        say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
+            axis_place(x, line->x[i]), axis_place(y, line->y[i]));
     say(h, "\"/>");
   }
   for (int k = 0; k < marks; k++) {
     int i = marks == n ? k : (2 * k + 1) * n / (2 * marks);
     if (isfinite(line->y[i]))
-        svg_mark(h, line->style, axis_place(x, line->x[i]), axis_place(y, line->y[i]));
+      svg_mark(h, line->style, axis_place(x, line->x[i]), axis_place(y, line->y[i]));
   }
   say(h, "\n");
 }
@@ -232,7 +232,7 @@ typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
 static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
   bool any = false;
   for (int k = 0; k < n; k++)
-      for (int i = 0; i < lines[k].n; i++) {
+    for (int i = 0; i < lines[k].n; i++) {
       if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
       any = true;
       axis_see(x, lines[k].x[i]);
@@ -265,7 +265,7 @@ static void chart(Html *h, const Chart *what, const Series *lines, int n) {
   figure_begin(h, what->title);
   if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
   for (int i = 0; y.names && i < y.n; i++)
-      if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
+    if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
   double left = y.names ? 11 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
   double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
   axis_end(&x, left, RIGHT);
@@ -299,9 +299,9 @@ static int ramp_level(double x) {
 static void ramp_legend(Html *h) {
   say(h, "<p class=\"key\">weight of a key: ");
   for (int k = 0; k < RAMP; k++)
-      say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
-             "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
-          RAMPS[k].colour, RAMPS[k].from);
+    say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
+           "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
+        RAMPS[k].colour, RAMPS[k].from);
   say(h, "</p>\n");
 }
 
@@ -324,12 +324,12 @@ static void cells(Html *h, const CellMap *c, int left, int wide, int high) {
   for (int level = 1; level < RAMP; level++) {
     say(h, "<path fill=\"%s\" d=\"", RAMPS[level].colour);
     for (int i = 0; i < c->rows; i++)
-        for (int j = 0, from; j < c->columns; j++) {
+      for (int j = 0, from; j < c->columns; j++) {
         const double *row = c->m + i * c->ld;
         for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level; j++) continue;
         if (j > from)
-            say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
-                (j - from) * wide, high, (j - from) * wide);
+          say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
+              (j - from) * wide, high, (j - from) * wide);
       }
     say(h, "\"/>\n");
   }
@@ -396,7 +396,7 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
     for (idx i = 0; i < T * S; i++) {
       out->m[i] = 0;
       for (idx b = 0; b < B; b++)
-          out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
+        out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
     }
   }
   acts_free(&a);
@@ -463,8 +463,8 @@ static void model_line(Series *line, const Outcome *o, int what, bool star) {
     line_add(line, (double)p->step, y[what][star]);
   }
   for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
-      if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
-          line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
+    if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
+      line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
 }
 
 /* Charts from .. to, with a line for each of the first three models, and one for its column *. */
@@ -478,7 +478,7 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
                    {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
     int count = 0;
     for (int i = 0; i < n && i < 3; i++)
-        for (int star = 0; star <= (columns && o[i].star); star++) {
+      for (int star = 0; star <= (columns && o[i].star); star++) {
         const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
         char name[40];
         snprintf(name, sizeof name, "%.20s%s", o[i].name, column);
@@ -518,7 +518,7 @@ static void page_maps(Html *h, const Outcome *o, int n) {
       snprintf(text, sizeof text, "block %d, head %d, the %s sink", map->layer + 1,
                map->head + 1, k ? "weakest" : "strongest");
       if (map->T)
-          cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
+        cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
     }
     snprintf(text, sizeof text,
              "Above alpha by block and head, mean over %d sequences of %d tokens; even rows "
@@ -533,7 +533,7 @@ static void page_maps(Html *h, const Outcome *o, int n) {
 static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
   say(h, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
   for (int k = 0; k < ROW; k++)
-      say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
+    say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
   say(h, "</tr>\n");
   for (int i = 0; i < n; i++) {
     double row[ROW];
@@ -652,7 +652,7 @@ static const Column SURVEY_COLUMNS[] = {
 
 static const double *result_find(const Result *r, const char *name, int *n) {
   for (int i = 0; i < r->lists; i++)
-      if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
+    if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
   return *n = 0, NULL;
 }
 
@@ -671,7 +671,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   char cell[32];
   int starts;
   if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
-      return e->status;
+    return e->status;
   Measured *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
   if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
   v->row = rows;
@@ -683,8 +683,8 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   put(&row->all, e, (double)t->m.count, "parameters");
   eval_numbers(&row->all, &seen, besides, s, e);
   for (int i = 1; i < STEPS; i++)
-      put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
-          eps[i]);
+    put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
+        eps[i]);
   if (v->rows == 1) {
     printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
     for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
@@ -696,9 +696,9 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
          (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
          s->eval_T);
   for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-      printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
+    printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
   for (int i = 0; i < besides->lists; i++)
-      printf(" %9.4g", besides->value[besides->list[i].at]);
+    printf(" %9.4g", besides->value[besides->list[i].at]);
   printf("\n");
   fflush(stdout);
   sinks_free(&seen);
@@ -731,9 +731,9 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
   snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
   data_close(&t->data);
   if (!open_data(&s, t, model, e) && s.program->measure)
-      s.program->measure(&besides, &said, &s, t, e);
+    s.program->measure(&besides, &said, &s, t, e);
   for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
-      for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
+    for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
       if (i && !v->length[i]) break;
       if (s.inputs) s.input = input;
       if (v->length[0]) s.eval_T = v->length[i];
@@ -750,8 +750,8 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
   Bytes names = {0};
   const char *alone = s->ablate ? "ablate" : s->report[0] ? "report" : NULL;
   if (alone)
-      return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
-                  alone, words[0], alone, s->ablate ? "key1" : s->report);
+    return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
+                alone, words[0], alone, s->ablate ? "key1" : s->report);
   if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
   else bytes_add(&names, "", 1, e);
@@ -760,14 +760,14 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
     Trainer t = {0};
     Error of_model = {0};
     if (!open_model(&one, words[i], 0, &t, &of_model))
-        for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
-            survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
+      for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
+        survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
     survey_failed(&v, &of_model);
     trainer_free(&t);
   }
   if (!e->status && v.left_out)
-      fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
-                 "those", v.rows, v.left_out);
+    fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
+               "those", v.rows, v.left_out);
   for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
   free(v.row);
   bytes_free(&names);
@@ -805,18 +805,18 @@ static double loss_from(const Acts *a, int b, int t, int T) {
   double sum = 0;
   int scored = 0;
   for (; t < T; t++)
-      if (row[t] >= 0) { sum += row[t]; scored++; }
+    if (row[t] >= 0) { sum += row[t]; scored++; }
   return scored ? sum / scored : 0;
 }
 
 static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
   if (s->input != INPUT_NATURAL)
-      return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
-                        "Try: --input natural");
+    return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
+                      "Try: --input natural");
   if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
   if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
-      return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
-                        "Try: --ablate key1");
+    return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
+                      "Try: --ablate key1");
   return 0;
 }
 
@@ -843,7 +843,7 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
   Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
   const Ablation *const of[ABLATED] = {NULL, &cut, &control};
   if (got && m->published)
-      m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
+    m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
   for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
     int B = got - b0 < batch ? got - b0 : batch;
     for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
@@ -900,7 +900,7 @@ static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer 
   Ablated x;
   if (ablate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
   for (int more = 0; more < 2; more++)
-      for (int k = more; k < ABLATED; k++) {
+    for (int k = more; k < ABLATED; k++) {
       const char *what = of_loss[k], *than = more ? "_more" : "";
       put(besides, e, more ? x.more[k] : x.loss[k], "ablate_%s%s", what, than);
       put(besides, e, more ? x.more_spread[k] : x.spread[k], "ablate_%s%s_spread", what,
@@ -969,7 +969,7 @@ static double closed_off(const Toy *y, int l, int h, int t, int from, const doub
   int n = y->T + 1 - from;
   closed_row(&y->m.c, n, z, a, m);
   for (int j = 0; j < n; j++)
-      worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
+    worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
   return worst;
 }
 
@@ -980,7 +980,7 @@ static double row_closed(const Toy *y, int l, int h, int t) {
   int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
   double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
   for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
-      n1[ch] = (double)y->a.layer[l].n1[ch];
+    n1[ch] = (double)y->a.layer[l].n1[ch];
   times(q, n1, NULL, w->wq, c->dim, Q);
   times(k, n1, NULL, w->wk, c->dim, Q);
   for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
@@ -1094,7 +1094,7 @@ static double row_gate(const Toy *y, int l, int h, int t) {
   for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
   double g = 1 / (1 + exp(b - log(sum)));
   for (idx d = 0; d < D; d++)
-      gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
+    gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
   return apart(D, y->a.layer[l].o + at, gated);
 }
 static double gate(Toy *y) {
@@ -1114,7 +1114,7 @@ static double moved(Toy *y) {
   int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
   if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
   for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
-      y->m.w.layer[n / H].logit[n % H] = -INFINITY;
+    y->m.w.layer[n / H].logit[n % H] = -INFINITY;
   toy_forward(y);
   toy_gradients(y);
   toy_gradients(z);
@@ -1124,10 +1124,10 @@ static double moved(Toy *y) {
   for (int i = 0; i < z->m.n_tensors; i++) {
     const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
     if (same && same->count == t->count)
-        count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
+      count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
   }
   for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
-      count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
+    count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
   return count;
 }
 

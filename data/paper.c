@@ -191,7 +191,7 @@ static bool is_number(const char *word, double *x) {
 static int entry_of(const void *table, int n, size_t size, const char *name) {
   const char *at = table;
   for (int i = 0; i < n; i++, at += size)
-      if (!strcmp(*(const char *const *)(const void *)at, name)) return i;
+    if (!strcmp(*(const char *const *)(const void *)at, name)) return i;
   return -1;
 }
 
@@ -203,7 +203,7 @@ static int read_seeds(Reading *r) {
   double few, many;
   const char *first = next_word(r), *second = next_word(r);
   if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
-      return wrong(r, "two counts of seeds, 2 to 99", first);
+    return wrong(r, "two counts of seeds, 2 to 99", first);
   r->x->seeds = (int)few;
   r->x->headline_seeds = (int)many;
   return 0;
@@ -236,7 +236,7 @@ static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
       word = x->recipe[i].flags;
     }
     if (snprintf(to + n, room - n, "%s%s", n ? " " : "", word + also) >= (int)(room - n))
-        return wrong(r, "fewer flags", word + also);
+      return wrong(r, "fewer flags", word + also);
   }
   return 0;
 }
@@ -282,7 +282,7 @@ static int read_picture(Reading *r) {
   int k = entry_of(PICTURES, PICTURE_KINDS, sizeof *PICTURES, kind);
   if (k < 0) return wrong(r, "a kind of picture", kind);
   for (p->kind = (PictureKind)k; *r->at; p->word[p->words++] = next_word(r))
-      if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", r->at);
+    if (p->words == PICTURE_WORDS) return wrong(r, "fewer words", r->at);
   return p->words < PICTURES[k].least ? wrong(r, "of what it is a picture", kind) : 0;
 }
 
@@ -296,7 +296,7 @@ static int read_printed(Reading *r, char *bar, Printed *p) {
     double value = strtod(number, &end);
     bool none = !strcmp(word, "-") || !strcmp(word, ".");
     if (!none && (end == number || end[*end == '*'] || !isfinite(value)))
-        return wrong(r, "a number for each column, - or .", word);
+      return wrong(r, "a number for each column, - or .", word);
     p[i] = (Printed){word, none ? NAN : value, *word == '~'};
   }
   return *r->at ? wrong(r, "as many numbers as columns", r->at) : 0;
@@ -333,7 +333,7 @@ static int read_model(Reading *r) {
   *m = (Published){.name = r->name, .item = x->items - 1};
   if (bar) *bar = 0;
   for (int i = 0; i < x->models; i++)
-      if (!strcmp(x->model[i].name, m->name)) m->folder = x->model[i].folder;
+    if (!strcmp(x->model[i].name, m->name)) m->folder = x->model[i].folder;
   if (r->at[strspn(r->at, " ")]) m->folder = next_word(r);
   if (!m->folder) return wrong(r, "a model's folder where it stands first", m->name);
   x->models++;
@@ -387,29 +387,29 @@ static int read_rule(Reading *r) {
     if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at);
     if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
     if (c->sides > 2 && relation != c->relation)
-        return wrong(r, "one relation all along", SIGNS[relation]);
+      return wrong(r, "one relation all along", SIGNS[relation]);
     c->relation = relation;
   }
   bool ordered = c->kind == CLAIM_ORDERED;
   if (c->sides < 2 + ordered || (!ordered && c->sides > 2))
-      return wrong(r, "two sides, three or more of what is ordered", c->name);
+    return wrong(r, "two sides, three or more of what is ordered", c->name);
   if (!strchr(fitting[c->kind], *SIGNS[c->relation]) ||
       (c->kind != CLAIM_EXACT && c->relation > SAME))
-      return wrong(r, "a relation of the claim's kind", c->name);
+    return wrong(r, "a relation of the claim's kind", c->name);
   if (*next_word(r)) {
     const char *margin = next_word(r);
     if (!is_number(margin, &c->margin) || c->margin < 0)
-        return wrong(r, "a margin of 0 or more", margin);
+      return wrong(r, "a margin of 0 or more", margin);
   }
   if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
-      return wrong(r, "within what they are equal", "nothing");
+    return wrong(r, "within what they are equal", "nothing");
   return *r->at ? wrong(r, "the end of the rule", r->at) : 0;
 }
 
 static int read_needs(Reading *r) {
   Claim *c = r->claim;
   if (!c->sides || c->needs == NEEDS)
-      return wrong(r, "at most 4 needs below a claim and its rule", r->at);
+    return wrong(r, "at most 4 needs below a claim and its rule", r->at);
   Side *side = &c->side[c->sides + 2 * c->needs];
   if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
       read_side(r, &side[1])) return 1;
@@ -442,14 +442,14 @@ static int read_statement(Reading *r) {
   int i = entry_of(STATEMENTS, STATEMENT_KINDS, sizeof *STATEMENTS, word);
   r->example = i < 0 ? "a # before a comment" : STATEMENTS[i].example;
   if (i < 0)
-      return wrong(r, "row, claim, rule, needs, item, columns, picture, model, eval, each, "
-                   "recipe, corpus, domain or seeds", word);
+    return wrong(r, "row, claim, rule, needs, item, columns, picture, model, eval, each, "
+                 "recipe, corpus, domain or seeds", word);
   r->item = x->items ? &x->item[x->items - 1] : NULL;
   r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
   if (STATEMENTS[i].below && !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
-      return wrong(r, "an item or a claim above", word);
+    return wrong(r, "an item or a claim above", word);
   if (STATEMENTS[i].named && !is_name(r->name = next_word(r)))
-      return wrong(r, "a name", r->name);
+    return wrong(r, "a name", r->name);
   return STATEMENTS[i].read(r);
 }
 
@@ -468,14 +468,14 @@ static int link_rows(Reading *r) {
   Experiments *x = r->x;
   r->example = "its name, or row NAME FLAGS";
   for (int i = 0; i < x->items; i++)
-      for (int k = 0; k < x->item[i].count; k++)
-          if (link_row(r, &x->shown[x->item[i].from + k].row, x->item[i].line)) return 1;
+    for (int k = 0; k < x->item[i].count; k++)
+      if (link_row(r, &x->shown[x->item[i].from + k].row, x->item[i].line)) return 1;
   for (int i = 0; i < x->claims; i++) {
     Claim *c = &x->claim[i];
     r->line = c->line;
     if (!c->sides) return wrong(r, "a rule below the claim", c->name);
     for (int k = 0; k < side_count(c); k++)
-        if (link_row(r, &c->side[k].row, c->line)) return 1;
+      if (link_row(r, &c->side[k].row, c->line)) return 1;
   }
   return 0;
 }
@@ -492,8 +492,8 @@ static int experiments_read(Experiments *x, const unsigned char *text, size_t n,
   Reading r = {.x = x, .file = name, .line = 1, .e = e};
   idx lines = 1;                               /* of each kind there are no more than these */
   if (n > EXPERIMENTS_MOST)
-      return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
-                  "sink", name, EXPERIMENTS_MOST, n);
+    return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file that came with "
+                "sink", name, EXPERIMENTS_MOST, n);
   if (!(x->text = grab((idx)n + 2, 1, e))) return e->status;
   memcpy(x->text, text, n);
   for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
@@ -521,7 +521,7 @@ static int experiments_read(Experiments *x, const unsigned char *text, size_t n,
 /* Is the row shown in the item? */
 static bool item_shows(const Experiments *x, const Item *item, int row) {
   for (int k = 0; k < item->count; k++)
-      if (x->shown[item->from + k].row == row) return true;
+    if (x->shown[item->from + k].row == row) return true;
   return false;
 }
 
@@ -534,7 +534,7 @@ static bool claim_uses(const Claim *c, int row) {
 static bool item_has(const Experiments *x, int item, int row) {
   if (item < 0 || item_shows(x, &x->item[item], row)) return true;
   for (int i = 0; i < x->claims; i++)
-      if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
+    if (x->claim[i].item == item && claim_uses(&x->claim[i], row)) return true;
   return false;
 }
 
@@ -542,8 +542,8 @@ static bool item_has(const Experiments *x, int item, int row) {
  * only headline rows are wanted and it is not one. */
 static int row_seeds(const Experiments *x, int row, bool headline_only) {
   for (int i = 0; i < x->claims; i++)
-      if (x->claim[i].headline && claim_uses(&x->claim[i], row))
-          return headline_only ? x->seeds : x->headline_seeds;
+    if (x->claim[i].headline && claim_uses(&x->claim[i], row))
+      return headline_only ? x->seeds : x->headline_seeds;
   return headline_only ? 0 : x->seeds;
 }
 
@@ -599,7 +599,7 @@ static int result_text(const Result *r, Bytes *out, Error *e) {
   for (int i = 0; i < r->lists && !e->status; i++) {
     bytes_print(out, e, "%s", r->list[i].name);
     for (int k = 0; k < r->list[i].n; k++)
-        bytes_print(out, e, ",%.6g", r->value[r->list[i].at + k]);
+      bytes_print(out, e, ",%.6g", r->value[r->list[i].at + k]);
     bytes_print(out, e, "\n");
   }
   return e->status;
@@ -613,8 +613,8 @@ static bool read_head(Result *r, const char *line) {
   if (!strncmp(line, "#seed ", 6)) return r->seed = atoi(text), true;
   if (!strncmp(line, "#checksum ", 10)) return r->checksum = strtoull(text, NULL, 16), true;
   for (int i = 0; i < HEAD_COUNT; i++)
-      if (strlen(HEAD_LINES[i].key) == n - 1 && !strncmp(line + 1, HEAD_LINES[i].key, n - 1))
-          return snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", text) >= 0;
+    if (strlen(HEAD_LINES[i].key) == n - 1 && !strncmp(line + 1, HEAD_LINES[i].key, n - 1))
+      return snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s", text) >= 0;
   return false;
 }
 
@@ -636,8 +636,8 @@ static int result_read(Result *r, const unsigned char *text, size_t n, const cha
   size_t head = sizeof RESULT_HEAD - 1;
   *r = (Result){0};
   if (n < head || memcmp(text, RESULT_HEAD, head) || text[n - 1] != '\n' || memchr(text, 0, n))
-      return fail(e, 1, "%s: expected a result of ./paper, found something else or less. "
-                  "Try: delete it, and run it again", name);
+    return fail(e, 1, "%s: expected a result of ./paper, found something else or less. "
+                "Try: delete it, and run it again", name);
   char *copy = grab((idx)n + 1, 1, e);
   double *room = grab((idx)n / 2 + 1, sizeof *room, e);
   int line = 1;
@@ -647,8 +647,8 @@ static int result_read(Result *r, const unsigned char *text, size_t n, const cha
     *end = 0;
     line++;
     if (*at == '#' ? !read_head(r, at) : !read_numbers(r, at, room, e))
-        fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
-             "the file, and run it again", name, line, at);
+      fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
+           "the file, and run it again", name, line, at);
   }
   free(copy);
   free(room);
@@ -659,7 +659,7 @@ static int result_read(Result *r, const unsigned char *text, size_t n, const cha
 static int result_path(char path[PATH_ROOM], const char *folder, const char *corpus,
                        const char *row, int seed, Error *e) {
   if (snprintf(path, PATH_ROOM, "%s/%s/%s-%d.csv", folder, corpus, row, seed) >= PATH_ROOM)
-      return fail(e, 2, "--results %.40s..: this path is too long. Try: a shorter one", folder);
+    return fail(e, 2, "--results %.40s..: this path is too long. Try: a shorter one", folder);
   return 0;
 }
 
@@ -852,16 +852,16 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e
   }
   if (first) pair[last * V + first]++;
   for (int k = 0; k < 3; k++)
-      for (int id = 1; id < V; id++)
-          if (!backcopy_trigger(d, id) && often[id] > often[chain->trigger[k]])
-              chain->trigger[k] = id;
+    for (int id = 1; id < V; id++)
+      if (!backcopy_trigger(d, id) && often[id] > often[chain->trigger[k]])
+        chain->trigger[k] = id;
   uint64_t left = 0;
   for (int id = 1; id < V; id++) {
     pair[id] = backcopy_trigger(d, id) ? 0 : often[id];
     left += pair[id];
   }
   for (int i = 0; i < V * V; i++)                          /* along rows: each sums to its last */
-      if (i % V) pair[i] += pair[i - 1];
+    if (i % V) pair[i] += pair[i - 1];
   return left ? 0 : fail(e, 1, "%s: expected a text of more than three characters, found less. "
                                "Try: another file", name);
 }
@@ -884,8 +884,8 @@ static void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t
  * from the text that s names; T 0: the context is not known. */
 static int toys_open(Data *d, const Source *s, int T, Error *e) {
   if (s->toy == TOY_TRIGGER)
-      return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
-                        "./paper toy-trigger, or --toy backcopy");
+    return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
+                      "./paper toy-trigger, or --toy backcopy");
   const char *path = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
   Bytes text = {0}, file = {0};
   int n = (T ? T : BACKCOPY_LENGTH) + 1;
@@ -893,16 +893,16 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
   d->end = d->bos = d->fix = 0;
   d->endless = true;
   if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
-      return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
-                        "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
+    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
+                      "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
   d->draw = backcopy_draw;
   d->drawn_from = grab(1, sizeof(Chain), e);
   int32_t *block = grab(n, sizeof *block, e);
   if (s->text[0]) source_read(d, s, &text, e);
   else if (!file_read(path, &file, e)
            && !grammar_read(&d->grammar, file.at, file.size, path, e))
-      for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
-          grammar_document(&d->grammar, HELD_SEED, i, &text, e);
+    for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
+      grammar_document(&d->grammar, HELD_SEED, i, &text, e);
   if (!e->status) backcopy_count(d, &text, path, e);
   d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
   for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
@@ -1070,7 +1070,7 @@ static void play_look(Play *y) {
     for (int b = 0; b < B; b++) {
       const real *v = t->a.layer[0].v + (idx)b * T * D;
       for (int i = 0; i < T; i++)
-          toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, length(D, v + i * D));
+        toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, length(D, v + i * D));
       toy_measure(&y->seen, c, t->s.eps, T, y->is + (idx)b * T, y->probe.z + b * map,
                   y->probe.weight + b * map, y->probe.metric + b * map);
     }
@@ -1090,7 +1090,7 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
   play_forward(y, 0, 1);
   for (int i = 0; i < rows; i++) {
     for (int j = 0; j < columns; j++)
-        map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
+      map[i * columns + j] = (double)y->probe.weight[(idx)i * S + j];
     tokens[i] = y->at[i];
     trigger[i] = y->is[i];
   }
@@ -1131,7 +1131,7 @@ static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
   put(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
   put(r, e, r->ended[0] != 0, "diverged");
   for (int k = 0; k < TOY_NUMBERS; k++)
-      if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
+    if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
   put(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
   put(r, e, toy_value_ratio(x), "value_ratio");
   if (y->trigger) put(r, e, x->worst, "error_most");
@@ -1140,8 +1140,8 @@ static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
   put(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
   result_add(r, "curve_tokens", y->tokens, y->looks, e);
   for (int k = 0; k < TOY_CURVES; k++)
-      if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)
-          result_add(r, TOY_CURVE[k].name, y->curve[k], y->looks, e);
+    if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)
+      result_add(r, TOY_CURVE[k].name, y->curve[k], y->looks, e);
   return e->status;
 }
 
@@ -1170,13 +1170,13 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
       if (!e->status) progress_show(t, p);
     }
     if (interrupted)
-        fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
-             t->step, steps);
+      fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
+           t->step, steps);
     if (!e->status && t->loss_steps) play_watch(y, p);
   }
   progress_end(p);
   if (has_ended(r->ended, t, e))
-      y->seen = (ToySums){0};                              /* of the last look: not the end's */
+    y->seen = (ToySums){0};                              /* of the last look: not the end's */
   return e->status;
 }
 
@@ -1190,7 +1190,7 @@ static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
     play_watch(y, p);
     double loss_start = toy_mean(&y->seen, TOY_LOSS);
     if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
-        play_map(y, r, "after", e);
+      play_map(y, r, "after", e);
   }
   trainer_free(&y->t);
   free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
@@ -1211,7 +1211,7 @@ static void toy_print(const Result *r, FILE *out) {
     if (n != rows || before < 0 || !map || m != rows * columns) return;
     fprintf(out, "%6s%s\n%6s", "", k ? "after" : "before", "");
     for (int j = -before; j < rows; j++)
-        fprintf(out, " %c", j < 0 ? '*' : trigger[j] > 0 ? 'v' : j == 0 ? '1' : ' ');
+      fprintf(out, " %c", j < 0 ? '*' : trigger[j] > 0 ? 'v' : j == 0 ? '1' : ' ');
     fputc('\n', out);
     for (int i = 0; i < rows; i++) {
       int id = (int)tokens[i];
@@ -1235,7 +1235,7 @@ static void toy_print(const Result *r, FILE *out) {
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
   if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
-      return 0;
+    return 0;
   return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
 }
 
@@ -1264,8 +1264,8 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
   if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
   if (!corpus->grammar && !own_of(s)->texts[0])
-      return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
-                  "--corpus story, which is here", corpus->name, corpus->file);
+    return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
+                "--corpus story, which is here", corpus->name, corpus->file);
   return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus,
                      own_of(s)->texts, e);
 }
@@ -1288,7 +1288,7 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p, const 
   for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
     if (!CURVES[k].asked) continue;
     for (int i = 0; i <= p->looks; i++)
-        memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
+      memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
     put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
   }
   return e->status;
@@ -1369,7 +1369,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
     x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
     x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
     if (c->place == PLACE_POST)
-        before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
+      before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
   }
   for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
   result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
@@ -1423,7 +1423,7 @@ static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, E
   for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
     Sinks seen;
     if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e))
-        return e->status;
+      return e->status;
     length[n] = T;
     alpha[n] = sinks_alpha(&seen, first);
     for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
@@ -1441,7 +1441,7 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
   Settings edited = *s;
   edited.input = INPUT_REPEAT;
   for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
-      for (int swap = 0; swap < 2; swap++) {
+    for (int swap = 0; swap < 2; swap++) {
       Sinks seen;
       const char *how = swap ? "swap" : "replace";
       int starts, first = config_column_first(&m->c), there = first + t - 1;
@@ -1497,7 +1497,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
   if (!o) return e->status;
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
   for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
-      trained += p->look[i].loss / last;
+    trained += p->look[i].loss / last;
   if (!outcome_measure(o, t, &t->s, &starts, e)) {
     put(r, e, loss, "loss");
     put(r, e, trained, "train_loss");
@@ -1553,8 +1553,8 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int s
                   .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
                   .held = NAN};
   if (!train_run(t, p, e) && interrupted)
-      fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
-           name);
+    fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
+         name);
   p->name = row->name;                                     /* `name` is this call's */
   return e->status;
 }
@@ -1567,7 +1567,7 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
   Settings now;
   Look start;
   if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
-      return e->status;
+    return e->status;
   result_describe(r, x, row, corpus, &t->data);
   if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row ||
       row_train(t, p, &start, base, r->seed, e) ||
@@ -1807,7 +1807,7 @@ static void why(Judged *j, const char *format, ...) {
 static int side_values(const Case *q, int k, double *to) {
   int n = 0, seeds = q->c->side[k].row < 0 ? 1 : q->seeds;
   for (int s = 0; s < seeds; s++)
-      if (!isnan(to[n] = value_at(q, k, s))) n++;
+    if (!isnan(to[n] = value_at(q, k, s))) n++;
   return n;
 }
 
@@ -1815,7 +1815,7 @@ static int side_values(const Case *q, int k, double *to) {
 static double kendall(const Case *q, int seed) {
   int sum = 0, sides = q->c->sides;
   for (int i = 0; i < sides; i++)
-      for (int k = i + 1; k < sides; k++) {
+    for (int k = i + 1; k < sides; k++) {
       double a = value_at(q, i, seed), b = value_at(q, k, seed);
       if (isnan(a) || isnan(b)) return NAN;
       sum += (a < b) - (a > b);
@@ -1830,7 +1830,7 @@ static void judge_mean(Judged *j, const Case *q) {
   double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
   int na = 1, nb = 0;
   for (int s = 0; ordered && s < q->seeds; s++)
-      if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
+    if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
   if (!ordered) {
     na = side_values(q, turned, from);
     nb = side_values(q, !turned, to);
@@ -1850,7 +1850,7 @@ static void judge_mean(Judged *j, const Case *q) {
   j->high = ordered ? fmin(1, d.high) : d.high;
   j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? 0 : d.value < 0 ? -c->margin : c->margin);
   if (!(d.error > 0))
-      why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
+    why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
 }
 
 /* Here the interval is the range over seeds, and there is no p: the verdict is final. */
@@ -1901,8 +1901,8 @@ static bool unmet(Judged *j, const Case *q) {
     char a[100], b[100], also[40] = "";
     int n = 1;
     for (int of = 0; of < 2 && n; of++)
-        if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
-            mean[of] = mean_of(value, n, &square);
+      if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
+        mean[of] = mean_of(value, n, &square);
     Relation relation = q->c->needed[i];
     if (!n || related(mean[0], relation, mean[1], 0)) continue;  /* !n: lacks() says so */
     if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", mean[1]);
@@ -1945,10 +1945,10 @@ static void claim_decide(Judged *j, const Claim *c) {
                  : same ? NOT_REPRODUCED : UNDECIDED;
     if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0) why(j, "the interval holds 0");
     else if (j->verdict == UNDECIDED && sure)
-        why(j, "below %g, but the interval does not say so", counts);
+      why(j, "below %g, but the interval does not say so", counts);
   }
   if (j->verdict == UNDECIDED && c->headline && j->p <= LEVEL && !sure)
-      why(j, "Holm's p is above %g", LEVEL);
+    why(j, "Holm's p is above %g", LEVEL);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1977,15 +1977,15 @@ static RunState run_load(Result *r, const Experiments *x, int row, const char *f
   Error e = {0}, second = {0};
   *r = (Result){0};
   if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
-      return RUN_MISSING;
+    return RUN_MISSING;
   if (!e.status && !file_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
       (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
-      fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
-           "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
+    fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
+         "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
   bytes_free(&text);
   if (e.status) bytes_print(notes, &second, "%s\n", e.text);
   else if (r->checksum != is->checksum)
-      bytes_print(notes, &second, "%s is void: the row changed\n", path);
+    bytes_print(notes, &second, "%s is void: the row changed\n", path);
   return e.status ? RUN_DAMAGED : r->checksum != is->checksum ? RUN_VOID
          : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
 }
@@ -2053,8 +2053,8 @@ static int claims_judge(Results *r, Error *e) {
     const Claim *c = &x->claim[i];
     int seeds = c->headline && !r->headline_only ? x->headline_seeds : x->seeds;
     for (int k = 0; k < side_count(c); k++)
-        for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
-            value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
+      for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
+        value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
     claim_estimate(&j[i], &(Case){x, c, value, seeds});
     if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
     p[i] = c->headline && j[i].tested ? j[i].p : NAN;
@@ -2075,12 +2075,12 @@ static int results_load(Results *r, const Experiments *x, const char *folder, co
   *r = (Results){.x = x, .seeds = x->headline_seeds};
   snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
   for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
-      if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
+    if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
   r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
   r->judged = grab(x->claims, sizeof *r->judged, e);
   for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
-      r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder, corpus,
-                                 i % r->seeds + 1, &r->notes);
+    r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder, corpus,
+                               i % r->seeds + 1, &r->notes);
   return e->status ? e->status : claims_judge(r, e);
 }
 
@@ -2124,7 +2124,7 @@ static void spread_add(Spread *s, double x) {
 static Spread spread_of(const Results *r, int row, const char *measure) {
   Spread s = NO_SPREAD;
   for (int seed = 1; seed <= seeds_of(r, row); seed++)
-      spread_add(&s, scale_of(measure) * results_number(r, row, seed, measure));
+    spread_add(&s, scale_of(measure) * results_number(r, row, seed, measure));
   return s;
 }
 
@@ -2184,7 +2184,7 @@ static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
     for (int c = 0; c < g->columns; c++) markdown_cell(out, flat_cell(g, r, c, head), e);
     bytes_print(out, e, r ? "\n" : "\n|---|");
     for (int c = 1; r == 0 && c < g->columns; c++)
-        bytes_print(out, e, c + 1 < g->columns ? "--:|" : "--:|\n");
+      bytes_print(out, e, c + 1 < g->columns ? "--:|" : "--:|\n");
   }
 }
 
@@ -2192,10 +2192,10 @@ static void grid_markdown(const Grid *g, Bytes *out, Error *e) {
 static void grid_text(const Grid *g, Bytes *out, Error *e) {
   int width[ACROSS] = {0};
   for (int c = 0; c < g->columns; c++)
-      for (int r = 0; r < g->rows; r++)
-          width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, r, c)));
+    for (int r = 0; r < g->rows; r++)
+      width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, r, c)));
   for (int c = 1; c < g->columns; c++)         /* a pair's name stands above both */
-      width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, -1, c)) - 2 - width[c - 1]);
+    width[c] = (int)fmax(width[c], (double)strlen(cell_at(g, -1, c)) - 2 - width[c - 1]);
   for (int from = 1, to; from < g->columns; from = to) {
     int used = width[0];
     for (to = from; to < g->columns; to += 1 + g->pair[to]) {
@@ -2223,8 +2223,8 @@ static void ours(Cell to, const Results *r, int row, const char *measure, bool m
   Spread s = spread_of(r, row, measure);
   int digits = digits_of(measure, s.mean), at = snprintf(to, CELL, "%.*f", digits, s.mean);
   if (s.n > 1)
-      snprintf(to + at, (size_t)(CELL - at), " %s %.*f", markdown ? "\302\261" : "+-", digits,
-               sqrt(s.square * s.n));
+    snprintf(to + at, (size_t)(CELL - at), " %s %.*f", markdown ? "\302\261" : "+-", digits,
+             sqrt(s.square * s.n));
   if (s.n) return;
   count_runs(r, row, seeds_of(r, row), state);
   snprintf(to, CELL, "%s", state[RUN_DIVERGED] ? "diverged" : "");
@@ -2238,7 +2238,7 @@ static void seeds_cell(Cell to, const Results *r, int row) {
   int n = state[RUN_HELD] + state[RUN_DIVERGED];
   int at = snprintf(to, CELL, n < seeds ? "%d of %d" : "%d", n, seeds);
   for (int i = RUN_DIVERGED; i < RUN_STATES; i++)
-      if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
+    if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
 }
 
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
@@ -2254,7 +2254,7 @@ static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, E
     const char *name = more ? always[i - item->columns] : item->column[i];
     if (more && entry_of(item->column, item->columns, sizeof name, name) >= 0) continue;
     for (int k = 0; k < item->count && !more; k++)
-        g->pair[c] |= strcmp(shown[k].paper[i].text, ".") != 0;
+      g->pair[c] |= strcmp(shown[k].paper[i].text, ".") != 0;
     snprintf(g->cell[c], CELL, "%.36s%s", strcmp(name, "times_1") ? name : "x even",
              in_percent(name) ? " %" : "");
     for (int k = 0; k < item->count; k++) {
@@ -2291,7 +2291,7 @@ static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *
     else if (k) bytes_print(out, e, " %s ", SIGNS[need < 0 ? c->relation : c->needed[need]]);
     bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
     if (k + 1 == c->sides && c->margin > 0)
-        bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
+      bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
   }
 }
 
@@ -2307,7 +2307,7 @@ static Evidence evidence_of(const Judged *j) {
   Evidence is = {"", "", ""};
   int n = isnan(j->estimate) ? 0 : snprintf(is.estimate, CELL, "%.3g", j->estimate);
   if (!isnan(j->low))
-      snprintf(is.estimate + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
+    snprintf(is.estimate + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
   p_text(is.p, j->p);
   p_text(is.holm, j->holm);
   return is;
@@ -2357,7 +2357,7 @@ static int item_text(Bytes *out, const Results *r, int item, Error *e) {
         "hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of what even "
         "rows give.");
   for (int i = 0; i < r->x->claims; i++)
-      if (r->x->claim[i].item == item) claim_text(out, r, i, e);
+    if (r->x->claim[i].item == item) claim_text(out, r, i, e);
   return e->status;
 }
 
@@ -2385,16 +2385,16 @@ static int items_text(Bytes *out, const Results *r, Error *e) {
   Bytes title = {0};
   bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
   for (int elsewhere = 0, told = 0; elsewhere < 2; elsewhere++)
-      for (int i = 0; i < x->items; i++) {
+    for (int i = 0; i < x->items; i++) {
       const Item *item = &x->item[i];
       int needed, judged = 0, claims = 0, done = runs_done(r, item, &needed);
       char first[100];
       if (is_elsewhere(x, i) != elsewhere) continue;
       if (elsewhere && !told++)
-          bytes_print(out, e, "\nWhat needs published models; ./paper ITEM says which, "
-                      "and measures those at hand:\n");
+        bytes_print(out, e, "\nWhat needs published models; ./paper ITEM says which, "
+                    "and measures those at hand:\n");
       for (int k = 0; k < x->claims; k++)
-          if (x->claim[k].item == i) claims++, judged += r->judged[k].tested;
+        if (x->claim[k].item == i) claims++, judged += r->judged[k].tested;
       snprintf(first, sizeof first, elsewhere ? "%-13s " : "%-13s %4d/%-4d %4d/%-3d  ",
                item->name, done, needed, judged, claims);
       bytes_print(&title, e, "%s: %s", item->reference, item->title);
@@ -2416,8 +2416,8 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
     char verdict[sizeof j->why + 40];
     if (item < 0 ? !c->headline : c->item != item) continue;
     if (*head)
-        bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
-                    "| p %s", head);
+      bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
+                  "| p %s", head);
     head = "";
     bool because = j->verdict == UNDECIDED && j->why[0];
     snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_name(j->verdict),
@@ -2476,11 +2476,11 @@ static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
               "%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
               n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
   if (headline)
-      bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
-                  "tested.\n", headline, r->corpus, tested);
+    bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
+                "tested.\n", headline, r->corpus, tested);
   if (markdown) claims_markdown(out, r, -1, e);
   for (int i = 0; i < x->claims && !markdown; i++)
-      if (x->claim[i].headline) claim_text(out, r, i, e);
+    if (x->claim[i].headline) claim_text(out, r, i, e);
   (markdown ? ledger_markdown : ledger_text)(out, r, e);
   return e->status;
 }
@@ -2505,9 +2505,9 @@ static int readme_with(Bytes *out, const char *text, size_t n, const char *secti
   static const char begin[] = "<!-- results -->", end[] = "<!-- /results -->";
   ptrdiff_t from = mark_at(text, n, begin), to = mark_at(text, n, end);
   if (from < 0 || to < from)
-      return fail(e, 1, RESULTS_FOLDER "/README.md: expected one line %s and below it one line "
-                  "%s, found %s. Try: put them where the results go", begin, end,
-                  from < 0 || to < 0 ? "none or several" : "them the other way round");
+    return fail(e, 1, RESULTS_FOLDER "/README.md: expected one line %s and below it one line "
+                "%s, found %s. Try: put them where the results go", begin, end,
+                from < 0 || to < 0 ? "none or several" : "them the other way round");
   bytes_add(out, text, (size_t)from, e);
   bytes_print(out, e, "%s\n", begin);
   bytes_add(out, section, size, e);
@@ -2690,7 +2690,7 @@ static bool grid_at(Point *at) {
   const double *T = result_find(at->r, "grid_T", &n), *eps = result_find(at->r, "grid_eps", &m);
   const double *sink = result_find(at->r, "grid_sink_1", &k);
   if (k != n * m || at->i >= n || at->side >= m || !(eps[at->side] > 0 && eps[at->side] <= 1))
-      return false;
+    return false;
   snprintf(at->name, sizeof at->name, "eps %g", eps[at->side]);
   at->x = T[at->i];
   at->y = 100 * sink[at->i * m + at->side];
@@ -2737,7 +2737,7 @@ static void draw_each_row(Paper *p, const char *word) {
   for (int i = 0; i < p->item->count; i++) {
     int count = 0, row = row_of(p, i);
     for (Point at = {.word = word}; at.side < LINE_EVEN; at.side++)
-        count += line_read(p, line_begin(p->lines, count, "", count), row, at);
+      count += line_read(p, line_begin(p->lines, count, "", count), row, at);
     snprintf(title, sizeof title, "%s%s%.200s", p->x->row[row].name, *word ? ": " : "",
              title_of(word, of));
     Chart what = points_chart(p, title, word);
@@ -2756,10 +2756,10 @@ static void draw_all_rows(Paper *p, const char *words) {
   part_of(words, 0, part);
   Chart what = points_chart(p, title, part);
   for (int drawn = 0; drawn < 2; drawn++)      /* first the scale is seen */
-      for (int from = 1, number = 1; from < rows || number == 1; from += more, number++) {
+    for (int from = 1, number = 1; from < rows || number == 1; from += more, number++) {
       int count = 0;
       for (int i = from - 1; i < from + more && i < rows; i++)
-          for (int k = 0; part_of(words, k, part) && count < LINES_MOST; k++) {
+        for (int k = 0; part_of(words, k, part) && count < LINES_MOST; k++) {
           int row = row_of(p, i < from ? 0 : i);
           const char *of = joined && alone ? "" : p->x->row[row].name;
           snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? " " : "",
@@ -2796,7 +2796,7 @@ static void draw_dots(Paper *p, const char *measure) {
   Series *even = line_begin(p->lines, 2 * own + 1, "even rows", LINE_EVEN);
   paper->points = true;
   for (int k = 0; k < (domains ? p->x->corpora : 1); k++)
-      for (int i = 0, told = 0; i < rows; i++) {
+    for (int i = 0, told = 0; i < rows; i++) {
       const char *domain = p->x->corpus[k].name;
       int row = row_of(p, i), line = domains ? i : 0;
       snprintf(name, sizeof name, domains ? "%.60s/%.60s" : "%.60s", measure, domain);
@@ -2807,10 +2807,10 @@ static void draw_dots(Paper *p, const char *measure) {
       for (int at = 0; at < s.n; at++) line_add(&p->lines[line], s.at[at], y);
       line_add(&p->lines[own + line], s.mean, y);
       for (int of = 0; of < item->columns; of++)
-          if (!strcmp(item->column[of], name))
-              line_add(paper, p->x->shown[item->from + i].paper[of].value, y);
+        if (!strcmp(item->column[of], name))
+          line_add(paper, p->x->shown[item->from + i].paper[of].value, y);
       if (!isfinite(level) && !strncmp(name, "alpha_", 6) && !domains)
-          level = spread_of(&p->runs, row, "even").mean;
+        level = spread_of(&p->runs, row, "even").mean;
       n++;
     }
   for (int k = 0; k < 2; k++) line_add(even, level, k * n);
@@ -2831,7 +2831,7 @@ static void draw_maps(Paper *p, const char *word) {
     int row = row_of(p, i), seed = 0;
     const Result *r = NULL;
     while (++seed <= seeds_of(&p->runs, row) && !r)
-        if ((r = result_of(p, row, seed)) && !result_find(r, lists[0], &n)) r = NULL;
+      if ((r = result_of(p, row, seed)) && !result_find(r, lists[0], &n)) r = NULL;
     const double *shape = r ? result_find(r, kind->shape, &n) : (n = 0, NULL);
     int rows = count_at(shape, n, kind->from), columns = count_at(shape, n, kind->from + 1);
     if (!rows || !columns || (!heads && (columns < rows || rows > 128))
@@ -2843,8 +2843,8 @@ static void draw_maps(Paper *p, const char *word) {
       if (!cell || m != rows * columns) continue;
       if (is == PICTURE_TOY) snprintf(title, sizeof title, "%s training", lists[k]);
       else if (is == PICTURE_MAP)          /* its indices are from 0 */
-          snprintf(title, sizeof title, "block %g, head %g: the strongest sink", 1 + shape[0],
-                   1 + shape[1]);
+        snprintf(title, sizeof title, "block %g, head %g: the strongest sink", 1 + shape[0],
+                 1 + shape[1]);
       else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
       cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
                                  !heads && columns > rows ? "*, " : "", title, NULL});
@@ -2881,14 +2881,14 @@ static void item_pictures(Paper *p) {
   const Picture *first = p->item->picture, *end = first + p->item->pictures;
   bool cells_shown = false;
   for (const Picture *w = first; w < end; w++)
-      cells_shown = cells_shown || w->kind >= PICTURE_ALPHA;
+    cells_shown = cells_shown || w->kind >= PICTURE_ALPHA;
   if (cells_shown) ramp_legend(&p->h);
   say(&p->h, "<div class=\"grid\">\n");
   for (const Picture *w = first; w < end; w++) {
     p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
     p->kind = &KINDS[w->kind];
     for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
-        p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
+      p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
   }
   say(&p->h, "</div>\n");
 }
@@ -2904,7 +2904,7 @@ static void item_table(Paper *p) {
   for (int r = 0; r < g.rows; r++) {
     say(h, "<tr>");
     for (int c = 0; c < g.columns; c++)
-        element(h, tags[2 * g.pair[c] + (r > 0)], flat_cell(&g, r, c, head));
+      element(h, tags[2 * g.pair[c] + (r > 0)], flat_cell(&g, r, c, head));
     say(h, "</tr>\n");
   }
   say(h, "</table></div>\n");
@@ -2956,16 +2956,16 @@ static void page_item(Paper *p, int at) {
   say(h, "<p class=\"where\">");
   html_text(h, item->reference);
   if (item->count)
-      say(h, "; <code>./paper %s</code>; %d of %d runs", item->name, there, needed);
+    say(h, "; <code>./paper %s</code>; %d of %d runs", item->name, there, needed);
   say(h, "</p>\n");
   if (is_elsewhere(p->x, at))
-      say(h, "<p>Needs published models: <code>./paper %s</code>.</p>\n", item->name);
+    say(h, "<p>Needs published models: <code>./paper %s</code>.</p>\n", item->name);
   else if (item->count && needed && !there)
-      say(h, "<p><b>Not run yet: <code>./paper %s</code></b></p>\n", item->name);
+    say(h, "<p><b>Not run yet: <code>./paper %s</code></b></p>\n", item->name);
   if (item->count) item_table(p);
   if (there && item->pictures) item_pictures(p);
   for (int k = 0; k < p->x->claims; k++)
-      if (p->x->claim[k].item == at) page_claim(p, k);
+    if (p->x->claim[k].item == at) page_claim(p, k);
   say(h, "</section>\n");
 }
 
@@ -2978,7 +2978,7 @@ static void page_summary(Paper *p) {
     Verdict v = (Verdict)(i % VERDICT_KINDS);            /* the undecided last */
     int all = 0, headline = 0;
     for (int k = 0; k < x->claims; k++)
-        if (p->runs.judged[k].verdict == v) all++, headline += x->claim[k].headline;
+      if (p->runs.judged[k].verdict == v) all++, headline += x->claim[k].headline;
     say(h, "%s <b>%d (%d)</b> %s", i > 1 ? "," : "", all, headline, verdict_name(v));
   }
   say(h, ".</p>\n");
@@ -2989,14 +2989,14 @@ static void page_summary(Paper *p) {
     for (int c = 0; c < x->corpora; c++) {
       Verdict v = p->others[c].judged ? p->others[c].judged[k].verdict : UNDECIDED;
       if (v != UNDECIDED)
-          say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
-              SIGNS_OF[v], verdict_name(v));
+        say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
+            SIGNS_OF[v], verdict_name(v));
     }
     say(h, " <a href=\"#%s\">%s</a></p></div>\n", name, name);
   }
   say(h, "<p class=\"index\">");
   for (int i = 0; i < x->items; i++)
-      say(h, "<a href=\"#%s\">%s</a> ", x->item[i].name, x->item[i].name);
+    say(h, "<a href=\"#%s\">%s</a> ", x->item[i].name, x->item[i].name);
   say(h, "</p></section>\n");
 }
 
@@ -3009,8 +3009,8 @@ static int paper_write(const char *path, const Experiments *x, const char *folde
   p.lines = grab(LINES_MOST, sizeof *p.lines, e);
   if (!e->status) results_load(&p.runs, x, folder, corpus, e);
   for (int k = 0; k < x->corpora && !e->status; k++)
-      if (!x->corpus[k].domain && strcmp(x->corpus[k].name, corpus))
-          results_load(&p.others[k], x, folder, x->corpus[k].name, e);
+    if (!x->corpus[k].domain && strcmp(x->corpus[k].name, corpus))
+      results_load(&p.others[k], x, folder, x->corpus[k].name, e);
   if (!e->status) {
     int done = runs_done(&p.runs, NULL, &needed);
     page_head(&p.h, "report");
@@ -3076,13 +3076,13 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
       !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r, &text, e);
   if (made && !verify) file_write(path, text.at, text.size, e);
   else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
-      printf("%s: the same %zu bytes\n", path, was.size);
+    printf("%s: the same %zu bytes\n", path, was.size);
   else if (made && strcmp(r.build, old.build))
-      fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
-           "that compiler and processor", path, old.build, r.build);
+    fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
+         "that compiler and processor", path, old.build, r.build);
   else if (made)
-      fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
-           path);
+    fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
+         path);
   result_free(&r);
   result_free(&old);
   bytes_free(&text);
@@ -3097,7 +3097,7 @@ static double step_seconds(const Command *q, int row, Error *e) {
   Trainer t;
   double start = 0;
   if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
-      return 0;
+    return 0;
   for (int i = 0; i < WARM + COUNT && !e->status; i++) {
     if (i == WARM) start = seconds();
     trainer_step(&t, e);
@@ -3137,9 +3137,9 @@ static int runs_announce(const Command *q, int *missing, Error *e) {
     }
   }
   if (!e->status && *missing)
-      fprintf(stderr, "paper: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
-              "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
-              q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
+    fprintf(stderr, "paper: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
+            "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
+            q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
   return e->status;
 }
 
@@ -3167,8 +3167,8 @@ static int runs_train(const Command *q, Error *e) {
   if (!one && (runs_announce(q, &missing, e) || !missing)) return e->status;
   for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
     if (there < 0)
-        fprintf(stderr, "paper: %s seed %d: its row has changed, so it is run again\n",
-                q->x.row[row].name, seed);
+      fprintf(stderr, "paper: %s seed %d: its row has changed, so it is run again\n",
+              q->x.row[row].name, seed);
     if (there != 1) run_do(q, row, seed, false, e);
   }
   return e->status;
@@ -3176,7 +3176,7 @@ static int runs_train(const Command *q, Error *e) {
 
 static int run_verify(const Command *q, Error *e) {
   for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
-      if (there == 1) return run_do(q, row, seed, true, e);
+    if (there == 1) return run_do(q, row, seed, true, e);
   return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
 }
 
@@ -3269,8 +3269,8 @@ static int evals_do(const Command *q, bool run, Error *e) {
     const Evaluation *v = &q->x.eval[i];
     if (v->item != q->item) continue;
     if (run && strstr(v->flags, "TEXTS") && !q->own->texts[0])
-        return fail(e, 2, "%s: expected --texts FOLDER, since its models are measured on texts "
-                    "there. Try: --texts ../texts, or --show", q->x.item[q->item].name);
+      return fail(e, 2, "%s: expected --texts FOLDER, since its models are measured on texts "
+                  "there. Try: --texts ../texts, or --show", q->x.item[q->item].name);
     for (int m = v->each ? 0 : -1; m < (v->each ? q->x.models : 0) && !e->status; m++) {
       Bytes line = {0};
       if (m >= 0 && q->x.model[m].item != q->item) continue;
@@ -3278,8 +3278,8 @@ static int evals_do(const Command *q, bool run, Error *e) {
       if (models && !e->status) printf("  %s\n", (const char *)line.at);
       fflush(stdout);
       if (run && models && !e->status && system((const char *)line.at))
-          fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: "
-               "make hf, or --show for the commands", q->x.item[q->item].name);
+        fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: "
+             "make hf, or --show for the commands", q->x.item[q->item].name);
       bytes_free(&line);
     }
   }
@@ -3292,13 +3292,13 @@ static void imports_print(const Command *q) {
   const char *texts = q->own->texts[0] ? q->own->texts : "TEXTS";
   char path[PATH_ROOM];
   for (int i = 0; i < q->x.models; i++)
-      if (q->x.model[i].item == q->item && !model_path(path, q->own, q->x.model[i].name))
-          printf("  ./hf %s/%s --link --out %s\n", q->own->models, q->x.model[i].name, path);
+    if (q->x.model[i].item == q->item && !model_path(path, q->own, q->x.model[i].name))
+      printf("  ./hf %s/%s --link --out %s\n", q->own->models, q->x.model[i].name, path);
   for (int i = 0; i < q->x.evals; i++) {
     const char *file = strstr(q->x.eval[i].flags, word);
     int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
     if (n && q->x.eval[i].item == q->item)
-        printf("  ./hf choices %.*s_val.jsonl --out %s/%.*s.txt\n", n, file, texts, n, file);
+      printf("  ./hf choices %.*s_val.jsonl --out %s/%.*s.txt\n", n, file, texts, n, file);
   }
 }
 
@@ -3327,9 +3327,9 @@ static int item_published(const Command *q, Error *e) {
   }
   if (!there && !missing && !alone) printf("No weights of it were published.\n");
   if (missing && !alone)
-      printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
-             "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
-             missing, q->own->models, q->own->models);
+    printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
+           "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
+           missing, q->own->models, q->own->models);
   imports_print(q);
   if (missing && !alone) printf("\nand measure them:\n\n");
   if (missing || alone || q->own->show) evals_do(q, false, e);
@@ -3345,8 +3345,8 @@ static int item_published(const Command *q, Error *e) {
 /* The corpus of --corpus, or the first where it is not given. */
 static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
   for (int i = 0; i < x->corpora; i++)
-      if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
-          return &x->corpus[i];
+    if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
+      return &x->corpus[i];
   fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
        *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
   return NULL;
@@ -3357,10 +3357,10 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
   if (!file_read(EXPERIMENTS_FILE, &text, e))
-      experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
+    experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
   if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e)))
-      experiments_free(&q->x);
+    experiments_free(&q->x);
   return e->status;
 }
 
@@ -3370,13 +3370,13 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
-      return fail(e, 2, "there is no verb and no item '%s'. Try: ./paper help, or ./paper list",
-                  words[0]);
+    return fail(e, 2, "there is no verb and no item '%s'. Try: ./paper help, or ./paper list",
+                words[0]);
   if (!q->own->row[0]) return 0;
   q->only = experiments_row(x, q->own->row);
   if (q->only < 0 || !item_has(x, q->item, q->only))
-      return fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show", q->own->row,
-                  q->item < 0 ? "the table" : words[0], q->item < 0 ? "all" : words[0]);
+    return fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show", q->own->row,
+                q->item < 0 ? "the table" : words[0], q->item < 0 ? "all" : words[0]);
   return 0;
 }
 
@@ -3440,7 +3440,7 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
   if (command_open(&q, s, e)) return e->status;
   if (!file_ready(path, e) && !paper_write(path, &q.x, q.own->results, q.corpus->name, e))
-      printf("The page: %s\n", path);
+    printf("The page: %s\n", path);
   experiments_free(&q.x);
   return e->status;
 }

@@ -216,7 +216,7 @@ static void published_write(Test *t, const char *path, const char *family, const
     if (n % step != from || (without && !strcmp(without, x.name))) continue;
     size_t begin = data.size;
     for (idx k = 0; k < shape_product(x.shape); k++)
-        number_as(&data, dtype, published(x.name, k), &e);
+      number_as(&data, dtype, published(x.name, k), &e);
     bytes_print(&head, &e, ", \"%s\": {\"dtype\": \"%s\", \"shape\": [%s], "
                 "\"data_offsets\": [%zu, %zu]}", x.name, dtype, x.shape, begin, data.size);
   }
@@ -278,7 +278,7 @@ static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, 
   char what[16], of[12]; double theirs[160], ours[160], size = 0;
   const real *row = NULL; int l = -1, h = -1, used = 0, n = T, w = 0;
   if (g->e.status || sscanf(g->at, "%15[a-z] %d %d :%n", what, &l, &h, &used) != 3 || !used)
-      return false;
+    return false;
   while (w < WORDS && strcmp(KIND_OF_LINE[w], what)) w++;
   bool stream = w == HIDDEN || w == WAY, logit = w >= LOGIT_ROW, map = w == ATTN || w == ALPHA;
   if (w == WORDS || l < 0 || l >= c->layers + stream || h < 0 || h >= c->heads) {
@@ -617,7 +617,7 @@ static void hf__refuses(Test *t) {
   EACH(i, WORDS) {
     bool last = strstr(WORDS[i][0], "twice") != NULL;
     if (model_file(t, "--vocab 320", last ? twice : k.hash))
-        sink_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
+      sink_fails(t, WORDS[i][0], atoi(WORDS[i][1]), WORDS[i][2]);
   }
   FILE *f = fopen(SCRATCH "/llama/config.json", "rb");
   fact(t, !f, "something was written");
@@ -993,18 +993,18 @@ static void hf__families(Test *t) {
     "`data_offsets`: [0, 0]}")};
   if (no_binary(t)) return;
   for (int f = 0; f < FAMILIES_OF - 1; f++)
-      for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < 3; d++) {
       scratch_open();
       text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
       if (d != 1)
-          published_write(t, DOWNLOAD "/model.safetensors", NAMES_OF[f], DTYPES_OF[d], 0, 1,
-                          NULL, BUFFERS[f]);
+        published_write(t, DOWNLOAD "/model.safetensors", NAMES_OF[f], DTYPES_OF[d], 0, 1,
+                        NULL, BUFFERS[f]);
       else {
         Bytes index = {0}; Error e = {0}; char path[256]; Theirs x;
         bytes_print(&index, &e, "{`weight_map`: {");
         for (int n = 0; tensor_of(NAMES_OF[f], n, &x); n++)
-            bytes_print(&index, &e, "%s`%s`: `%d.safetensors`", n ? "," : "", x.name,
-                        n % 3);
+          bytes_print(&index, &e, "%s`%s`: `%d.safetensors`", n ? "," : "", x.name,
+                      n % 3);
         bytes_add(&index, "}}", 2, &e);
         unticked((char *)index.at, index.size);
         bytes_file(t, DOWNLOAD "/model.safetensors.index.json", &index);
@@ -1229,8 +1229,8 @@ static void bin_bytes(Bytes *b, bool tied, Error *e) {
   float value = 0.5f;
   for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
   for (int i = 0; i < 13 - tied; i++)
-      for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--)
-          bytes_number(b, bits_of(value++), 4, e);
+    for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--)
+      bytes_number(b, bits_of(value++), 4, e);
 }
 
 /* llama2.c's file: its header and its order. */
@@ -1250,7 +1250,7 @@ static void hf__llama2c(Test *t) {
          && c->norm_eps == 1e-5 && c->rope_base == 10000, "another model");
     idx seen = 0;
     for (int i = 0; i < 13 - tied; i++)
-        for (int l = 0; l < BIN_ORDER[i].copies; l++) {
+      for (int l = 0; l < BIN_ORDER[i].copies; l++) {
         char name[32] = "";
         int in = BIN_ORDER[i].in, out = BIN_ORDER[i].out;
         if (BIN_ORDER[i].copies > 1) snprintf(name, sizeof name, "l%d.", l);
@@ -1299,7 +1299,7 @@ static void hf__llama2c_refuses(Test *t) {
     bad.size = 0;
     bytes_add(&bad, b.at, b.size, &e);
     for (int k = 0; k < 4; k++)
-        bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
+      bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
     if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
     file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
     sink_fails(t, MAKE_Y, 1, WRONG[i].said);
@@ -1461,7 +1461,7 @@ static bool tiny_next(Golden *g, TinyCase *c) {
   c->k = k;
   golden_skip(g);
   for (; !strncmp(g->at, "config ", 7) && c->configs < 2; golden_skip(g))
-      c->config[c->configs++] = g->at + 7;
+    c->config[c->configs++] = g->at + 7;
   for (; !strncmp(g->at, "layout", 6) && c->layouts < 2; c->layouts++) {
     golden_skip(g);
     c->layout[c->layouts] = *g;
@@ -1487,7 +1487,7 @@ static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
     Probe *probe = calloc((size_t)m->c.layers, sizeof *probe);
     if (!maps || !logits || !probe) exit(1);
     for (int l = 0; l < m->c.layers; l++)
-        probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
+      probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
     if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
       a.probe = probe;
       model_forward(m, &a, ids, 1, T);
@@ -1536,10 +1536,10 @@ static void fault_lines(Model *m, int l, const char *names, bool inputs, const F
     }
   }
   for (int k = 0; k < n; k++)
-      for (int i = 0; i < line[k].size; i++) was[k][i] = line[k].at[i * line[k].step];
+    for (int i = 0; i < line[k].size; i++) was[k][i] = line[k].at[i * line[k].step];
   for (int k = 0; k < n; k++)
-      for (int i = 0; i < line[k].size; i++)
-          line[k].at[i * line[k].step] = f->from ? was[f->from(k, n)][i] : was[i][k];
+    for (int i = 0; i < line[k].size; i++)
+      line[k].at[i * line[k].step] = f->from ? was[f->from(k, n)][i] : was[i][k];
 }
 
 static void fault_make(const Fault *f, Trainer *r, Error *e) {
@@ -1587,8 +1587,8 @@ static void imported__against_library(Test *t) {
     int f = 0;
     while (f < 5 && strncmp(c.name, FAMILY[f], strlen(FAMILY[f]))) f++;
     for (int config = 0; config < c.configs; config++)
-        for (int layout = 0; layout < c.layouts; layout++)
-            for (int link = 0; link < 2 && !t->wrong; link++, imports++) {
+      for (int layout = 0; layout < c.layouts; layout++)
+        for (int link = 0; link < 2 && !t->wrong; link++, imports++) {
           tiny_write(t, &c, layout, config);
           Golden one = tiny_compare(t, &c, link ? "--link" : "", !link, NULL, most[f]);
           fact(t, one.numbers > 500 && !one.changed,
@@ -1606,7 +1606,7 @@ static void imported__against_library(Test *t) {
   note(t, "%d cases, %d imports, %ld numbers; largest errors of hidden states, weights, logits:",
        cases, imports, numbers);
   for (int f = 0; f < 6; f++)
-      note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
+    note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
   bytes_free(&text); scratch_close();
 }
 
@@ -1639,7 +1639,7 @@ static void imported__sees_faults(Test *t) {
   if (no_binary(t)) return;
   fact(t, !golden_read(TINY, &text, &told, &g.e), "%s", g.e.text);
   for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
-      EACH(i, FAULTS) {
+    EACH(i, FAULTS) {
       if (strcmp(c.name, FAULTS[i].name)) continue;
       tiny_write(t, &c, 0, 0);
       const Golden one = tiny_compare(t, &c, "", false, &FAULTS[i], most);
@@ -1745,7 +1745,7 @@ static void spelt_out(const Tokenizer *k, const Ids *ids, char *to, size_t room)
     const unsigned char *s = tokenizer_token(k, ids->at[i], &n);
     if (i) at += (size_t)snprintf(to + at, room - at, "|");
     if (k->published->kind[ids->at[i]] == KIND_BYTE)
-        at += (size_t)snprintf(to + at, room - at, "<%02X>", s[0]);
+      at += (size_t)snprintf(to + at, room - at, "<%02X>", s[0]);
     else at += (size_t)snprintf(to + at, room - at, "%.*s", (int)n, (const char *)s);
   }
 }
@@ -1793,7 +1793,7 @@ static void pieces__published(Test *t) {
       const size_t length = strcspn(s, "|");
       bool known = length < 2;
       for (const char *r = ROWS[i].pieces; r < s; r += strcspn(r, "|") + 1)
-          known = known || (strcspn(r, "|") == length && !memcmp(r, s, length));
+        known = known || (strcspn(r, "|") == length && !memcmp(r, s, length));
       if (!known) other_token(&o, KIND_TEXT, s, length);
       memcpy(text + n, s, length);
       n += length;
@@ -1842,9 +1842,9 @@ static int joined_slowly(int *ids, int size, int merge[][4], int merges) {
   for (;;) {
     int best = -1, place = 0;
     for (int i = 0; i + 1 < size; i++)
-        for (int m = 0; m < merges; m++)
-            if (merge[m][0] == ids[i] && merge[m][1] == ids[i + 1] &&
-                (best < 0 || merge[m][3] < merge[best][3])) {
+      for (int m = 0; m < merges; m++)
+        if (merge[m][0] == ids[i] && merge[m][1] == ids[i + 1] &&
+            (best < 0 || merge[m][3] < merge[best][3])) {
           best = m;
           place = i;
         }
@@ -1881,7 +1881,7 @@ static void tokenizer_encode__ranks(Test *t) {
       snprintf(both, sizeof both, "%s%s", spelt[left], spelt[right]);
       if (strlen(both) > 20) continue;
       for (int i = 0; i < merges; i++)
-          twice = twice || (merge[i][0] == token[left] && merge[i][1] == token[right]);
+        twice = twice || (merge[i][0] == token[left] && merge[i][1] == token[right]);
       if (twice) continue;
       while (made < n && strcmp(spelt[made], both)) made++;
       if (made == n) {
@@ -1988,7 +1988,7 @@ static void tokenizer_read__published(Test *t) {
     Error bad = {0}; Tokenizer back;
     memcpy(w.at, b.at, b.size);
     for (int j = 0; j < WRONG[i].bytes; j++)
-        w.at[WRONG[i].at + (size_t)j] = (unsigned char)(WRONG[i].value >> 8 * j);
+      w.at[WRONG[i].at + (size_t)j] = (unsigned char)(WRONG[i].value >> 8 * j);
     seal(&w);
     fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
                 strstr(bad.text, WRONG[i].said), "row %d: %s, expected %s", i, bad.text,
@@ -2002,8 +2002,8 @@ static void tokenizer_read__published(Test *t) {
   for (int trial = 0; trial < trials; trial++) {
     memcpy(w.at, b.at, b.size);
     for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
-        w.at[12 + rng_below(&r, b.size - 20)] =
-            (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
+      w.at[12 + rng_below(&r, b.size - 20)] =
+          (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
     seal(&w);
     accepted += read_and_used(t, &w, trial);
   }
@@ -2021,7 +2021,7 @@ static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t ro
   *to = 0;
   tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
   for (size_t i = 0; i < ids.size && at + 16 < room; i++)
-      at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
+    at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
   if (e.status) snprintf(to, room, "%s", e.text);
   ids_free(&ids);
 }
@@ -2071,8 +2071,8 @@ static void hf__tokenizer_json(Test *t) {
   EACH(i, FRONTS) {
     parts_write(t, SCRATCH "/t.json", &FRONTS[i].p);
     if (tok_open(t, SCRATCH "/t.json", &k, &c))
-        fact(t, k.published->begins == FRONTS[i].begins && k.bos == FRONTS[i].bos &&
-             k.end == 258, "front %d: %d, %d, %d", i, k.published->begins, k.bos, k.end);
+      fact(t, k.published->begins == FRONTS[i].begins && k.bos == FRONTS[i].bos &&
+           k.end == 258, "front %d: %d, %d, %d", i, k.published->begins, k.bos, k.end);
     other_close(&k, &c);
   }
   scratch_close();
@@ -2240,7 +2240,7 @@ static void model_write(Test *t, const Pieces *p, const int *trainer, const int 
   for (int part = 0; part < 2; part++) {
     s.size = 0;
     for (const int *at = part ? normalizer : trainer; *at; at += 2)
-        proto(&s, at[0], 0, (uint64_t)(int64_t)at[1], &e);
+      proto(&s, at[0], 0, (uint64_t)(int64_t)at[1], &e);
     proto(&b, 2 + part, 2, s.size, &e);
     if (s.size) bytes_add(&b, s.at, s.size, &e);
   }
@@ -2254,8 +2254,8 @@ static const int TRAINED[] = {3, 2, 35, 1, 0}, NORMAL[] = {3, 1, 4, 0, 0};
 static int pieces_merges(const Pieces *p, int merge[][4]) {
   char both[40]; int n = 0;
   for (int a = 3; a < p->n; a++)
-      for (int b = 3; b < p->n; b++)
-          for (int k = 7; k < p->n; k++) {
+    for (int b = 3; b < p->n; b++)
+      for (int k = 7; k < p->n; k++) {
         const int row[4] = {a, b, k, -(int)p->score[k]};
         snprintf(both, sizeof both, "%s%s", p->text[a], p->text[b]);
         if (!strcmp(both, p->text[k])) memcpy(merge[n++], row, sizeof row);
@@ -2268,7 +2268,7 @@ static int slow_pieces(const char *text, int *ids, int merge[][4], int merges) {
   int n = 0;
   ids[n++] = 6;
   for (const char *c = text; *c; c += ids[n++] == 5 ? 2 : 1)
-      ids[n] = *c == 'a' ? 3 : *c == 'b' ? 4 : *c == ' ' ? 6 : 5;
+    ids[n] = *c == 'a' ? 3 : *c == 'b' ? 4 : *c == ' ' ? 6 : 5;
   return joined_slowly(ids, n, merge, merges);
 }
 
@@ -2289,7 +2289,7 @@ static void hf__sentencepiece(Test *t) {
       const int piece = id < 3 ? id : id - 256;
       const bool one = id >= 3 && id < 259;
       for (const char *from = one ? byte : p.text[piece]; *from;)
-          if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
+        if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
         else { s[strlen(s) + 1] = 0; s[strlen(s)] = *from++; }
       bytes_number(&bin, bits_of(one ? 0 : p.score[piece]), 4, &e);
       bytes_number(&bin, strlen(s), 4, &e);
@@ -2300,7 +2300,7 @@ static void hf__sentencepiece(Test *t) {
       fact(t, k.published->begins && k.bos == 1 && k.end == 2 && k.published->space ==
            SPACE_EACH, "%d %d %d %d", k.published->begins, k.bos, k.end, k.published->space);
       if (tok_open(t, SCRATCH "/t.bin", &k2, &c2))
-          for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 40; i++) {
           static const char *const LETTERS[] = {"a", "b", U_E9, " "};
           char text[400] = "";
           int slow[400], size = 1 + (int)rng_below(&r, 150);
@@ -2311,7 +2311,7 @@ static void hf__sentencepiece(Test *t) {
           tokenizer_encode(&c2, (unsigned char *)text, strlen(text), &ids2, &e);
           bool same = (int)ids.size == n && (int)ids2.size == n;
           for (int j = 0; same && j < n; j++)
-              same = ids.at[j] == slow[j] && ids2.at[j] == slow[j] + 256;
+            same = ids.at[j] == slow[j] && ids2.at[j] == slow[j] + 256;
           fact(t, same, "trial %d: %zu and %zu ids, expected %d: %.60s", trial, ids.size,
                ids2.size, n, text);
           joined += size + 1 - n;
@@ -2331,8 +2331,8 @@ static void hf__sentencepiece(Test *t) {
     text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
     const int moved = rename(SCRATCH "/t.model", DOWNLOAD "/tokenizer.model");
     if (tok_open(t, DOWNLOAD, &k, &c))
-        fact(t, !moved && k.published->space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i,
-             k.published->space);
+      fact(t, !moved && k.published->space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i,
+           k.published->space);
     other_close(&k, &c);
     fact(t, !e.status, "%s", e.text);
   }
@@ -2536,7 +2536,7 @@ static void hf__tokenizer_vectors(Test *t) {
     bytes_free(&in); bytes_free(&out); other_close(&k, &c);
   }
   if (tok_open(t, VECTORS "gpt-neox.tokenizer.json", &k, &c))
-      for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
       ids_text(&c, NEOX_TEXTS[i][0], strlen(NEOX_TEXTS[i][0]), found, sizeof found);
       fact(t, !strcmp(found, NEOX_TEXTS[i][1]), "gpt-neox, %s: %s", NEOX_TEXTS[i][0], found);
     }
@@ -2559,7 +2559,7 @@ static void hf__tells(Test *t) {
   }
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   if (hf_does(t, STORIES " --out " SCRATCH "/s.model --tokenizer " STORIES_TOKENS))
-      for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
       snprintf(words, sizeof words, "generate " SCRATCH "/s.model --temperature 0 --n %d%s",
                i == 2 ? 33 : 40, WORDS[i][0]);
       Ran r = sink(words);
@@ -2590,7 +2590,7 @@ static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
     for (int i = 0; i < I; i++) {
       double sum = (double)w->conv_b[i];
       for (int back = 0; back < J && back <= t; back++)
-          sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
+        sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
       a[t * I + i] = sum / (1 + exp(-sum));
     }
     slow_linear(p, a + t * I, w->x, NULL, I, P);
@@ -2604,8 +2604,8 @@ static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
       for (int m = 0; m < M; m++) {
         double rate = -exp((double)w->a_log[m * I + i]), since = 0;
         for (int from = t; from >= 0; since += dt[from-- * I + i])
-            sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
-                 * dt[from * I + i] * a[from * I + i];
+          sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
+               * dt[from * I + i] * a[from * I + i];
       }
       out[i] = sum * z / (1 + exp(-z));
     }
@@ -2679,7 +2679,7 @@ static void model_list__blocks(Test *t) {
 static idx counted(const Model *m, int layer) {
   idx sum = 0;
   for (int i = 0; i < m->n_tensors; i++)
-      if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
+    if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
   return sum;
 }
 
@@ -2695,7 +2695,7 @@ static void model_list__jamba(Test *t) {
                               "--pos none --attention-period 2 --attention-offset 1 "
                               "--experts 16 --expert-period 2";
   if (failed(t, "Jamba", config_from_flags(&c, FLAGS, &e) || model_create(&m, &c, false, &e), &e))
-      return;
+    return;
   double norms = 2 * 4096, expert = size_of(&m, "l0.e0.w1") + size_of(&m, "l0.e0.w2")
                                  + size_of(&m, "l0.e0.w3"), router = size_of(&m, "l0.router");
   double mixer = (double)counted(&m, 0) - norms - 16 * expert - router;
@@ -2815,7 +2815,7 @@ static void experts_forward__alike(Test *t) {
     Lab plain, b;
     const char *rest = strstr(ROWS[f].flags, "--act");
     if (!lab_open(&plain, t, 2, 9, rest ? rest : "") || !lab_open(&b, t, 2, 9, ROWS[f].flags))
-        return;
+      return;
     lab_share(&b, &plain);
     for (int l = 0; l < 2; l++) {
       char name[32], own[32];
@@ -2823,7 +2823,7 @@ static void experts_forward__alike(Test *t) {
       snprintf(name, sizeof name, "l%d.router", l);
       if (ROWS[f].X > 1) lab_fill(&b, name, 0);
       for (int e = 0; e < ROWS[f].X; e++)
-          for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < 6; k++) {
           snprintf(name, sizeof name, "l%d.%s", l, NAMES[k]);
           snprintf(own, sizeof own, "l%d.e%d.%s", l, e, NAMES[k]);
           const Tensor *x = model_tensor(&plain.m, name);
@@ -2834,17 +2834,17 @@ static void experts_forward__alike(Test *t) {
     lab_forward(&plain);
     lab_forward(&b);
     if (ROWS[f].X == 1)
-        within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s",
-               ROWS[f].flags);
+      within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s",
+             ROWS[f].flags);
     const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
     for (int i = 0; i < 2 * 9 * 12; i++)
-        within(t, (double)y->s2[i] - (double)y->s1[i],
-               ((double)x->s2[i] - (double)x->s1[i]) * ROWS[f].top / ROWS[f].X, 64 * REAL_EPS,
-               "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
+      within(t, (double)y->s2[i] - (double)y->s1[i],
+             ((double)x->s2[i] - (double)x->s1[i]) * ROWS[f].top / ROWS[f].X, 64 * REAL_EPS,
+             "FFN times %d/%d", ROWS[f].top, ROWS[f].X);
     for (int n = 0; n < 18 && ROWS[f].X > 1; n++)        /* of equal p the lower e */
-        for (int e = 0; e < ROWS[f].X; e++)
-            within(t, (double)b.a.published[n * ROWS[f].X + e],
-                   e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
+      for (int e = 0; e < ROWS[f].X; e++)
+        within(t, (double)b.a.published[n * ROWS[f].X + e],
+               e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
     lab_close(&plain); lab_close(&b);
   }
 }
@@ -2861,14 +2861,14 @@ static void experts_forward__not_renormalised(Test *t) {
   for (int e = 0; e < 3; e++) lab_at(&b, "l0.router")[e] = (real)log(e == 0 ? 1 : e == 1 ? 2 : 5);
   lab_forward(&b);
   for (int n = 0; n < 5; n++)
-      for (int e = 0; e < 3; e++)
-          within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
-                 n + 1);
+    for (int e = 0; e < 3; e++)
+      within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
+             n + 1);
   lab_at(&b, "l0.router")[1] = (real)NAN;
   lab_forward(&b);
   for (int i = 0; i < 60; i++)
-      fact(t, isnan((double)b.a.nf[i]), "number %d is %g under a router of NaN", i,
-           (double)b.a.nf[i]);
+    fact(t, isnan((double)b.a.nf[i]), "number %d is %g under a router of NaN", i,
+         (double)b.a.nf[i]);
   lab_close(&b);
 }
 
@@ -2947,9 +2947,9 @@ static void choices_read__lines(Test *t) {
   fact(t, c.n == 2 && c.question[0].gold == 1 && c.question[1].gold == 0 &&
        c.question[0].endings == 2 && c.question[1].endings == 3, "%d questions", c.n);
   for (int i = 0; i < c.n; i++)
-      for (int k = 0; k <= c.question[i].endings; k++)
-          fact(t, !strcmp((const char *)c.text + c.question[i].field[k], want[i][k]),
-               "question %d, field %d: %s", i, k, c.text + c.question[i].field[k]);
+    for (int k = 0; k <= c.question[i].endings; k++)
+      fact(t, !strcmp((const char *)c.text + c.question[i].field[k], want[i][k]),
+           "question %d, field %d: %s", i, k, c.text + c.question[i].field[k]);
   choices_free(&c);
   EACH(i, BAD) {
     Error bad = {0};
@@ -3037,7 +3037,7 @@ static void choices_answer__oracle(Test *t) {
         double log_p = ending_log_p(t, &r, &r.s, context, ending[k]);
         double is[2] = {log_p, log_p / size};
         for (int x = 0; x < 2; x++)
-            if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
+          if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
       }
       int gold = i % 3 ? best[i % 2] : (best[0] + 1) % endings;
       for (int x = 0; x < 2; x++) right[x] += best[x] == gold;
@@ -3097,7 +3097,7 @@ static void check_model__every_variant(Test *t) {
       const Tensor *x = &r.m.tensor[k];
       bool gain = strstr(x->name, "norm") && !strstr(x->name, ".b");
       for (idx j = 0; j < x->count; j++)
-          r.m.params[x->at + j] = (real)(0.4 * rng_normal(&rng) + gain);
+        r.m.params[x->at + j] = (real)(0.4 * rng_normal(&rng) + gain);
     }
     fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
     int status = checked(t, SCRATCH "/any.ckpt", last, &n);
@@ -3194,7 +3194,7 @@ static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int ord
   unsigned char *raw = malloc((size_t)x->count * width);
   if (!raw) exit(1);
   for (idx i = 0; i < in; i++)
-      for (idx o = 0; o < out; o++) {
+    for (idx o = 0; o < out; o++) {
       unsigned char at[4];
       idx place = order == OUT_IN ? o * in + i : i * out + o;
       real *to = m->params + x->at + i * out + o;
@@ -3294,7 +3294,7 @@ static void model_file__slabs(Test *t) {
   Lab b; Acts a; Trainer open; Error e = {0};
   scratch_open();
   if (!lab_open(&b, t, 1, T, "--layers 1 --dim 264 --ffn 17000 --vocab 30000 --act gelu --tied"))
-      return;
+    return;
   if (!model_written(t, &b.m, path, 0)) return;
   if (failed(t, path, checkpoint_open(path, &open, &e) ||
                       acts_create(&a, &open.m, 1, T, ACTS_ONE, &e), &e)) return;
@@ -3302,8 +3302,8 @@ static void model_file__slabs(Test *t) {
     int slabs = 0;
     const Tensor *x = model_tensor(&open.m, NAMES[k]);
     for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
-        fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872 : s.n_in == 264 && s.out0 ==
-             slabs * 15872, "slab %d of %s", slabs, NAMES[k]);
+      fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872 : s.n_in == 264 && s.out0 ==
+           slabs * 15872, "slab %d of %s", slabs, NAMES[k]);
     fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
   }
   parts_begin(&open.m, 1, true, true);
@@ -3340,8 +3340,8 @@ static void evaluate__streamed(Test *t) {
   settings_default(&s);
   settings_flags(&s, "--T 9 --n 37 --quiet", "eo", &e);
   for (int i = 0; i < 37; i++)
-      for (int k = 0; k < 10; k++)
-          bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
+    for (int k = 0; k < 10; k++)
+      bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
   file_write(SCRATCH "/ids", lines.at, lines.size, &e);
   data_ids(&d, SCRATCH "/ids", 11, &e);
   fact(t, !e.status && d.held.size == 370 && d.starts.size == 37 && d.starts.at[36] == 360,
@@ -3355,7 +3355,7 @@ static void evaluate__streamed(Test *t) {
     fact(t, in_memory.batch == 16 && streamed.batch == 37, "batches of %d and %d",
          in_memory.batch, streamed.batch);
     for (idx k = 0; k < in_memory.n_sums; k++)
-        within(t, streamed.sums[k], in_memory.sums[k], 0, "number %td", k);
+      within(t, streamed.sums[k], in_memory.sums[k], 0, "number %td", k);
     within(t, streamed.loss, in_memory.loss, 4 * REAL_EPS, "loss");
     sinks_free(&in_memory); sinks_free(&streamed);
   }
@@ -3414,7 +3414,7 @@ static void model_file__links(Test *t) {
                       part && heads ? OUT_IN : IN_OUT, &at, &e);
     }
     if (failed(t, path, model_file_end(&w, &e) || checkpoint_load(path, &back, false, &e), &e))
-        return;
+      return;
     fact(t, same_numbers(b.m.count, b.m.params, back.m.params), "way %d", way);
     trainer_free(&back);
     /* another header, cut, or gone: told from one that is as it was */
@@ -3514,7 +3514,7 @@ static void model_head_read__hostile(Test *t) {
   }
   int refused = 0, tried = 0;
   for (size_t i = 0; i + 8 < n; i++)
-      for (int bit = 0; bit < 9; bit++, tried++) {
+    for (int bit = 0; bit < 9; bit++, tried++) {
       unsigned char was = head.at[i];
       head.at[i] = (unsigned char)(bit < 8 ? was ^ 1 << bit : 0);
       seal(&head);
@@ -3537,7 +3537,7 @@ static void model_head_read__hostile(Test *t) {
     unsigned char was[8], *p = head.at + n - 8 - WRONG[k].from_end;
     memcpy(was, p, 8);
     for (int i = 0; i < WRONG[k].bytes; i++)
-        p[i] = (unsigned char)(WRONG[k].value >> 8 * i & 255);
+      p[i] = (unsigned char)(WRONG[k].value >> 8 * i & 255);
     seal(&head);
     bool no = head_refused(head.at, n, at, &e);
     fact(t, no == (WRONG[k].said[0] != 0) && strstr(e.text, WRONG[k].said), "%zu: %s", k,

@@ -178,8 +178,8 @@ static void experiments_read__shipped(Test *t) {
     s.model.vocab = VOCAB_DEFAULT;
     fact(t, !e.status && !config_resolve(&s.model, &e), "%s: %s", x.row[i].name, e.text);
     for (int k = 0; k < i; k++)
-        fact(t, x.row[i].checksum != x.row[k].checksum, "%s and %s are the same run",
-             x.row[i].name, x.row[k].name);
+      fact(t, x.row[i].checksum != x.row[k].checksum, "%s and %s are the same run",
+           x.row[i].name, x.row[k].name);
   }
   note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims);
   experiments_free(&x);
@@ -258,12 +258,12 @@ static void row_run__repeats(Test *t) {
     result_text(&r, &text[i], &e);
     if (i == 0) row_numbers(t, &r);
     if (i == 3)
-        fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
-             result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
+      fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
+           result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
     if (i == 4)
-        fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
-             result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
-             "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
+      fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
+           result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
+           "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
     result_free(&r);
   }
   fact(t, !e.status, "%s", e.text);
@@ -468,7 +468,7 @@ static void trigger_draw__rules(Test *t) {
     }
   }
   for (int at = 2; at < T; at++)
-      within(t, often[at], N / 4, 5 * sqrt(N * 0.25 * 0.75), "triggers at row %d", at);
+    within(t, often[at], N / 4, 5 * sqrt(N * 0.25 * 0.75), "triggers at row %d", at);
   within(t, sum / (N * 20), 0, 5 * sqrt(1.0 / 3 / (N * 20)), "mean of the contents");
   within(t, square / (N * 20), 1.0 / 3, 5 * sqrt(4.0 / 45 / (N * 20)), "their square");
   trigger_draw(again, again + T * C, C, T, 5, N - 1);
@@ -497,7 +497,7 @@ static void trigger_loss__running_mean(Test *t) {
   for (int b = 0; b < B; b++) {
     int at = trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
     for (int i = 0; i < T; i++)
-        for (int k = 0; k < C; k++) {
+      for (int k = 0; k < C; k++) {
         double mean = 0;
         for (int j = 0; j <= i; j++) mean += (double)x[(b * T + j) * C + k] / (i + 1);
         want += i == at ? 0 : mean * mean / (B * T * C);
@@ -558,8 +558,8 @@ static void backcopy_draw__rules(Test *t) {
   strcpy(letter + 1, " etaoinshrdlcumwfgypbvkjxqz");
   fact(t, d.vocab == 28 && strlen(letter) == 28, "%d ids", d.vocab);
   for (int id = 0; id < d.vocab; id++)
-      fact(t, backcopy_trigger(&d, id) == (id && strchr("abc", letter[id])), "trigger: %c",
-           letter[id]);
+    fact(t, backcopy_trigger(&d, id) == (id && strchr("abc", letter[id])), "trigger: %c",
+         letter[id]);
   for (int n = 0; n < N; n++) {
     backcopy_draw(&d, 8, (uint64_t)n, block, T);
     fact(t, block[0] == 0 && block[1] > 0 && !backcopy_trigger(&d, block[1]), "it begins %c%c",
@@ -569,8 +569,8 @@ static void backcopy_draw__rules(Test *t) {
       bool copies = backcopy_trigger(&d, block[i]);
       fact(t, block[i + 1] > 0 && block[i + 1] < d.vocab, "id %d", block[i + 1]);
       if (copies)
-          fact(t, block[i + 1] == block[i - 1], "%c after %c%c", letter[block[i + 1]],
-               letter[block[i - 1]], letter[block[i]]);
+        fact(t, block[i + 1] == block[i - 1], "%c after %c%c", letter[block[i + 1]],
+             letter[block[i - 1]], letter[block[i]]);
       else after[block[i]][block[i + 1]]++, from[block[i]]++;
     }
   }
@@ -589,7 +589,7 @@ static void backcopy_draw__rules(Test *t) {
   data_batch(&d, &s.data, 2, T - 1, again, targets, &e);
   backcopy_draw(&d, d.seed, 1, block, T);
   for (int i = 0; i + 1 < T; i++)
-      fact(t, again[T - 1 + i] == block[i] && targets[T - 1 + i] == block[i + 1], "token %d", i);
+    fact(t, again[T - 1 + i] == block[i] && targets[T - 1 + i] == block[i + 1], "token %d", i);
   data_close(&d); scratch_close();
 }
 
@@ -614,7 +614,7 @@ static void toy_measure__by_hand(Test *t) {
     {TOY_LOGIT_GAP, -2}, {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even},
     {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
   EACH(k, ROWS)
-      within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
+    within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
   toy_measure(&x, &c, 0.31, 3, trigger, z, m, m);
   fact(t, x.sum[TOY_SINK_1] == 1 && x.count[TOY_SINK_1] == 2, "0.3 is above 0.31");
   c.extra = EXTRA_NONE;                                    /* the same numbers, as 3 columns */
@@ -627,7 +627,7 @@ static void toy_measure__by_hand(Test *t) {
     {TOY_ALPHA_1, 0.5}, {TOY_WEIGHT_1, 2.5}, {TOY_GATE, 6}, {TOY_LOGIT_GAP, 0.5},
     {TOY_EVEN, 5.0 / 12}};
   EACH(k, MEANS)
-      within(t, toy_mean(&x, MEANS[k].which), MEANS[k].want, 1e-15, "mean %d", MEANS[k].which);
+    within(t, toy_mean(&x, MEANS[k].which), MEANS[k].want, 1e-15, "mean %d", MEANS[k].which);
   fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0,
        "numbers that cannot be");
 }
@@ -803,7 +803,7 @@ static void holm__by_hand(Test *t) {
   double got[5];
   holm(got, p, 5);
   for (int i = 0; i < 5; i++)
-      if (i == 1) fact(t, isnan(got[i]), "a claim without p got %g", got[i]);
+    if (i == 1) fact(t, isnan(got[i]), "a claim without p got %g", got[i]);
     else within(t, got[i], want[i], 1e-16, "Holm's p of %g", p[i]);
   holm(got, ties, 4);
   for (int i = 0; i < 4; i++) within(t, got[i], large[i], 1e-16, "Holm's p of %g", ties[i]);
@@ -900,12 +900,12 @@ static void claim_judge__verdicts(Test *t) {
          "%g] p %g: %s, expected %s", c->rule, verdict_name(j.verdict),
          verdict_name(c->verdict), j.estimate, j.low, j.high, j.p, j.why, c->why);
     if (!strcmp(c->why, "1 seed"))
-        fact(t, !j.tested && !strstr(j.why, "holds in"), "%s is taken for tested: %s", c->rule,
-             j.why);
+      fact(t, !j.tested && !strstr(j.why, "holds in"), "%s is taken for tested: %s", c->rule,
+           j.why);
     experiments_free(&x);
   }
   for (int v = 0; v < VERDICT_KINDS; v++)
-      fact(t, seen[v] > 3, "only %d are %s", seen[v], verdict_name((Verdict)v));
+    fact(t, seen[v] > 3, "only %d are %s", seen[v], verdict_name((Verdict)v));
 }
 
 /* Writes a result to where `folder` keeps it, and frees it. */
@@ -973,8 +973,8 @@ static void claims_judge__files(Test *t) {
                                     "4 of 6 runs; 1 void: the row changed; 1 damaged",
                                     "a.nothing of seed 1 is not there"};
   for (int i = 0; i < 6; i++)
-      fact(t, j[i].verdict == want[i] && strstr(j[i].why, why[i]), "%s: %s, %s",
-           x.claim[i].name, verdict_name(j[i].verdict), j[i].why);
+    fact(t, j[i].verdict == want[i] && strstr(j[i].why, why[i]), "%s: %s, %s",
+         x.claim[i].name, verdict_name(j[i].verdict), j[i].why);
   within(t, j[0].estimate, 0.73, 1e-12, "b - a");
   fact(t, j[0].n[0] == 5 && j[0].n[1] == 5 && j[1].n[1] == 0 && j[4].n[0] == 3,
        "seeds %d %d %d %d", j[0].n[0], j[0].n[1], j[1].n[1], j[4].n[0]);
@@ -1038,7 +1038,7 @@ static void has(Test *t, const Bytes *text, const char *part) {
 static void is_narrow(Test *t, const Bytes *text) {
   const char *at = (const char *)text->at;
   for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
-      fact(t, end - at <= 100, "%d columns: %.*s", (int)(end - at), (int)(end - at), at);
+    fact(t, end - at <= 100, "%d columns: %.*s", (int)(end - at), (int)(end - at), at);
 }
 
 /* What is shown of the same files; sink_ in per cent, a mean 13 %, spread sqrt(2.5). */
@@ -1091,7 +1091,7 @@ static void item_text__narrow(Test *t) {
     bytes_add(&out, "", 1, &e);
     is_narrow(t, &out);
     for (const char *at = (char *)out.at; (at = strstr(at, "\ntrigger-softmax  ")); at++)
-        blocks++;
+      blocks++;
     fact(t, blocks == 2 * is(x.item[i].name, "toy-trigger"), "%s: %d blocks", x.item[i].name,
          blocks);
     bytes_free(&out);
@@ -1160,8 +1160,8 @@ static void sink__published(Test *t) {
     const char *out = (const char *)r.out.at, *err = (const char *)r.err.at;
     fact(t, r.status == ROWS[i].status, "%s: %d, %s", ROWS[i].words, r.status, err);
     for (int k = 0; k < 3 && ROWS[i].said[k]; k++)
-        fact(t, strstr(out, ROWS[i].said[k]) || strstr(err, ROWS[i].said[k]),
-             "%s: no \"%s\" in\n%s%s", ROWS[i].words, ROWS[i].said[k], out, err);
+      fact(t, strstr(out, ROWS[i].said[k]) || strstr(err, ROWS[i].said[k]),
+           "%s: no \"%s\" in\n%s%s", ROWS[i].words, ROWS[i].said[k], out, err);
     ran_free(&r);
   }
   fact(t, !system("cd " HOME "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
@@ -1307,11 +1307,11 @@ static void report_write__maps(Test *t) {
                map->head + 1);
       wrong = page_levels(page, label, levels);
       for (int i = 0; i < T; i++)
-          for (int j = 0; j < S; j++) {
+        for (int j = 0; j < S; j++) {
           double mean = 0; int level = 0;
           for (int b = 0; b < B; b++)
-              mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
-                                                        i) * S + j] / B;
+            mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
+                                                      i) * S + j] / B;
           within(t, map->m[i * S + j], mean, 1e-12, "map at %d, %d", i, j);
           while (level < 6 && map->m[i * S + j] >= FROM[level]) level++;
           wrong += levels[i * 66 + j] != level;
@@ -1332,13 +1332,13 @@ static void report_write__run(Test *t) {
   Settings s;
   if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 3 --report " SCRATCH
                         "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
-      return;
+    return;
   s.program = &PAGES;
   static const char *const ARM_NAMES[] = {"softmax", "k-bias", "sigmoid"};
   for (int wild = 0; wild < 2; wild++) {
     Error e = {0};
     if (wild)
-        settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
+      settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
     FILE *out = fopen(SCRATCH "/said.txt", "w+b");
     if (!out) exit(1);
     int status = demo_run(&s, out, &e), gone = 0;
@@ -1386,11 +1386,11 @@ static void results_copy(const Experiments *x, int seeds, int every, bool holes,
   static const double ODD[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300, -1, 0, 2.5};
   Rng g = {7};
   for (int row = 0; row < x->rows; row += every)
-      for (int seed = 1; seed <= seeds; seed++) {
+    for (int seed = 1; seed <= seeds; seed++) {
       Result r; Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
       result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
       if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e))
-          exit(1);
+        exit(1);
       for (int i = 0; i < r.values; i++) {
         if (holes && i % 3 == 0) r.value[i] = NAN;
         if (wild && rng_below(&g, 4) == 0) r.value[i] = ODD[rng_below(&g, 9)];
@@ -1451,7 +1451,7 @@ static double tick_at(const char *svg, const char *text, const char *attribute) 
   const char *end = strstr(svg, ends);
   if (!end) return NAN;
   for (const char *from = svg; (from = strstr(from, "<text ")) && from < end; from++)
-      at = atof(strstr(from, attribute) + strlen(attribute));
+    at = atof(strstr(from, attribute) + strlen(attribute));
   return at;
 }
 
@@ -1475,8 +1475,8 @@ static void paper_write__numbers(Test *t) {
           x.item[0].picture[1].words == 1 && !strcmp(x.item[0].picture[1].word[0], "loss"),
        "its pictures");
   for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
-      for (int row = 0; row < 2; row++)
-          for (int seed = 1; seed <= 3; seed++) {
+    for (int row = 0; row < 2; row++)
+      for (int seed = 1; seed <= 3; seed++) {
         Result r = {.seed = seed, .checksum = x.row[row].checksum};
         snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
         strcpy(r.corpus, corpus ? "b" : "a");
@@ -1552,7 +1552,7 @@ static void sink__items(Test *t) {
   sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
   sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
   if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r))
-      return;
+    return;
   fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html\n") != NULL, "where");
   ran_free(&r);
   char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
@@ -1662,7 +1662,7 @@ static void sink__report(Test *t) {
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH
                     "/log.csv --out " SCRATCH "/m.ckpt" SMALL_RUN, &r))
-      return;
+    return;
   ran_free(&r);
   char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
   char *log = file_string(SCRATCH "/log.csv"), *line = strrchr(log, ',');
@@ -1675,7 +1675,7 @@ static void sink__report(Test *t) {
   if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
                     "/r.json --report " SCRATCH "/e.html --grammar " SCRATCH
                     "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r))
-      return;
+    return;
   page = page_sound(t, SCRATCH "/e.html", 4);
   char *json = file_string(SCRATCH "/r.json");
   const char *said = strstr((const char *)r.out.at, "Ablation of token 1: its value");
@@ -1691,8 +1691,8 @@ static void sink__report(Test *t) {
     within(t, number_after(said ? said : "", row, 0), loss, 5.1e-5, "printed %s", NAMES[k]);
     snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
     if (k)
-        within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
-               5.1e-5, "spread %s", NAMES[k]);
+      within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
+             5.1e-5, "spread %s", NAMES[k]);
   }
   ran_free(&r); free(page);
   sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
@@ -1714,8 +1714,8 @@ static bool survey_row(Test *t, int row, const char *words) {
   if (!sink_does(t, command, &r)) return false;
   ran_free(&r);
   for (int k = 0; k < 6; k++)
-      within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
-             csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
+    within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
+           csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
   return true;
 }
 
