@@ -437,7 +437,7 @@ static int config_resolve(Config *c, Error *e) {
      "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
     {c->extra_value != VALUE_ZERO && c->extra != EXTRA_K,
      "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
-};
+  };
   for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
     if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
   return 0;

@@ -1632,7 +1632,7 @@ static void config_resolve__near_misses(Test *t) {
     "--extra k --extra-value e1", "--extra k --extra-value ones --extra-norm 20",
     "--extra-shared", "--extra-dims 3", "--scale -1",
     "--extra zero --vbias --sink-token --prefix 3 --window 4 --place post --combine add --tied",
-};
+  };
   EACH(i, RIGHT) config_of(t, "%s", RIGHT[i]);
 }
 
@@ -4010,7 +4010,7 @@ static void sinks__entropy_and_mass(Test *t) {
     {"--pos none --sim sigmoid --normalizer one", 1, 0.5},
     {"--pos none --sim elu --normalizer one", 1, 1},
     {"--pos none --extra zero", 2, 1},                   /* 2: t/(t + 1) */
-};
+  };
   Sinks s;
   EACH(r, ROWS) LABS(b, 2, 16, ROWS[r].flags) {
     forget_queries(&b);
@@ -4865,7 +4865,7 @@ static void grammar__tells(Test *t) {
     {"s = [x=t] [$x+12345]\nt = 1", 1, "$ and a variable's name, or a number, found 1"},
     {"s = [x=t] [$x+1/of]\nt/of = 1/2", 1, "] after a reference, found /"},
     {"s = [t+1]\nt = 1", 1, "] after a reference, found +"},
-};
+  };
   EACH(i, ROWS) {
     char *s = told(t, ROWS[i].text, 0), begin[200];
     snprintf(begin, sizeof begin, "g:%d: expected %s", ROWS[i].line, ROWS[i].told);
@@ -5938,7 +5938,7 @@ static void checkpoint_read__hostile(Test *t) {
     {12, 4, 2, ""}, {12, 4, 12, ""}, {16, 8, 0, ""}, {16, 8, 1, ""}, {16, 8, UINT64_MAX, ""},
     {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""},
     {SHORTER, 0, 0, ""}, {LONGER, 0, 0, ""},
-};
+  };
   static const char *const TEXTS[][2] = {
     {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers -1\n"}, {"heads 1\n", "heads 0\n"},
     {"heads 1\n", "heads -1\n"}, {"dim 2\n", "dim 0\n"}, {"dim 2\n", "dim -2\n"},
@@ -5955,7 +5955,7 @@ static void checkpoint_read__hostile(Test *t) {
     {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
     {"random-tokens 1,2\n", "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
      "17,18,19,20,21,22,23,24,25,26,27\n"},
-};
+  };
   enum { N = sizeof NUMBERS / sizeof *NUMBERS, M = sizeof TEXTS / sizeof *TEXTS };
   Trainer r;
   scratch_open();
@@ -6087,9 +6087,7 @@ static void trainer_begin__refuses(Test *t) {
   static const char ON[] = "/on.ckpt", OLD[] = "/base.ckpt", TUNED[] = "/tuned.ckpt",
                     NEW[] = "/new";
   const struct {
-    const char *flag, *value, *start, *out;
-    int resume, step, status;
-    const char *said;
+    const char *flag, *value, *start, *out; int resume, step, status; const char *said;
   } ROWS[] = {
     {"--lr", "0.01", "", ON, 1, 4, 0, ""}, {"--lr", "0.02", "", ON, 1, 0, 2, "--lr 0.02: "},
     {"--heads", "2", "", ON, 1, 4, 0, ""}, {"--heads", "3", "", ON, 1, 0, 2, "--heads 3: "},
@@ -6109,10 +6107,9 @@ static void trainer_begin__refuses(Test *t) {
     {"--tokenizer", SCRATCH "/other.tok", "", ON, 1, 0, 1, "expected the tokenizer"},
     {"--out", SCRATCH "/bare.ckpt", "", ON, 1, 0, 1, "parameters alone"},
     {"--out", SCRATCH "/tale.tok", "", ON, 1, 0, 1, "expected a checkpoint"},
-    {"--out", SCRATCH "/none", "", ON, 1, 0, 0, ""},
-    {"--heads", "2", OLD, NEW, 0, 0, 0, ""}, {"--lr", "0.5", OLD, NEW, 0, 0, 0, ""},
-    {"--seed", "8", OLD, NEW, 1, 0, 0, ""}, {"--heads", "4", OLD, NEW, 0, 0, 2, "--heads 4: "},
-    {"--kv-heads", "2", OLD, NEW, 0, 0, 0, ""},
+    {"--out", SCRATCH "/none", "", ON, 1, 0, 0, ""}, {"--heads", "2", OLD, NEW, 0, 0, 0, ""},
+    {"--lr", "0.5", OLD, NEW, 0, 0, 0, ""}, {"--seed", "8", OLD, NEW, 1, 0, 0, ""},
+    {"--heads", "4", OLD, NEW, 0, 0, 2, "--heads 4: "}, {"--kv-heads", "2", OLD, NEW, 0, 0, 0, ""},
     {"--kv-heads", "1", OLD, NEW, 0, 0, 2, "has 2, and --start keeps"},
     {"--pos", "learned", OLD, NEW, 0, 0, 2, "--pos learned: "},
     {"--variant", "alibi", OLD, NEW, 0, 0, 2, "--pos alibi: "},
@@ -6126,8 +6123,7 @@ static void trainer_begin__refuses(Test *t) {
     {"--seed", "3", TUNED, TUNED, 1, 0, 2, "begun from other parameters"},
     {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"},
     {"--seed", "3", OLD, ON, 1, 0, 2, "begun from none"},
-    {"--seed", "4", OLD, TUNED, 1, 0, 2, "has 3"},
-};
+    {"--seed", "4", OLD, TUNED, 1, 0, 2, "has 3"}};
   Settings s;
   Trainer base, on, run;
   Error e = {0};
@@ -6165,9 +6161,7 @@ static void trainer_begin__refuses(Test *t) {
          "row %d, %s %s: step %ld of %d", i, flag, value, run.step, run.s.train.steps);
     trainer_free(&run);
   }
-  tokenizer_free(&k);
-  trainer_free(&base);
-  trainer_free(&on);
+  tokenizer_free(&k); trainer_free(&base); trainer_free(&on);
 }
 
 /* [FIG30] Fine-tuning: twice the same bytes; those of a training whose start was written over by
@@ -6871,7 +6865,7 @@ static void vec_map__special(Test *t) {
     {VEC_POW, 2, {inf, inf, nan, 0, 0, 1, 1, (real)1e8, (real)1e8, 0}},
     {VEC_POW, -2, {0, 0, nan, inf, inf, 1, 1, (real)1e-8, (real)1e-8, inf}},
     {VEC_POW, half, {inf, inf, nan, 0, 0, 1, 1, 100, 100, (real)sqrt((double)least)}},
-};
+  };
   for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) EACH(r, ROWS) {
     real out[10];
     vec_map_at(isa, ROWS[r].op, 10, out, in, ROWS[r].p);
@@ -7124,7 +7118,7 @@ static void option__choices(Test *t) {
     {"input", INPUT_ROWS, {IS(INPUT, NATURAL), IS(INPUT, RANDOM), IS(INPUT, REPEAT)}},
     {"ablate", ABLATE_ROWS, {IS(ABLATE, NONE), IS(ABLATE, KEY1), IS(ABLATE, VALUE1),
         IS(ABLATE, VALUE1_MEAN), IS(ABLATE, KSTAR)}},
-};
+  };
   static const char *const WRONG[] = {"nothing", "", "0", "SIM_EXP", "pre|post", "sum "};
   int rows = 0, choices = 0;
   for (const Option *o = OPTIONS; o->flag; o++) choices += o->kind == 'c';
@@ -7196,7 +7190,7 @@ static void option__numbers(Test *t) {
     {"--seed", {"-1"}, {"2147483647"}}, {"--steps", {"-1"}, {"0"}}, {"--clip", {"-1"}, {"0"}},
     {"--threads", {"0"}, {NULL}}, {"--window", {"0"}, {"1"}}, {"--batch", {"0"}, {NULL}},
     {"--prefix", {"-1"}, {"0"}},
-};
+  };
   EACH(i, ROWS) for (int k = 0; k < 13; k++) {
     const char *pair[] = {ROWS[i].flag, k < 10 ? ROWS[i].wrong[k] : ROWS[i].right[k - 10]};
     Settings s;
@@ -7258,7 +7252,7 @@ static void settings_parse__words(Test *t) {
     {"m", {"--variant", "sigmoid"}, 0, 0}, {"m", {"--variant", "nobody"}, 2, 0},
     {"m", {"--variant"}, 2, 0}, {"m", {"--tied", "--vbias", "x"}, 0, 1},
     {"u", {"--out", "file"}, 0, 0}, {"m", {""}, 0, 1}, {"", {"--layers", "3"}, 2, 0},
-};
+  };
   Settings s;
   int n;
   char path[PATH_ROOM + 1];
@@ -7283,7 +7277,7 @@ static void settings_parse__order(Test *t) {
     {"--variant sigmoid --sim elu", SIM_ELU, 1},
     {"--sim elu --variant sigmoid --scale 3", SIM_SIGMOID, 3},
     {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2},
-};
+  };
   static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
   char many[1023] = "";
   Config last;
@@ -7373,9 +7367,9 @@ static void sink__wrong_usage(Test *t) {
     {"generate --steps 3 x", "--steps"}, {"eval", "a model file"}, {"generate", "one model"},
     {"dump", "--ids"}, {"dump --ids x", "--out"}, {"tokenize", "encode or decode"},
     {"tokenize nobody", "nobody"}, {"tokenize train", "--out"},
-    {"bench", "make bench, and ./bench help"}, {"help nobody", "nobody"}, {"check nobody", "nobody"},
+    {"bench", "make bench, and ./bench"}, {"help nobody", "nobody"}, {"check nobody", "nobody"},
     {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"}, {"list stray", "stray"},
-};
+  };
   if (no_binary(t)) return;
   scratch_open();
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
@@ -7407,7 +7401,7 @@ static void sink__wrong_files(Test *t) {
      "ids:3: expected 3 ids as before"},
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "at least 2 ids"},
     {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "at most 3 ids"},
-};
+  };
   Settings s;
   Error e = {0};
   Bytes b = {0};

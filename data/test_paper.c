@@ -1638,7 +1638,7 @@ static void ablate__refuses(Test *t) {
     {ABLATE_KSTAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
     {ABLATE_KEY1, INPUT_RANDOM, 10, 2, "", "--input natural"},
     {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
-    {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "expected one of 401 tokens"},
+    {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "no held document has 401 tokens"},
     {ABLATE_KEY1, INPUT_NATURAL, 4, 0, "", ""}};
   Settings s;
   if (!tale_open(t, &s, "")) return;
