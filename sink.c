@@ -5482,7 +5482,8 @@ static int trained_loss(double *loss, Trainer *t, Error *e) {
   *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
   if (e->status || isfinite(*loss)) return e->status;
   t->loss = *loss;
-  return fail(e, 1, "held loss not finite: this variant diverges here. Try: a smaller --lr");
+  return fail(e, 1, "step %ld: the held loss is not finite: this variant diverges here. Try: a "
+              "smaller --lr", t->step);
 }
 
 /* LOOK_N sequences as `sink eval` would see them. */

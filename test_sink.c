@@ -7340,9 +7340,9 @@ static void sink__pages(Test *t) {
   EACH(i, OF_TRAINING)
     fact(t, !option_find(OF_TRAINING[i], verb_find(&(Program){0}, "eval")->groups),
          "sink eval takes --%s", OF_TRAINING[i]);
-  sink_fails(t, "report", 2, "./paper all, report");
-  sink_fails(t, "export", 2, "./hf import, export");
-  sink_fails(t, "gemm", 2, "./bench gemm");
+  sink_fails(t, "report", 2, "paper has it. Try: make paper");
+  sink_fails(t, "export", 2, "hf has it. Try: make hf");
+  sink_fails(t, "gemm", 2, "bench has it. Try: make bench");
 }
 
 static void sink__wrong_usage(Test *t) {
