@@ -32,7 +32,10 @@ typedef struct Own {
   int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
   int commands, verify, show;
 } Own;
-static const Own *own_of(const Settings *s) { return s->own; }
+static const Own *own_of(const Settings *s) {
+  static const Own NONE = {.only_seed = -1};             /* settings that no command line made */
+  return s->own ? s->own : &NONE;
+}
 
 /* -------------------------------------------------------------------------------------------------
  * 1  The table of experiments
