@@ -8356,8 +8356,8 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 
 /* The programs that have more verbs, and which. */
 static const char *const ELSEWHERE[][2] = {
-  {"paper", "repro all report readme"}, {"hf", "import export tokenizer choices stream"},
-  {"bench", "bench gemm step ops length"}, {NULL, NULL}};
+  {"paper", " repro all report readme "}, {"hf", " import export tokenizer choices stream "},
+  {"bench", " bench gemm step ops length "}, {NULL, NULL}};
 
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
@@ -8375,8 +8375,10 @@ static int sink_main(const Program *program, int argc, char **argv) {
   const Verb *v = verb_find(program, name);
   const int used = v ? 2 : 1;                              /* words before the verb's own */
   if (!v) v = program->other;
+  char word[64];
+  snprintf(word, sizeof word, " %s ", name);
   for (int i = 0; !v && ELSEWHERE[i][0]; i++)
-    if (strstr(ELSEWHERE[i][1], name))
+    if (strstr(ELSEWHERE[i][1], word))
       fail(&e, 2, "%s: %s has it. Try: make %s, and ./%s help", name, ELSEWHERE[i][0],
            ELSEWHERE[i][0], ELSEWHERE[i][0]);
   if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
