@@ -1504,7 +1504,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
  * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
  * forward and five times backward (scores again, da, dq, dk, dv).
- * Tests: 3.7 of test_sink.c; data/pages.c has [E4] [T4] in closed form.
+ * Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -2868,7 +2868,7 @@ typedef struct StateRow {
   const char *name, *flags;
   bool agree;                         /* where the positions act inside the score */
   double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-  int closed; const char *reference;  /* pages.c: in the first blocks, or 0; where it stands */
+  int closed; const char *reference;  /* paper.c: in the first blocks, or 0; where it stands */
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {

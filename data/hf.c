@@ -4958,7 +4958,7 @@ static const Verb HF_VERBS[] = {
 int main(int argc, char **argv) {
   HfOwn own;
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                      .checks = MORE_CHECKS, .page = report_write, .survey = survey,
+                      .page = report_write, .survey = survey,
                       .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
   char *more[WORDS_MOST + 64] = {argv[0], "import"};
   calm_threads(argv);

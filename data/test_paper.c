@@ -1560,7 +1560,7 @@ static void sink__items(Test *t) {
   free(page); scratch_close();
 }
 
-/* [E4] [T15]  Every statement of `check`: sink.c's, and those of pages.c. */
+/* [E4] [T15]  Every statement of `check`: sink.c's, and those of paper.c. */
 static void checks__all(Test *t) {
   static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
   checks_hold(t, &ALL, 203, 206);
