@@ -7087,6 +7087,7 @@ void acts_free(Acts *a) {
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
+#define QUOTE "\""                        /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
@@ -7120,6 +7121,7 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 static int make_folder(const char *path) { return mkdir(path, 0777); }
@@ -7255,7 +7257,7 @@ static void number_put(unsigned char *p, uint64_t x, int bytes) {
 }
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   unsigned char out[8];
-  number_put(out, x, bytes);
+  number_put(out, x, 8);
   return bytes_add(b, out, (size_t)bytes, e);
 }
 uint64_t number_at(const unsigned char *p, int bytes) {
@@ -7973,7 +7975,7 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
     if (!strcmp(value, fallback)) continue;
-    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : "'";
+    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
     fprintf(out, " --%s", o->flag);
     if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
   }
