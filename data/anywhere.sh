@@ -8,11 +8,13 @@
 #     sh data/anywhere.sh --check aarch64    without the tests: a minute or two
 #     sh data/anywhere.sh --list             the targets, and what Debian calls their packages
 #
-# check    `sink check`, the propositions in float     float, double    the tests that pass
-# reads    the loss of a model that `cc -O3` trained here, as the bits of a float, from `sink dump`;
-#          after it how many units in the last place it lies from cc's own
-# back     cc's loss of the model that this target trained, from the target's own loss of it
-# trains   `same` where that model's file has the bytes of cc's, else how far off its loss is, in ulp
+# check    `sink check`, the propositions in float: hold + fail as they must
+# float    the tests of the float build that pass; double: of the double build
+# reads    the loss of a model that `cc -O3` trained here, in units in the last place (ulp) of a
+#          float from what cc -O3 finds itself, by `sink dump`; 0: the same bits
+# back     cc -O3's loss of the model that this target trained, from the target's own
+# trains   `cc` where that model's file has the bytes of cc -O3's, `c11` those of cc -O3 -std=c11's,
+#          else its loss from cc's, in ulp
 # Logs stay in out/anywhere/TARGET.
 cd "$(dirname "$0")/.." || exit 1
 top=$(pwd) what=all asked= bad=0
@@ -37,8 +39,8 @@ loss() {
   ./sink dump "$1" --ids ../ids --out dump >>log 2>&1 && bits dump/loss.npy
 }
 train() {
-  ./sink train --quiet --seed 5 --layers 2 --dim 32 --context 32 --batch 4 --steps 30 --warmup 5 \
-      --lr 1e-2 --extra kv --vbias --place post --norm layer --linear-bias --threads 1 \
+  ./sink train --quiet --seed 5 --layers 2 --dim 32 --context 32 --batch 4 --steps 50 --warmup 5 \
+      --lr 3e-3 --extra kv --vbias --place post --norm layer --linear-bias --threads 1 \
       --grammar data/story.grammar --out "$1" >>log 2>&1
 }
 # folder NAME: a place like the repository's root, without programs.
@@ -78,27 +80,26 @@ row() {
   began=$(date +%s) float=- double=-
   (
     folder "$1${2:+-c11}"
-    check=FAIL reads=FAIL back=FAIL trains=FAIL
+    check=FAIL reads=FAIL back=FAIL trains=FAIL own=$(pwd)/own.ckpt
     case $1$2 in s390x-std=c11) flags="$flags -fexcess-precision=fast" ;; esac
     if built sink.c sink -O3 $2 $flags && { [ "$run" != wine ] || wined sink; }; then
       ./sink check >check.log 2>&1 && check=$(awk '/ 0 WRONG$/ { print $1 + 0 "+" $3 + 0 }' check.log)
-      mine=$(loss ../cc/own.ckpt) && reads="$mine $(ulp "$mine" "$(cat ../cc/loss)")"
+      reads=$(ulp "$(loss ../cc/own.ckpt)" "$(cat ../cc/loss)")
       if train own.ckpt; then
         mine=$(loss own.ckpt)
-        back=$(ulp "$(cd ../cc && loss "$top/out/anywhere/$1${2:+-c11}/own.ckpt")" "$mine")
-        if cmp -s own.ckpt ../cc/own.ckpt; then trains=same
-        else trains=$(ulp "$mine" "$(cat ../cc/loss)"); fi
+        back=$(ulp "$(cd ../cc && loss "$own")" "$mine") trains=$(ulp "$mine" "$(cat ../cc/loss)")
+        cmp -s own.ckpt ../cc-c11/own.ckpt && trains=c11
+        cmp -s own.ckpt ../cc/own.ckpt && trains=cc
       fi
     fi
     if [ $what = all ]; then
       float=$(tests test -O3 $2 $flags) double=$(tests test-double -DSINK_DOUBLE -O3 $2 $flags)
     fi
-    version=$($cc -dumpfullversion 2>/dev/null || $cc -dumpversion 2>/dev/null || $cc -v 2>&1)
-    version=$(echo "$version" | sed -n '1s/.*version \([0-9.]*\).*/\1/; 1p')
-    printf '%-8s %-28s %-8s %-14s %-14s %-12s %5s %7s %5d s\n' "$1" "$cc $version ${2:-gnu}" \
+    version=$($cc -dumpfullversion 2>/dev/null || $cc -dumpversion 2>/dev/null)
+    printf '%-8s %-8s %-4s %-8s %-16s %-16s %5s %5s %6s %5d s\n' "$1" "$version" "${2:+c11}" \
         "${check:-FAIL}" "$float" "$double" "$reads" "$back" "$trains" $(($(date +%s) - began))
-  ) | tee out/anywhere/row
-  if grep FAIL out/anywhere/row >/dev/null; then bad=1; fi
+  ) | tee "out/anywhere/$1.row"
+  if grep FAIL "out/anywhere/$1.row" >/dev/null; then bad=1; fi
 }
 
 # target NAME PACKAGES COMPILER RUN FLAGS..: both rows, where it is here and asked for.
@@ -121,10 +122,13 @@ mkdir -p out/anywhere && awk 'BEGIN {
   for (b = 0; b < 4; b++) for (t = 0; t < 17; t++)
     printf "%d%s", (b * 977 + t * t * 61 + 40) % 2000, t < 16 ? " " : "\n" }' >out/anywhere/ids
 if [ $what != list ]; then
-  if ! (folder cc && cc=cc run='' && built sink.c sink -O3 && train own.ckpt && loss own.ckpt >loss)
-  then echo "anywhere.sh: cc -O3 sink.c -o sink -lm failed: see out/anywhere/cc/log" >&2; exit 1; fi
-  printf '%-8s %-28s %-8s %-14s %-14s %-12s %5s %7s %7s\n' target compiler check float double \
-      'reads, ulp' back trains time
+  cc=cc run=
+  if ! (folder cc-c11 && built sink.c sink -O3 -std=c11 && train own.ckpt) ||
+      ! (folder cc && built sink.c sink -O3 && train own.ckpt && loss own.ckpt >loss); then
+    echo "anywhere.sh: cc -O3 sink.c -o sink -lm failed: see out/anywhere/cc/log" >&2; exit 1
+  fi
+  printf '%-8s %-8s %-4s %-8s %-16s %-16s %5s %5s %6s %7s\n' target version '' check float double \
+      reads back trains time
 fi
 target gcc gcc gcc ''
 target clang clang clang ''
