@@ -24,8 +24,9 @@ for word; do
   case $word in
     --check) what=check ;;
     --list) what=list ;;
-    -*) echo "anywhere.sh: no flag $word. Try: --check, --list or names of targets" >&2; exit 2 ;;
-    *) asked="$asked $word" ;;
+    *) grep "^target $word " data/anywhere.sh >/dev/null ||
+           { echo "anywhere.sh: no target $word. Try: --list" >&2; exit 2; }
+       asked="$asked $word" ;;
   esac
 done
 
@@ -106,7 +107,6 @@ row() {
 target() {
   name=$1 packages=$2 cc=$3 run=$4; shift 4; flags=$*
   case " $asked " in "  " | *" $name "*) ;; *) return ;; esac
-  known="$known $name"
   for need in ${cc%% *} $run; do
     if ! command -v "$need" >/dev/null; then
       echo "$name: no $need here. Try: apt-get install $packages"
@@ -141,7 +141,4 @@ target armhf "gcc-arm-linux-gnueabihf qemu-user" arm-linux-gnueabihf-gcc qemu-ar
 target riscv64 "gcc-riscv64-linux-gnu qemu-user" riscv64-linux-gnu-gcc qemu-riscv64 -static
 target ppc64le "gcc-powerpc64le-linux-gnu qemu-user" powerpc64le-linux-gnu-gcc qemu-ppc64le -static
 target s390x "gcc-s390x-linux-gnu qemu-user" s390x-linux-gnu-gcc qemu-s390x -static
-for word in $asked; do
-  case " $known " in *" $word "*) ;; *) echo "anywhere.sh: no target $word. Try: --list" >&2; bad=1 ;; esac
-done
 exit $bad
