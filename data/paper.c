@@ -1662,10 +1662,11 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  *             not reproduced.
  *
  * and undecided otherwise. p is two-sided: the level whose interval would just reach the number
- * that decides, 0 (d_0 for d below it), or for equal the nearer of -M and M. (Two one-sided tests of
- * equality at 5 % each would ask for an interval of 90 % only; the wider one serves every claim.) The
- * more claims, the more chance finds: for headline claims p is Holm's, over those that could be
- * tested. It guards the finding of an effect; that it is too small to count, the plain interval says.
+ * that decides, 0 (d_0 for d below it), or for equal the nearer of -M and M. (Two one-sided tests
+ * of equality at 5 % each would ask for an interval of 90 % only; the wider one serves every
+ * claim.) The more claims, the more chance finds: for headline claims p is Holm's, over those that
+ * could be tested. It guards the finding of an effect; that it is too small to count, the plain
+ * interval says.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
  * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.
