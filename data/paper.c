@@ -3179,7 +3179,8 @@ static double kv_rule(Toy *y) {
 #define WINDOWED SIGMOID_1 "--window 4 --context 14"
 #define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
 static const Line BEHIND[] = {
-  {"behind", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
+  {"behind", "Equations 10 to 17: the rules behind the cells\nStates part where the sums of "
+   "rows do, at the rows that a rule names.", "", NULL, 0, 0, 0},
   {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, part_rule, 0, AT_MOST, STATES},
   {"eq. 17", "  and the token before them", "* " WINDOWED, part_rule, 1, FAILS_BY, APART},
   {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, part_rule, 0, AT_MOST, STATES},
@@ -3250,7 +3251,8 @@ static double moved(Toy *y) {
 
 #define WITH_K(operation) operation "--extra k |" operation
 static const Line GATE[] = {
-  {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
+  {"gate", "Table 4: a key bias is a gate, or nothing\nIt closes the head by 1 - g; without a "
+   "normaliser it changes no bit.", "", NULL, 1, 0, 0},
   {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
   {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
   {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
@@ -3267,7 +3269,8 @@ static const Line GATE[] = {
 
 /* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
 static const Line NEUTRAL[] = {
-  {"neutral", "Neutral elements", "", NULL, 1, 0, 0},
+  {"neutral", "Neutral elements\nThe row of an axis that stands for nothing changes no bit.", "",
+   NULL, 1, 0, 0},
   {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
   {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
   {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
@@ -3305,13 +3308,15 @@ static double causality(Toy *y) {
 }
 
 static const Line CAUSAL[] = {
-  {"causal", "Equation 1: causality", "", NULL, 1, 0, 0},
+  {"causal", "Equation 1: causality\nA token moves no logit before it, but inside a prefix.", "",
+   NULL, 1, 0, 0},
   {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
   {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
   {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
 
 static const Line CLOSED[] = {
-  {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
+  {"scores", "z, A and m in closed form, 5 schemes each\nOf a repeated token s(n) and s*_t give "
+   "every weight.", "--context 24", NULL, 0, 0, 0}};
 static const Check MORE_CHECKS[] = {
   {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed}, {LINES(GATE), NULL},
   {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};
