@@ -56,7 +56,7 @@ FILENAME ~ /[.]c$/ { for (k = 1; k <= n; k++)
 # A table of `check` belongs to the tags of its section, a row of others to what the row names.
 /^[^ ]/ { table = /^static const Line / ? "?" : "" }
 table != "" && /^  [{]"/ {
-  split($0, x, "\""); sub(/^ +/, "", x[4]); says = esc(x[2] ": " x[4]); n = 0
+  split($0, x, "\""); gsub(/^ +|\\n.*/, "", x[4]); says = esc(x[2] ": " x[4]); n = 0
   if (table == "?") { table = x[2]; row = 0; n = tags_in(topic, list)
     says = "<code>" (book ? "sink" : "paper") " check " table "</code>: " esc(x[4])
   } else for (t in SAYS) if (!index(topic, "[" t "]") && tolower(x[2]) ~ KEY[t]) list[++n] = t
