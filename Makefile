@@ -7,6 +7,7 @@
 # make readme     data/results/README.md, from data/results
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
+# make book       Part I as a page to read beside the paper, out/book.html
 CC = cc
 CFLAGS = -O3
 LDLIBS = -lm
@@ -113,10 +114,18 @@ xref:
 	  printf '%-8s %2d places, first at %-18s in tests %d\n' "$$tag" $$((n-1)) "$$line" "$$t"; \
 	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
 
+# Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
+BOOK = data/book.html sink.c data/pages.c data/paper.c data/hf.c test_sink.c data/test_paper.c \
+    data/test_hf.c data/results/README.md
+book: out/book.html
+out/book.html: data/book.awk $(BOOK) | out
+	@awk -f data/book.awk $(BOOK) > $@.new && mv $@.new $@
+	@echo "The book: $@"
+
 stats:
 	@awk -f data/stats.awk sink.c test_sink.c sink.h
 
 clean:
 	rm -rf out sink paper hf bench
 
-.PHONY: run tables readme test test-double asan exhaustive mutants check tokenizer samples xref stats clean
+.PHONY: run tables readme test test-double asan exhaustive mutants check tokenizer samples xref book stats clean

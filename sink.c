@@ -2858,13 +2858,13 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
- *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
- *   V biases                                            o_t = v + v+
- *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
- *   Z = 1                                               r_t = sum_t, and t s(0) without positions
- *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
- *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
- *   another first token                                 every row gives it another share */
+ *   softmax, any positive similarity over its sum   r_t = 1, times the scale, under any mask
+ *   V biases                                        o_t = v + v+
+ *   clamp                                           r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   Z = 1                                           r_t = sum_t, and t s(0) without positions
+ *   p-norm of softmax                               r_t = t^(1-1/p) without positions
+ *   an extra column of weight A_t* and value v*     o_t = (1 - A_t*) v + A_t* v*
+ *   another first token                             every row gives it another share */
 typedef struct StateRow {
   const char *name;
   bool agree;                         /* where the positions act inside the score */
