@@ -6045,7 +6045,7 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
          star = row[1][ALPHA_STAR] / o[1].even;
   bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
-              "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
+              "even), with a\nkey bias it %s (alpha_* %.1f times, alpha_1 %.1f), and under "
               "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
               sink >= SHOWS ? "emerged" : "did not emerge", sink,
               star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
