@@ -20,13 +20,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A float must be computed as a float: x87's further digits break what rounds by adding. (16 is of
- * half precision alone.) */
-#if (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16) || (defined __TINYC__ && defined __i386__)
+/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. A float is
+ * computed as a float (16 is of halves alone): what rounds by adding breaks on x87's digits. */
+#if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)
 #error "sink: expected FLT_EVAL_METHOD 0. Try: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast"
 #endif
-
-/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. */
 #ifdef SINK_DOUBLE
 typedef double real;
 #define REAL_EPS 2.220446049250313e-16
