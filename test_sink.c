@@ -6770,6 +6770,25 @@ static void fma_fuses__is_true(Test *t) {
   }
 }
 
+/* A real has no further digits on the way, and sink.h refuses a compiler that gives it some. */
+static void real__no_further_digits(Test *t) {
+  static const char *const METHODS[] = {"0", "16", "1", "2", "-1"};      /* two that will do */
+  volatile real one = 1, little = (real)REAL_EPS / 4;
+  fact(t, one + little - one == 0 && one + little == one, "1 + %g keeps it", (double)little);
+  scratch_open();
+  EACH(i, METHODS) {
+    char words[100];
+    snprintf(words, sizeof words, "-D__FLT_EVAL_METHOD__=%s -fsyntax-only -x c sink.h", METHODS[i]);
+    Ran r = ran("cc", words);
+    const bool none = i == 0 && r.status, will_do = i < 2;      /* no compiler here takes that */
+    fact(t, none || (r.status == 0) == will_do, "cc %s: exit status %d", words, r.status);
+    fact(t, will_do || strstr((const char *)r.err.at, "expected FLT_EVAL_METHOD 0. Try: "),
+         "cc %s: %s", words, (const char *)r.err.at);
+    ran_free(&r);
+    if (none) { note(t, "no cc of GCC's kind  "); return; }
+  }
+}
+
 /* Units in the last place of `want` between got and want, denormal results included. */
 static double ulps(real got, long double want) {
   int e, digits = REAL_EPS > 1e-10 ? FLT_MANT_DIG : DBL_MANT_DIG,
@@ -7905,6 +7924,7 @@ static const TestEntry TESTS[] = {
   RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(held_loss__blocks),
   RUNS(demo_run__verdict), RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend),
   RUNS(heat_maps__print_alpha), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
+  RUNS(real__no_further_digits),
   RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
   RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
   RUNS(fail__keeps_the_first), RUNS(set_workers__says_so), RUNS(option__choices),

@@ -47,7 +47,7 @@ train() {
 # folder NAME: a place like the repository's root, without programs.
 folder() {
   rm -rf "out/anywhere/$1" && mkdir -p "out/anywhere/$1/out" && cd "out/anywhere/$1" || exit 1
-  ln -s "$top/data" "$top/tokenizer.bin" .
+  ln -s "$top/data" "$top/tokenizer.bin" "$top/sink.h" .
 }
 # built SOURCE PROGRAM FLAGS..: PROGRAM is a script where an emulator, $run, must begin it.
 built() {
