@@ -426,8 +426,6 @@ static int config_resolve(Config *c, Error *e) {
     {c->experts && c->expert_top > c->experts,
      "--expert-top %d is more than the --experts %d there are. Try: fewer",
      c->expert_top, c->experts},
-    {!p_norm && c->pnorm != 0,
-     "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm with it", 0, 0},
     {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
     {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
      "has no slope at 0. Try: --pnorm 1 or more, or --sim exp", 0, 0},
@@ -435,8 +433,6 @@ static int config_resolve(Config *c, Error *e) {
      "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
     {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
      "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
-    {c->extra_value != VALUE_ZERO && c->extra != EXTRA_K,
-     "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
   };
   for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
     if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
@@ -5209,7 +5205,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
-  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
+  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) || settings_count(now, e) ||
       settings_flags(now, flags, "m", e)) return e->status;
   memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
@@ -5313,7 +5309,8 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
   if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
   if (s->start[0]) return trainer_start(t, s, flags, e);
   Settings now = *s;
-  return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
+  return settings_count(s, e) || settings_flags(&now, flags, "m", e) ? e->status
+       : trainer_create(t, &now, e);
 }
 
 void trainer_free(Trainer *t) {
@@ -7563,6 +7560,84 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
+/* What flags belong to: "extra k|kv" is --extra of one of these values, "window" any other than
+ * none, "a/b" one of both, "!a" that there is no --a. Where that is not chosen a flag is refused if
+ * it is given, and else not echoed. A condition holds for verbs that do not take its flag, and all
+ * of a row for verbs that do not take `with`. */
+static const struct { const char *flags, *to, *with; } BELONGS[] = {
+  {"rope-base rope-scaling", "pos rotary", ""}, {"rope-factor", "rope-scaling linear|llama3", ""},
+  {"rope-low rope-high rope-original", "rope-scaling llama3", ""},
+  {"rotary-dims rope-pairing", "pos rotary/extra-order lowfreq", ""},
+  {"bias-in", "linear-bias", ""}, {"pnorm", "normalizer pnorm", ""},
+  {"extra-shared extra-dims", "extra k|kv", ""}, {"extra-order", "extra-dims", ""},
+  {"extra-value", "extra k", ""}, {"extra-norm", "extra-value e1|ones", ""},
+  {"window-period", "window", ""}, {"window-offset", "window-period", ""},
+  {"attention-offset mamba-inner mamba-state mamba-conv mamba-rank", "attention-period", ""},
+  {"expert-top expert-period", "experts", ""}, {"expert-offset", "expert-period", ""},
+  {"init", "!start", ""}, {"min-lr", "schedule cosine", ""},
+  {"beta1 beta2 adam-eps", "optimizer adamw", ""}, {"save-every", "out", ""},
+  {"end-token", "tokens", "steps"}, {"tokenizer", "!tokens", ""}, {"valid", "text/tokens", "steps"},
+  {"text grammar tokens tokenizer end-token fix-token bos valid", "!ids", ""},
+  {"input", "!inputs/ids", ""},
+  {"text grammar tokens ids", "!domains", ""}, {"T", "!lengths", ""},
+  {"prompt temperature top-k top-p tokenizer fix-token bos", "!grammar", "prompt"},
+  {"seed top-k top-p", "temperature/grammar", "prompt"}};
+
+/* Is it chosen? See BELONGS. */
+static bool settings_chose(const Settings *s, const char *what) {
+  char flag[24], values[24], is[PATH_ROOM];
+  bool known = false;
+  for (const char *at = what; at; at = strchr(at + 1, '/')) {
+    const int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    const Option *o = option_find(flag, s->groups);
+    if (!o) continue;
+    known = true;
+    option_text(o, s, is, sizeof is);
+    if (n > 1 ? strstr(values, is) != NULL : *is && strcmp(is, "0")) return *what != '!';
+  }
+  return !known || *what == '!';
+}
+
+/* What the flag belongs to that is not chosen, or NULL: then it counts. */
+static const char *option_idle(const Option *o, const Settings *s) {
+  char flags[96], flag[24];
+  snprintf(flag, sizeof flag, " %s ", o->flag);
+  for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++) {
+    snprintf(flags, sizeof flags, " %s ", BELONGS[i].flags);
+    if (strstr(flags, flag) && (!*BELONGS[i].with || option_find(BELONGS[i].with, s->groups))
+        && !settings_chose(s, BELONGS[i].to)) return BELONGS[i].to;
+  }
+  return NULL;
+}
+
+/* Refuses flags that were given and change nothing: of a row that is not chosen, or a position
+ * beyond the tokens there are. */
+int settings_count(const Settings *s, Error *e) {
+  const char *groups = s->groups ? s->groups : "";       /* none: no command line made them */
+  const bool trains = option_find("steps", groups) != NULL;
+  const int most = trains ? s->model.context : option_find("prompt", groups) ? 1 : s->eval_T;
+  for (const Option *o = OPTIONS; o->flag && *groups && !e->status; o++) {
+    const char *to = s->given[o - OPTIONS] ? option_idle(o, s) : NULL;
+    char is[PATH_ROOM];
+    int at[17] = {0};
+    option_text(o, s, is, sizeof is);
+    const char *or = to ? strchr(to, '/') : NULL;
+    if (to)
+      fail(e, 2, "--%s: it %s --%.*s%s%s. Try: %s", o->flag, *to == '!' ? "changes nothing beside"
+           : "belongs to", (int)strcspn(to, "/") - (*to == '!'), to + (*to == '!'),
+           or ? " or --" : "", or ? or + 1 : "", *to == '!' ? "without one of them"
+                                                 : "with that, or without it");
+    if (!s->given[o - OPTIONS] || (strcmp(o->flag, "fix-token") && strcmp(o->flag, "random-tokens")
+                                   && (strcmp(o->flag, "T") || !trains))) continue;
+    if (strcmp(is, "0")) positions_parse(o->flag, is, at, 16, e);
+    for (int i = 0; at[i]; i++)
+      if (at[i] > most)
+        fail(e, 2, "--%s %s: there are %d tokens. Try: at most that, or a longer --%s", o->flag, is,
+             most, trains ? "context" : "T");
+  }
+  return e->status;
+}
+
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
   for (int i = 0; i < argc && !e->status; i++) {
@@ -7582,6 +7657,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
       return fail(e, 2, "%s: no such flag here. Try: sink help", word);
     if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+    if (o && !own) s->given[o - OPTIONS] = true;
     if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
     else {                                               /* the flags of a row of VARIANTS */
       const Variant *v = VARIANTS;
@@ -7962,22 +8038,24 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
 /* -------------------------------------------------------------------------------------------------
  * 16.4  Verbs */
 
-/* The command that repeats the run: every flag that differs from its default. */
-static void echo_command(const Verb *v, const Settings *s, FILE *out) {
+/* The command that repeats the work: the verb, its word if any, and the flags that count and differ
+ * from their default. */
+static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
+                         Error *e) {
   Settings base;
   char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
-  fprintf(out, "%s %s", s->program->name, v->name);
+  bytes_print(out, e, "%s %s%s%s", s->program->name, verb, *word ? " " : "", word);
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (!strchr(v->groups, o->group)) continue;
+    if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
-    if (!strcmp(value, fallback)) continue;
+    if (!strcmp(value, fallback) || option_idle(o, s)) continue;
     const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : "'";
-    fprintf(out, " --%s", o->flag);
-    if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
+    bytes_print(out, e, " --%s", o->flag);
+    if (o->kind != 'b') bytes_print(out, e, " %s%s%s", quote, value, quote);
   }
-  fputc('\n', out);
+  bytes_add(out, "", 1, e);
 }
 
 /* What a verb opens; work_end closes it. */
@@ -8047,7 +8125,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.program = s->program;
   t->s.own = s->own;
   t->s.data.open = s->data.open;
-  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
+  t->s.groups = s->groups;
+  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
+      || settings_count(&t->s, e)) return e->status;
   *s = t->s;
   t->m.plain = s->plain;
   return 0;
@@ -8394,9 +8474,16 @@ static int sink_main(const Program *program, int argc, char **argv) {
       signal(SIGTERM, on_interrupt);
     }
     const bool trains = v->run == verb_run || v->run == verb_train;
-    if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
+    if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
+    if (!e.status && !s.quiet && trains && !s.resume) {
+      Bytes command = {0};
+      command_text(&s, name, "", &command, &e);
+      if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
+      bytes_free(&command);
+    }
     const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
-    if (n <= most) v->run(&s, words, n, &e);
+    if (e.status) ;
+    else if (n <= most) v->run(&s, words, n, &e);
     else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))

@@ -458,12 +458,14 @@ typedef struct Settings {
   int argc;                                     /* the flags as they were given, */
   char **argv;
   const char *groups;                           /* and those that the verb takes */
+  bool given[160];                              /* which of OPTIONS were */
 } Settings;
 
 enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
 void settings_default(Settings *s);
 /* Reads argv into s; groups says which flags the verb takes. Leaves the words that are not flags in
  * words. The model is resolved later, when the vocabulary is known. */
+int  settings_count(const Settings *s, Error *e);     /* 2 for one that is given and idle */
 int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
