@@ -2854,13 +2854,13 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
- *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
- *   V biases                                            o_t = v + v+
- *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
- *   Z = 1                                               r_t = sum_t, and t s(0) without positions
- *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
- *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
- *   another first token                                 every row gives it another share */
+ *   softmax, any positive similarity over its sum   r_t = 1, times the scale, under any mask
+ *   V biases                                        o_t = v + v+
+ *   clamp                                           r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   Z = 1                                           r_t = sum_t, and t s(0) without positions
+ *   p-norm of softmax                               r_t = t^(1-1/p) without positions
+ *   an extra column of weight A_t* and value v*     o_t = (1 - A_t*) v + A_t* v*
+ *   another first token                             every row gives it another share */
 typedef struct StateRow {
   const char *name;
   bool agree;                         /* where the positions act inside the score */
@@ -5995,7 +5995,7 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
          star = row[1][ALPHA_STAR] / o[1].even;
   bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
-              "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
+              "even), with a\nkey bias it %s (alpha_* %.1f times, alpha_1 %.1f), and under "
               "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
               sink >= SHOWS ? "emerged" : "did not emerge", sink,
               star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
@@ -7042,6 +7042,7 @@ void acts_free(Acts *a) {
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
+#define QUOTE "\""                        /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 static int make_folder(const char *path) { return _mkdir(path); }
@@ -7058,6 +7059,7 @@ static bool take_name(const char *from, const char *to) {
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by the wall */
 #else
 #include <unistd.h>
+#define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 static int make_folder(const char *path) { return mkdir(path, 0777); }
@@ -7193,7 +7195,7 @@ static void number_put(unsigned char *p, uint64_t x, int bytes) {
 }
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   unsigned char out[8];
-  number_put(out, x, bytes);
+  number_put(out, x, 8);
   return bytes_add(b, out, (size_t)bytes, e);
 }
 uint64_t number_at(const unsigned char *p, int bytes) {
@@ -7991,7 +7993,7 @@ static void command_text(const Settings *s, const char *verb, const char *word, 
     option_text(o, &base, fallback, sizeof fallback);
     snprintf(flag, sizeof flag, " %s ", o->flag);
     if (!strcmp(value, fallback) || option_idle(flag, s)) continue;
-    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : "'";
+    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
     bytes_print(out, e, " --%s", o->flag);
     if (o->kind != 'b') bytes_print(out, e, " %s%s%s", quote, value, quote);
   }
