@@ -27,7 +27,7 @@ for word; do
     --check) what=check ;;
     --all) what=all ;;
     --list) what=list ;;
-    *) grep "^target $word " data/anywhere.sh >/dev/null ||
+    *) grep "^ *target $word " data/anywhere.sh >/dev/null ||
            { echo "anywhere.sh: no target $word. Try: --list" >&2; exit 2; }
        asked="$asked $word" ;;
   esac
@@ -141,10 +141,10 @@ for standard in '' -std=c11; do
   target m32 gcc-i686-linux-gnu i686-linux-gnu-gcc '' -msse2 -mfpmath=sse -static
   target mingw "gcc-mingw-w64-x86-64 wine" x86_64-w64-mingw32-gcc wine -static
   target aarch64 "gcc-aarch64-linux-gnu qemu-user" aarch64-linux-gnu-gcc qemu-aarch64 -static
+  target s390x "gcc-s390x-linux-gnu qemu-user" s390x-linux-gnu-gcc qemu-s390x -static
   target armhf "gcc-arm-linux-gnueabihf qemu-user" arm-linux-gnueabihf-gcc qemu-arm -static
   target riscv64 "gcc-riscv64-linux-gnu qemu-user" riscv64-linux-gnu-gcc qemu-riscv64 -static
   target ppc64le "gcc-powerpc64le-linux-gnu qemu-user" powerpc64le-linux-gnu-gcc qemu-ppc64le -static
-  target s390x "gcc-s390x-linux-gnu qemu-user" s390x-linux-gnu-gcc qemu-s390x -static
   if [ $what = list ]; then break; fi
 done
 if [ $what = most ]; then echo "* under QEMU without $slow; --all has them"; fi
