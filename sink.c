@@ -6869,9 +6869,42 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   }
 }
 
+/* THREADS OF A PASS. A parallel loop ends with its last thread. Those that wait spin: the fastest
+ * way, until another program takes a core, and a step of 17 ms lasts 700. So forwards, which are
+ * alike, are timed, and run on one thread less while that is faster. All are tried again after 8 to
+ * 256 times what they took then. The first, which finds cold memory, does not count. */
+static void take_less(Pace *p, bool less) {
+  if (less == p->less) return;
+  set_workers(workers() + (less ? -1 : 1));
+  p->less = less;
+  p->last = INFINITY;
+}
+static void pace(Pace *p, double took, double now) {
+  const bool first = !p->last;
+  p->took[p->less] = fmin(took, p->last);
+  p->last = took;
+  if (first) return;
+  if (!p->took[1]) { p->retry = INFINITY; take_less(p, true); }
+  else if (p->took[0] < p->took[1]) take_less(p, false);
+  else if (!p->less || p->retry == INFINITY) {
+    p->wait = p->wait ? fmin(2 * p->wait, 256) : 8;
+    p->retry = now + p->wait * p->took[0];
+    take_less(p, true);
+  }
+}
+static void pass_begins(Acts *a) {
+  a->pace.began = seconds();
+  if (a->pace.began > a->pace.retry) take_less(&a->pace, false);
+}
+static void pass_ends(Acts *a) {
+  const double now = seconds();
+  if (workers() > 1 || a->pace.less) pace(&a->pace, now - a->pace.began, now);
+}
+
 /* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
+  if (l == 0) pass_begins(a);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K;
@@ -6879,6 +6912,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
     transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
     for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
   }
+  if (l == m->c.layers - 1) pass_ends(a);
 }
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
@@ -7079,6 +7113,7 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
 }
 
 void acts_free(Acts *a) {
+  take_less(&a->pace, false);
   free(a->layer); free(a->loss_row); free(a->arena);
   *a = (Acts){0};
 }
@@ -7160,20 +7195,7 @@ int worker(void) { return 0; }
 int workers(void) { return 1; }
 static void ask_workers(int n) { (void)n; }
 #endif
-/* n > 0, or all there are; 1 when n are not to be had */
-static int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
-
-/* A waiting thread of GCC's OpenMP spins 300,000 turns: beside busy programs a step of 10 ms took a
- * second so, with 1000 turns 33 ms. Read before main begins, so the program starts itself again. */
-static void calm_threads(char **argv) {
-#if defined(_OPENMP) && defined(__linux__)
-  if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
-      !setenv("GOMP_SPINCOUNT", "1000", 0))
-    execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
-#else
-  (void)argv;
-#endif
-}
+int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
@@ -8427,7 +8449,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
   static const Program SINK = {.name = "sink"};
-  calm_threads(argv);
   return sink_main(&SINK, argc, argv);
 }
 #endif

@@ -256,6 +256,10 @@ typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on
 
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
+/* Threads of passes (chapter 15): when the one under way began; what the last one took, and recent
+ * ones on all threads and on one less; when all are tried again. */
+typedef struct Pace { double began, last, took[2], retry, wait; bool less; } Pace;
+
 typedef struct Acts {
   int B, T, N;                 /* as given to acts_create; a forward may use fewer */
   idx past;                    /* rows before those of a forward: 0 but inside model_extend */
@@ -285,6 +289,7 @@ typedef struct Acts {
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
   int threads;                 /* how many pieces scratch has */
+  Pace pace;
   idx size;                    /* numbers in the arena */
   void *arena;
 } Acts;
@@ -613,6 +618,7 @@ real real_abs(real x);
 #endif
 int  worker(void);                       /* this thread's number, from 0 */
 int  workers(void);                      /* how many threads a parallel loop uses */
+int  set_workers(int n);                 /* n > 0, or all; 1 when n are not to be had */
 
 int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */
 void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
@@ -641,7 +647,7 @@ int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
 /* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
 int  file_ready(const char *path, Error *e);
-double seconds(void);            /* wall clock: for progress and bench only */
+double seconds(void);            /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------
  * 16  Command line */

@@ -236,8 +236,10 @@ static void run_part(Trainer *t, Part part, Error *e) {
       rotate(c, a, la->k, rows, N, c->kv_heads, 1);
       rotate(c, a, la->q, rows, N, c->heads, -1);      /* as the backward does */
       rotate(c, a, la->k, rows, N, c->kv_heads, -1);
-    } else if (part == PART_ATTENTION) attention_forward(m, a, l, B, N);
-    else if (part == PART_ATTENTION_BACK) attention_backward(m, a, l, B, N);
+    } else if (part == PART_ATTENTION)
+      (m->plain ? attention_forward : tiled_forward)(m, a, l, B, N);
+    else if (part == PART_ATTENTION_BACK)
+      (m->plain ? attention_backward : tiled_backward)(m, a, l, B, N);
     else if (part == PART_FFN) ffn_forward(m, w, la, la->s2, la->n2, rows);
     else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
   }
@@ -374,6 +376,5 @@ int main(int argc, char **argv) {
   Own own;
   const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .options = BENCH_OPTIONS,
                          .own = &own};
-  calm_threads(argv);
   return sink_main(&bench, argc, argv);
 }

@@ -3769,7 +3769,6 @@ int main(int argc, char **argv) {
                          .page = report_write,
                          .survey = survey, .heads = outcome_heads, .ablate = eval_ablate,
                          .open = toys_open};
-  calm_threads(argv);
   return sink_main(&paper, argc, argv);
 }
 #endif
