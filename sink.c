@@ -2858,13 +2858,13 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
- *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
- *   V biases                                            o_t = v + v+
- *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
- *   Z = 1                                               r_t = sum_t, and t s(0) without positions
- *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
- *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
- *   another first token                                 every row gives it another share */
+ *   softmax, any positive similarity over its sum   r_t = 1, times the scale, under any mask
+ *   V biases                                        o_t = v + v+
+ *   clamp                                           r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   Z = 1                                           r_t = sum_t, and t s(0) without positions
+ *   p-norm of softmax                               r_t = t^(1-1/p) without positions
+ *   an extra column of weight A_t* and value v*     o_t = (1 - A_t*) v + A_t* v*
+ *   another first token                             every row gives it another share */
 typedef struct StateRow {
   const char *name;
   bool agree;                         /* where the positions act inside the score */
@@ -6045,7 +6045,7 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
          star = row[1][ALPHA_STAR] / o[1].even;
   bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
-              "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
+              "even), with a\nkey bias it %s (alpha_* %.1f times, alpha_1 %.1f), and under "
               "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
               sink >= SHOWS ? "emerged" : "did not emerge", sink,
               star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
@@ -7128,6 +7128,7 @@ void acts_free(Acts *a) {
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
+#define QUOTE "\""                        /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
@@ -7161,6 +7162,7 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 static int make_folder(const char *path) { return mkdir(path, 0777); }
@@ -7283,7 +7285,7 @@ static void number_put(unsigned char *p, uint64_t x, int bytes) {
 }
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   unsigned char out[8];
-  number_put(out, x, bytes);
+  number_put(out, x, 8);
   return bytes_add(b, out, (size_t)bytes, e);
 }
 uint64_t number_at(const unsigned char *p, int bytes) {
@@ -8014,7 +8016,7 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
     if (!strcmp(value, fallback)) continue;
-    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : "'";
+    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
     fprintf(out, " --%s", o->flag);
     if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
   }
