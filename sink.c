@@ -6871,8 +6871,9 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
 
 /* THREADS OF A PASS. A parallel loop ends with its last thread. Those that wait spin: the fastest
  * way, until another program takes a core, and a step of 17 ms lasts 700. So forwards, which are
- * alike, are timed, and run on one thread less while that is faster. All are tried again after 8 to
- * 256 times what they took then. The first, which finds cold memory, does not count. */
+ * alike, are timed, and passes run on one thread less while that is faster: the second one tries
+ * it. All threads are tried again after 16 to 256 times what they took. wait is 0 in quiet times,
+ * when a single slow forward is forgiven. */
 static void take_less(Pace *p, bool less) {
   if (less == p->less) return;
   set_workers(workers() + (less ? -1 : 1));
@@ -6880,31 +6881,31 @@ static void take_less(Pace *p, bool less) {
   p->last = INFINITY;
 }
 static void pace(Pace *p, double took, double now) {
-  const bool first = !p->last;
-  p->took[p->less] = fmin(took, p->last);
+  p->took[p->less] = p->wait < 1 ? fmin(took, p->last) : took;
   p->last = took;
-  if (first) return;
-  if (!p->took[1]) { p->retry = INFINITY; take_less(p, true); }
-  else if (p->took[0] < p->took[1]) take_less(p, false);
-  else if (!p->less || p->retry == INFINITY) {
-    p->wait = p->wait ? fmin(2 * p->wait, 256) : 8;
-    p->retry = now + p->wait * p->took[0];
+  if (p->took[1] == 0) take_less(p, true);
+  else if (p->took[0] < p->took[1]) {
+    take_less(p, false);
+    p->wait *= 0.98;
+  } else if (!p->less) {
+    p->wait = fmin(fmax(2 * p->wait, 16), 256);
+    p->retry = now + p->wait * took;
     take_less(p, true);
   }
 }
-static void pass_begins(Acts *a) {
-  a->pace.began = seconds();
-  if (a->pace.began > a->pace.retry) take_less(&a->pace, false);
+static void pass_begins(Pace *p) {
+  p->began = seconds();
+  if (p->wait > 0 && p->began > p->retry) take_less(p, false);
 }
-static void pass_ends(Acts *a) {
+static void pass_ends(Pace *p) {
   const double now = seconds();
-  if (workers() > 1 || a->pace.less) pace(&a->pace, now - a->pace.began, now);
+  if (workers() > 1 || p->less) pace(p, now - p->began, now);
 }
 
 /* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
-  if (l == 0) pass_begins(a);
+  if (l == 0) pass_begins(&a->pace);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K;
@@ -6912,7 +6913,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
     transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
     for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
   }
-  if (l == m->c.layers - 1) pass_ends(a);
+  if (l == m->c.layers - 1) pass_ends(&a->pace);
 }
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */

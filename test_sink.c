@@ -7079,6 +7079,26 @@ static void fail__keeps_the_first(Test *t) {
   free(p);
 }
 
+/* A pass that a busy core slows down is followed by ones on one thread less: what each took, how
+ * much later the next begins, and whether on one less. The first finds cold memory, the second
+ * tries one less. One slow one is forgiven. All are tried after 16 times 700, then 32 times 600. */
+static void pace__leaves_a_busy_core(Test *t) {
+  static const struct { double took, later; bool less; } STEPS[] = {
+    {90, 0, true}, {30, 0, false}, {17, 0, false}, {99, 0, false}, {18, 0, false},
+    {800, 0, false}, {700, 0, true}, {30, 0, true}, {30, 11100, true}, {30, 200, false},
+    {600, 0, true}, {30, 19000, true}, {30, 300, false}, {17, 0, false}, {600, 0, true}};
+  Pace p = {0};
+  double now = 1;
+  const int before = workers();
+  EACH(i, STEPS) {
+    pace(&p, STEPS[i].took, now += STEPS[i].took);
+    now += STEPS[i].later;
+    if (p.wait > 0 && now > p.retry) take_less(&p, false);
+    fact(t, p.less == STEPS[i].less, "after pass %d: %s", i, p.less ? "one less" : "all");
+  }
+  set_workers(before);
+}
+
 /* One thread is always to be had, more only where OpenMP is; 0 is all. Clocks do not go back. */
 static void set_workers__says_so(Test *t) {
   const int before = workers();
@@ -7907,7 +7927,8 @@ static const TestEntry TESTS[] = {
   RUNS(heat_maps__print_alpha), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
   RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
   RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
-  RUNS(fail__keeps_the_first), RUNS(set_workers__says_so), RUNS(option__choices),
+  RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
+  RUNS(set_workers__says_so), RUNS(option__choices),
   RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
   RUNS(settings_parse__order), RUNS(sink__pages), RUNS(sink__wrong_usage),
   RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
