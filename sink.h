@@ -465,9 +465,8 @@ typedef struct Settings {
   int how_many; double temperature;             /* generate */
   const struct Program *program;                /* who is asked, and its own settings */
   void *own;
-  int argc;                                     /* the flags as they were given, */
-  char **argv;
-  const char *groups;                           /* and those that the verb takes */
+  int argc; char **argv;                        /* the flags as they were given, */
+  const char *groups; bool given[160];          /* and that its verb takes; of OPTIONS */
 } Settings;
 
 #define SINK_VERSION "1.0"
@@ -477,6 +476,7 @@ void settings_default(Settings *s);
  * words. The model is resolved later, when the vocabulary is known. */
 int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
+int  settings_count(const Settings *s, Error *e);     /* 2 for a flag that changes nothing */
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 int  results_ready(const Settings *s, Error *e);
 
