@@ -1929,7 +1929,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
 static void add_rows(real *y, const real *x, idx n) {
   PARALLEL
-  for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
+  for (idx j = 0; j < n; j += CHUNK) vec_add(chunk(n, j), y + j, x + j);
 }
 
 _Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new norm: 3.2");
@@ -2026,8 +2026,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   add_rows(dh, dx, n);
 }
 
-/* The first of the three parts of a forward: the embedding, the blocks, the final norm. Leaves the
- * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
+/* The embedding. Leaves the stream a->h = H^0 [B,N,C]; returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
   /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
   if (!a->past) biases_tabulate(m, a);
@@ -2276,8 +2275,8 @@ typedef struct Step {            /* one step of the optimiser */
   double shrink;               /* what clipping leaves of the gradient: 1, or less */
 } Step;
 
-/* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
- * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
+/* One step of w [n] by shrink times its gradient g [n], and of the moments m, v [n], which SGD does
+ * not touch. CHUNK at a time: the square roots need no array of length n. */
 static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
   Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
                .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
@@ -2285,7 +2284,7 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
                .root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
-    idx some = n - from < CHUNK ? n - from : CHUNK;
+    idx some = chunk(n, from);
     if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
     else
       for (idx j = from; j < from + some; j++)
@@ -2310,11 +2309,10 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup, in
   return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
 }
 
-/* The global norm sqrt(sum g^2) over all tensors, for clipping (chapter 10; the authors clip at 1).
- * Each tensor is cut into SHARES of fixed borders, a share into dot products of CHUNK. These are
- * summed in double, the shares in their order, so that the norm has the same bits on any number of
- * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
- * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
+/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). A tensor is cut
+ * into SHARES of fixed borders, a share into dot products of CHUNK. Their sums are in double and in
+ * order: the same bits on any number of threads. *bad is the first tensor whose sum is not finite,
+ * else NULL: a NaN or infinity, or, in float, gradients near 1e18, whose squares overflow. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
   enum { SHARES = 64 };
   double total = 0;
@@ -2329,7 +2327,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
       idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
       part[p] = 0;
       for (idx j = from; j < to; j += CHUNK)
-        part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
+        part[p] += (double)vec_dot(chunk(to, j), g + j, g + j);
     }
     for (idx p = 0; p < SHARES; p++) sum += part[p];
     if (!isfinite(sum) && !*bad) *bad = t;
@@ -6819,11 +6817,10 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   }
 }
 
-/* THREADS OF A PASS. A parallel loop ends with its last thread. Those that wait spin: the fastest
- * way, until another program takes a core, and a step of 17 ms lasts 700. So forwards, which are
- * alike, are timed, and passes run on one thread less while that is faster: the second one tries
- * it. All threads are tried again after 16 to 256 times what they took. wait is 0 in quiet times,
- * when a single slow forward is forgiven. */
+/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads spin: the fastest
+ * way, until another program takes a core and a step of 17 ms lasts 700. So forwards are timed, and
+ * passes run on one thread less while that is faster: the second one tries it. All are tried again
+ * after 16 to 256 times what they took. While wait is 0 one slow forward is forgiven. */
 static void take_less(Pace *p, bool less) {
   if (less == p->less) return;
   set_workers(workers() + (less ? -1 : 1));
