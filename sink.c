@@ -6821,13 +6821,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
  * way, until another program takes a core and a step of 17 ms lasts 700. So forwards are timed, and
  * passes run on one thread less while that is faster: the second one tries it. All are tried again
  * after 16 to 256 times what they took. While wait is 0 one slow forward is forgiven. */
-static void take_less(Pace *p, bool less) {
+static void take_less(struct Pace *p, bool less) {
   if (less == p->less) return;
   set_workers(workers() + (less ? -1 : 1));
   p->less = less;
   p->last = INFINITY;
 }
-static void pace(Pace *p, double took, double now) {
+static void pace(struct Pace *p, double took, double now) {
   p->took[p->less] = p->wait < 1 ? fmin(took, p->last) : took;
   p->last = took;
   if (p->took[1] == 0) take_less(p, true);
@@ -6840,11 +6840,11 @@ static void pace(Pace *p, double took, double now) {
     take_less(p, true);
   }
 }
-static void pass_begins(Pace *p) {
+static void pass_begins(struct Pace *p) {
   p->began = seconds();
   if (p->wait > 0 && p->began > p->retry) take_less(p, false);
 }
-static void pass_ends(Pace *p) {
+static void pass_ends(struct Pace *p) {
   const double now = seconds();
   if (workers() > 1 || p->less) pace(p, now - p->began, now);
 }

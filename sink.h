@@ -261,10 +261,6 @@ typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on
 
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
-/* Threads of passes (chapter 15): when the one under way began; what the last one took, and recent
- * ones on all threads and on one less; when all are tried again. */
-typedef struct Pace { double began, last, took[2], retry, wait; bool less; } Pace;
-
 typedef struct Acts {
   int B, T, N;                 /* as given to acts_create; a forward may use fewer */
   idx past;                    /* rows before those of a forward: 0 but inside model_extend */
@@ -294,7 +290,7 @@ typedef struct Acts {
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
   int threads;                 /* how many pieces scratch has */
-  Pace pace;
+  struct Pace { double began, last, took[2], retry, wait; bool less; } pace;     /* chapter 14 */
   idx size;                    /* numbers in the arena */
   void *arena;
 } Acts;
@@ -611,8 +607,7 @@ void vec_scale(idx n, real *y, real a);
 
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
-real real_exp(real x);
-real real_log(real x);
+real real_exp(real x), real_log(real x);
 real real_pow(real x, real y);
 real real_abs(real x);
 
@@ -624,8 +619,7 @@ real real_abs(real x);
 #else
 #define PARALLEL
 #endif
-int  worker(void);                       /* this thread's number, from 0 */
-int  workers(void);                      /* how many threads a parallel loop uses */
+int  worker(void), workers(void);        /* this thread's number, from 0; how many a loop uses */
 int  set_workers(int n);                 /* n > 0, or all; 1 when n are not to be had */
 
 int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */

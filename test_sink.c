@@ -1067,9 +1067,7 @@ static bool tale_open(Test *t, Settings *s, const char *flags) {
   if (!e->status) file_write(SCRATCH "/tale.txt", text.at, text.size, e);
   if (!e->status && !tokenizer_train(&k, text.at, text.size, 320, e))
     tokenizer_save(SCRATCH "/tale.tok", &k, e);
-  grammar_free(&g);
-  tokenizer_free(&k);
-  bytes_free(&text);
+  grammar_free(&g); tokenizer_free(&k); bytes_free(&text);
   if (!e->status) tiny_settings(s, flags, e);
   t->tale = !e->status;
   fact(t, t->tale, "%s: %s", flags, e->text);
@@ -4568,9 +4566,7 @@ static void encode_and_back(Test *t, Encoder *c, const void *text, size_t n, con
   fact(t, !t->e.status && bytes_are(&back, text, n), "%s: other bytes %s", what, t->e.text);
   oracle_encode(c->tokenizer, text, n, &slow);
   fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes", what, ids.size, n);
-  ids_free(&ids);
-  ids_free(&slow);
-  bytes_free(&back);
+  ids_free(&ids); ids_free(&slow); bytes_free(&back);
 }
 
 /* The oracle cuts as chapter 8 says in words. A tokenizer that merges any two of eight bytes shows
@@ -6402,11 +6398,7 @@ static void evaluate__against_maps(Test *t) {
     const double sink = sinks_sink(&found, star, 0);    /* between the two ends it tells most */
     fact(t, sink > 0.01 && sink < 0.99, "%s: Sink_1 %g", FLAGS[f], sink);
     note(t, "Sink_1 %.3f  ", sink);
-    free(maps);
-    sinks_free(&found);
-    sinks_free(&again);
-    acts_free(&a);
-    trainer_free(&r);
+    free(maps); sinks_free(&found); sinks_free(&again); acts_free(&a); trainer_free(&r);
   }
 }
 
@@ -6437,10 +6429,7 @@ static void evaluate__edits_positions(Test *t) {
     fact(t, !memcmp(edited.sums, by_hand.sums, (size_t)edited.n_sums * sizeof(double))
          && edited.loss == by_hand.loss && edited.loss != plain.loss, "%s: loss %g, not %g",
          FLAGS[f % 2], edited.loss, by_hand.loss);
-    sinks_free(&plain);
-    sinks_free(&edited);
-    sinks_free(&by_hand);
-    trainer_free(&r);
+    sinks_free(&plain); sinks_free(&edited); sinks_free(&by_hand); trainer_free(&r);
   }
 }
 
@@ -7075,22 +7064,21 @@ static void fail__keeps_the_first(Test *t) {
   free(p);
 }
 
-/* A pass that a busy core slows down is followed by ones on one thread less: what each took, how
- * much later the next begins, and whether on one less. The first finds cold memory, the second
- * tries one less. One slow one is forgiven. All are tried after 16 times 700, then 32 times 600. */
+/* Passes: what each took, how much later the next begins, whether on one thread less. One less is
+ * tried after cold memory; one slow pass is forgiven, two are not; all are tried after 16 times 700,
+ * then 32 times 600. */
 static void pace__leaves_a_busy_core(Test *t) {
-  static const struct { double took, later; bool less; } STEPS[] = {
-    {90, 0, true}, {30, 0, false}, {17, 0, false}, {99, 0, false}, {18, 0, false},
-    {800, 0, false}, {700, 0, true}, {30, 0, true}, {30, 11100, true}, {30, 200, false},
-    {600, 0, true}, {30, 19000, true}, {30, 300, false}, {17, 0, false}, {600, 0, true}};
-  Pace p = {0};
+  static const double STEPS[][3] = {
+    {90, 0, 1}, {30, 0, 0}, {17, 0, 0}, {99, 0, 0}, {18, 0, 0}, {800, 0, 0}, {700, 0, 1},
+    {30, 0, 1}, {30, 11100, 1}, {30, 200, 0}, {600, 0, 1}, {30, 19000, 1}, {30, 300, 0},
+    {17, 0, 0}, {600, 0, 1}};
+  struct Pace p = {0};
   double now = 1;
-  const int before = workers();
+  int before = workers();
   EACH(i, STEPS) {
-    pace(&p, STEPS[i].took, now += STEPS[i].took);
-    now += STEPS[i].later;
-    if (p.wait > 0 && now > p.retry) take_less(&p, false);
-    fact(t, p.less == STEPS[i].less, "after pass %d: %s", i, p.less ? "one less" : "all");
+    pace(&p, STEPS[i][0], now += STEPS[i][0]);
+    if ((now += STEPS[i][1]) > p.retry && p.wait > 0) take_less(&p, false);
+    fact(t, p.less == (STEPS[i][2] > 0), "after pass %d: %d less", i, p.less);
   }
   set_workers(before);
 }
@@ -7930,10 +7918,7 @@ static void sink__generate(Test *t) {
        (const char *)text.at);
   fact(t, prompted < CONTEXT && ids.size > CONTEXT + 5, "%d tokens, %zu in the end", prompted,
        ids.size);
-  free(y);
-  ids_free(&ids);
-  bytes_free(&text);
-  trainer_free(&back);
+  free(y); ids_free(&ids); bytes_free(&text); trainer_free(&back);
 }
 
 static const TestEntry TESTS[] = {
