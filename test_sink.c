@@ -7065,8 +7065,8 @@ static void fail__keeps_the_first(Test *t) {
 }
 
 /* Passes: what each took, how much later the next begins, whether on one thread less. One less is
- * tried after cold memory; one slow pass is forgiven, two are not; all are tried after 16 times 700,
- * then 32 times 600. */
+ * tried after cold memory; one slow pass is forgiven, two are not; all are tried after 16 times
+ * 700, then 32 times 600. */
 static void pace__leaves_a_busy_core(Test *t) {
   static const double STEPS[][3] = {
     {90, 0, 1}, {30, 0, 0}, {17, 0, 0}, {99, 0, 0}, {18, 0, 0}, {800, 0, 0}, {700, 0, 1},
