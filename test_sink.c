@@ -1008,8 +1008,7 @@ static const char TALE[] =
 #endif
 #define FROM_TEXT " --text " SCRATCH "/tale.txt "
 
-/* What the shell of Windows says otherwise: a program of this folder, a folder that goes, and what
- * system() returns. */
+/* What the shell of Windows says otherwise, and what system() returns. */
 #ifdef _WIN32
 #define FROM_HERE ".\\"
 #define GONE(folder) "if exist \"" folder "\" rmdir /s /q \"" folder "\""
@@ -1136,8 +1135,7 @@ static void ran_free(Ran *r) { bytes_free(&r->out); bytes_free(&r->err); }
 
 static bool no_binary(Test *t) {
   FILE *f = fopen(PROGRAM, "rb");
-  if (!f) f = fopen(PROGRAM ".exe", "rb");
-  if (!f) t->skip = "no " PROGRAM " here: make builds it";
+  if (!f && !(f = fopen(PROGRAM ".exe", "rb"))) t->skip = "no " PROGRAM " here: make builds it";
   else fclose(f);
   return !f;
 }
@@ -1283,28 +1281,18 @@ static void report(const char *name, const Test *t, double took) {
   fflush(stdout);
 }
 
-/* A word asks for the tests whose name begins so, a word after a minus for all but those. */
-static bool asked_for(const char *name, int argc, char **argv) {
-  bool some = false, named = false;
-  for (int i = 1; i < argc; i++) {
-    const bool minus = argv[i][0] == '-';
-    const char *begins = argv[i] + minus;
-    const bool so = !strncmp(name, begins, strlen(begins));
-    if (minus && so) return false;
-    some |= !minus;
-    named |= so;
-  }
-  return named || !some;
-}
-
-/* Runs the tests that are asked for, and counts. */
+/* Runs the tests whose name begins so, but not as a word after a minus, and counts. */
 static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv) {
   bool first = argc > 1 && !strcmp(argv[1], "--first");    /* stop at the first that fails */
+  const char *begins = argc > 1 && argv[argc - 1][0] != '-' ? argv[argc - 1] : "";
   int passed = 0, failed = 0, skipped = 0, cores = workers();
   Cover *cover = NULL;
   set_workers(1);                                          /* too small models to share */
   for (int i = 0; i < n_tests; i++) {
-    if (!asked_for(tests[i].name, argc, argv)) continue;
+    bool out = strncmp(tests[i].name, begins, strlen(begins)) != 0;
+    for (int k = 1; k < argc; k++)
+      out |= argv[k][0] == '-' && !strncmp(tests[i].name, &argv[k][1], strlen(&argv[k][1]));
+    if (out) continue;
     Test t = {.cover = cover, .cores = cores};
     double start = seconds();
     tests[i].run(&t);
@@ -1319,7 +1307,7 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv)
   }
   cover_free(cover);
   if (passed + failed + skipped == 0) {
-    fprintf(stderr, "test_sink: no test begins with %s\n", argv[argc - 1]);
+    fprintf(stderr, "test_sink: no test begins with %s\n", begins);
     return 1;
   }
   printf("%d passed, %d failed", passed, failed);
@@ -6768,25 +6756,6 @@ static void fma_fuses__is_true(Test *t) {
   }
 }
 
-/* A real has no further digits on the way, and sink.h refuses a compiler that gives it some. */
-static void real__no_further_digits(Test *t) {
-  static const char *const METHODS[] = {"0", "16", "1", "2", "-1"};      /* two that will do */
-  volatile real one = 1, little = (real)REAL_EPS / 4;
-  fact(t, one + little - one == 0 && one + little == one, "1 + %g keeps it", (double)little);
-  scratch_open();
-  EACH(i, METHODS) {
-    char words[100];
-    snprintf(words, sizeof words, "-D__FLT_EVAL_METHOD__=%s -fsyntax-only -x c sink.h", METHODS[i]);
-    Ran r = ran("cc", words);
-    const bool none = i == 0 && r.status, will_do = i < 2;      /* no compiler here takes that */
-    fact(t, none || (r.status == 0) == will_do, "cc %s: exit status %d", words, r.status);
-    fact(t, will_do || strstr((const char *)r.err.at, "expected FLT_EVAL_METHOD 0. Try: "),
-         "cc %s: %s", words, (const char *)r.err.at);
-    ran_free(&r);
-    if (none) { note(t, "no cc of GCC's kind  "); return; }
-  }
-}
-
 /* Units in the last place of `want` between got and want, denormal results included. */
 static double ulps(real got, long double want) {
   int e, digits = REAL_EPS > 1e-10 ? FLT_MANT_DIG : DBL_MANT_DIG,
@@ -8008,7 +7977,6 @@ static const TestEntry TESTS[] = {
   RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(held_loss__blocks),
   RUNS(demo_run__verdict), RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend),
   RUNS(heat_maps__print_alpha), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
-  RUNS(real__no_further_digits),
   RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
   RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
   RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
