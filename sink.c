@@ -686,7 +686,12 @@ void model_free(Model *m) {
 }
 
 /* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
-static void model_zero_grads(Model *m) { zero(m->grads, m->count); }
+static void model_zero_grads(Model *m) {
+  const idx piece = 4096;
+  PARALLEL
+  for (idx at = 0; at < m->count; at += piece)
+    zero(m->grads + at, m->count - at < piece ? m->count - at : piece);
+}
 
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
 const Tensor *model_tensor(const Model *m, const char *name) {
@@ -7123,13 +7128,12 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-static void ask_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
+int set_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); return 0; }
 #else
 int worker(void) { return 0; }
 int workers(void) { return 1; }
-static void ask_workers(int n) { (void)n; }
+int set_workers(int n) { return n > 1; }
 #endif
-int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
