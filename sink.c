@@ -6668,20 +6668,22 @@ enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
-  idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
+  idx N, D, ld;                       /* rows; head width; row length of the maps */
   real *kt, *vt;                      /* [D,N] [D,N] */
   real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
   real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
+/* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
+static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
+  return 2 * c->head_dim * N + (3 * TILE + 2) * tile_row(N) + 64; /* no cache line is shared */
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
 static Tile tile_of(const Config *c, const Acts *a, idx N) {
-  Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
-  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
+  Tile t = {.N = N, .D = c->head_dim, .ld = tile_row(N), .kt = attention_scratch(a)};
+  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N + 15;
   t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
   t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
   return t;
@@ -7056,8 +7058,9 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
   a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-  if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+  a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
+  at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
   take_all(m, a, &at, what);                               /* second walk: where */
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
