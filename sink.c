@@ -5656,6 +5656,11 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
   bytes_add(out, "\"", 1, e);
 }
 
+/* --csv - or --json -: nothing else goes to standard output */
+static bool results_alone(const Settings *s) {
+  return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
+}
+
 /* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
  * NULL; without one, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
@@ -5684,7 +5689,8 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, json ? "}" : "");
     }
     bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
-    if (!e->status) file_write(path, out.at, out.size, e);
+    if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
+    else if (!e->status) file_write(path, out.at, out.size, e);
     bytes_free(&out);
   }
   return e->status;
@@ -5942,7 +5948,7 @@ static const Arm RUN_ARMS[ARMS] = {
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
+    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
   static const char *const LABEL[] = {"arm", NULL};
@@ -6058,10 +6064,8 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
   Settings s = *base;
   Trainer t;
   int starts;
-  if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
-                    snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
-    fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
-  else if (folder[0]) file_ready(s.out, e);
+  if (folder[0]) snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name);
+  if (folder[0]) snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
@@ -6070,6 +6074,23 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
     outcome_measure(o, &t, &t.s, &starts, e);
   has_ended(o->ended, &t, e);
   trainer_free(&t);
+}
+
+/* Where all of it goes: with --out into that folder, the page too. */
+static int run_outputs(Settings *s, Error *e) {
+  char name[2 * ARMS][PATH_ROOM + 16];
+  const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
+  if (!s->program || !s->program->page) s->report[0] = 0;
+  else if (!s->report[0])
+    snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
+  for (int i = 0; i < 2 * ARMS; i++) {
+    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
+             i % 2 ? ".csv" : ".ckpt");
+    path[3 + i] = s->out[0] ? name[i] : "";
+    if (strlen(name[i]) >= PATH_ROOM)
+      return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
+  }
+  return outputs_ready(s, path, 2 * ARMS + 3, e);
 }
 
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
@@ -6081,7 +6102,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   Settings base = *s;
   Bytes verdict = {0};
   double start = seconds();
-  if (!e->status) results_ready(s, e);
+  if (!e->status) run_outputs(&base, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
     run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
   if (!e->status && !interrupted) {
@@ -6090,10 +6111,9 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
             workers() > 1 ? "s" : "");
     if (!s->program || !s->program->page)
       fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
-    else if (s->report[0] && !e->status
-             && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
-                                  (const char *)verdict.at, e))
-      fprintf(out, "The page: %s\n", s->report);
+    else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
+                                             (const char *)verdict.at, e))
+      fprintf(out, "The page: %s\n", base.report);
     for (int i = 0; i < ARMS; i++)
       if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
   }
@@ -7294,6 +7314,31 @@ int file_ready(const char *path, Error *e) {
   return e->status;
 }
 
+/* Asked before the work that n outputs want, "" for none: can each be written, is it a file of its
+ * own, however spelt, and is none there already that only --force may replace, or --resume? */
+int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
+  char beside[sizeof ((Writing *)0)->beside];
+  Writing w;
+  for (int i = 0; i < n && !e->status; i++) {
+    const bool screen = !strcmp(path[i], "-");
+    bool same = false;
+    if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
+      continue;
+    for (int j = 0; j < i; j++) {                /* whose file beside it is now there? */
+      snprintf(beside, sizeof beside, "%s.new", path[j]);
+      same = same || (screen ? !strcmp(path[j], "-") : path[j][0] && !file_missing(beside));
+    }
+    if (!screen) fclose(w.f), remove(w.beside);
+    if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
+    FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
+    if (f && fgetc(f) != EOF)
+      fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
+           path[i], option_find("resume", s->groups) ? "--resume to go on with it, " : "");
+    if (f) fclose(f);
+  }
+  return e->status;
+}
+
 /* =================================================================================================
  * 16  Command line
  *
@@ -7414,6 +7459,8 @@ const Option OPTIONS[] = {
   {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
   {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
   {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
+  {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"},
+  {"force", 'j', 'b', AT(force), ON_OFF, "replace files that are there"},
   {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
   {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
   {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
@@ -8019,7 +8066,7 @@ static int work_end(Work *w, Error *e) {
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
-  return demo_run(s, stdout, e);
+  return demo_run(s, results_alone(s) ? stderr : stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
@@ -8030,8 +8077,10 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
   snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
            s->out[0] && !s->report[0] ? ".html" : "");
-  if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)
+  if (!s->program->page) page[0] = 0;
+  if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
+  if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8041,7 +8090,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
            t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
            s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
-  if (!e->status && page[0] && s->program->page && o->p.looks
+  if (!e->status && page[0] && o->p.looks
       && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
     s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
   if (o->ended[0]) fail(e, 1, "%s", o->ended);
@@ -8092,7 +8141,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
 }
 
 int results_ready(const Settings *s, Error *e) {
-  return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
+  return outputs_ready(s, (const char *const []){s->csv, s->json, s->report}, 3, e);
 }
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
@@ -8135,7 +8184,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
   w.o.loss = w.o.s.loss;
-  eval_print(&w, s, starts);
+  if (!results_alone(s)) eval_print(&w, s, starts);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
     rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
   if (s->report[0] && program->page)
@@ -8204,7 +8253,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
-  if (train) {
+  if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
@@ -8212,7 +8261,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-  } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+  } else if (train || tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
              || file_read(path, &w.in, e)) {
     ;                                                    /* e says which */
   } else if (encode) {
@@ -8317,7 +8366,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
          m->c.context + 1, T + 1, T);
-  else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+  else if (!e->status && !outputs_ready(s, (const char *const []){config}, 1, e) &&
+           !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
     dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
   return work_end(&w, e);
 }

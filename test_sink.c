@@ -1229,7 +1229,7 @@ static double csv_number(Test *t, const char *path, int row, const char *name) {
 
 #define SMALL_SIZE                                                                                 \
     " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
-#define SMALL_RUN " --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
+#define SMALL_RUN " --force --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
 
 /* What `check` prints: nothing comes out WRONG, and the last line counts so many that hold, fail as
  * they must and are refuted. Under each heading stands a sentence, and before the last line what is
@@ -7504,7 +7504,7 @@ static void sink__wrong_files(Test *t) {
 static void sink__sources(Test *t) {
   static const char MODEL[] =
       " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
-      "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --out ";
+      "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --force --out ";
   static const struct { const char *kind, *file, *more; } FROM[] = {
     {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
     {"tokens", SCRATCH "/tale.bin", "--vocab 400 --end-token 3"}};
@@ -7746,7 +7746,7 @@ static Sinks evaluated(Test *t, Settings *s) {
 }
 
 #define EVAL                                                                                       \
-    "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "         \
+    "eval " SCRATCH "/m.ckpt --force --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "         \
     SCRATCH "/tale.tok"
 
 /* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
