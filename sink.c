@@ -3971,8 +3971,7 @@ static const Pair *joiner_best(const Joiner *r) {
   return best;
 }
 
-/* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
- * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
+/* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
   Joiner r = {0};
@@ -4072,7 +4071,6 @@ typedef struct Scan {
   Error *e;
 } Scan;
 
-/* An error at the cursor: what was expected, what is there instead, what to do. Returns 1. */
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
   const int c = *s->p;
   char found[24];
@@ -4103,7 +4101,6 @@ static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
-/* The symbol of the name at the cursor, made on first sight; NULL and an error without a name. */
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
@@ -4117,7 +4114,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   return number < 0 ? NULL : &g->symbols[number];
 }
 
-/* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
+/* At most four digits, or -1. */
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
@@ -4162,7 +4159,6 @@ static int scan_reference(Scan *s, Node *p) {
   return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
 static int scan_text(Scan *s, Node *p) {
   unsigned char *to = s->p;
   p->text = to;
@@ -4184,7 +4180,6 @@ static int scan_text(Scan *s, Node *p) {
 
 static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
-/* Reads one form of an alternative, up to | / ] } or the end of the rule. */
 static int scan_form(Scan *s, Node *form) {
   Node *p = NULL, **last = &form->first;
   scan_blanks(s);
@@ -4272,8 +4267,7 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
        : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
-/* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
- * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
+/* A copy [x=$y] may stand before [y=rule], hence the rounds: a longer chain of them is refused. */
 static int grammar_link(Grammar *g, Error *e) {
   const Node *p, *end = g->nodes + g->node_count;
   for (int round = 0; round < 8; round++)
@@ -4296,7 +4290,6 @@ typedef struct Telling {
   Error *e;
 } Telling;
 
-/* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
   const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
@@ -4339,8 +4332,7 @@ static int tell_operation(Telling *t, const Node *p) {
   return t->e->status;
 }
 
-/* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
- * to memory; again, where another variable has the same first form. */
+/* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
   const size_t from = t->out->size, floor = t->floor;
   bool held = true;
@@ -4390,7 +4382,6 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   return 0;
 }
 
-/* Takes, remembers and tells a value: [$x] as it is, [$x+1] counted, [x:name] told. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   size_t at = t->memory.size;
   if (p->operator ? tell_operation(t, p)
@@ -4443,7 +4434,6 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   return t->e->status;
 }
 
-/* Appends document `number` of a seed to out, without a separator. On failure out is as it was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
   const size_t start = out->size;
@@ -4467,8 +4457,7 @@ static void grammar_free(Grammar *g) {
   *g = (Grammar){0};
 }
 
-/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
- * has it an end? On failure everything is freed. */
+/* Document 0 is told as the last check: has it an end? */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
   bool comment = false;
@@ -4546,7 +4535,6 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
   const size_t before = out->size;
@@ -4604,8 +4592,7 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* Finds the next document from *at on, without the white space that begins it, and moves *at past
- * its separator; false when there is none. */
+/* From *at on, without the white space that begins it; *at moves past its separator. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
   while ((*from = *to = *at) < all->size) {
@@ -4743,7 +4730,7 @@ void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* The order of the blocks in a pass: a shuffle (Fisher and Yates) of seed and pass. */
+/* A shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -4815,7 +4802,6 @@ static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
-/* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 1 && p <= T) ids[p - 1] = id;
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
@@ -4932,8 +4918,7 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from memory: each pass_ function writes what it is given or
- * fills in what stands there. */
+/* To a file, or from memory: each pass_ function writes what it is given or fills it in. */
 typedef struct Passage {
   bool out;
   Writing w; uint64_t hash;                    /* out */
@@ -5188,8 +5173,8 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
 
 static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
   if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
-  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: another than %s", path,
-              d->tokenizer);
+  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: --tokenizer, not %s",
+              path, d->tokenizer);
 }
 
 static int resume_data(Trainer *t, Error *e) {
@@ -5533,7 +5518,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 }
 
 static int none_held(int T, Error *e) {
-  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid", T + 1);
+  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid 0.2", T + 1);
 }
 
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
@@ -7116,7 +7101,6 @@ int worker(void) { return 0; }
 int workers(void) { return 1; }
 static void ask_workers(int n) { (void)n; }
 #endif
-/* n > 0, or all there are; 1 when n are not to be had */
 static int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* A waiting thread of GCC's OpenMP spins 300,000 turns: beside busy programs a step of 10 ms took a
@@ -7597,6 +7581,8 @@ int settings_count(const Settings *s, Error *e) {
     char is[PATH_ROOM], flag[32];
     int at[17] = {0};
     if (!s->given[o - OPTIONS] || !*groups) continue;
+    if (o->group == 'p' && !s->program->page)
+      fail(e, 2, "--%s: paper has it. Try: make paper, and ./paper", o->flag);
     snprintf(flag, sizeof flag, " %s ", o->flag);
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(flag, s), *or = to ? strchr(to, '/') : NULL;

@@ -648,8 +648,7 @@ int  writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
-/* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
-int  file_ready(const char *path, Error *e);
+int  file_ready(const char *path, Error *e);     /* can it be written? Makes its folders */
 double seconds(void);            /* wall clock: for progress and bench only */
 
 /* -------------------------------------------------------------------------------------------------
