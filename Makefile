@@ -71,6 +71,10 @@ test: sink paper hf bench out/test-double out/test out/test-paper out/test-hf
 	OMP_WAIT_POLICY=passive ./out/test
 	OMP_WAIT_POLICY=passive ./out/test-paper
 	OMP_WAIT_POLICY=passive ./out/test-hf
+	@if $(CC) -fsyntax-only -x c sink.h 2>/dev/null; then \
+	  $(CC) -D__FLT_EVAL_METHOD__=2 -fsyntax-only -x c sink.h 2>&1 | \
+	      grep "expected FLT_EVAL_METHOD 0" >/dev/null || \
+	  { echo "sink.h does not refuse a float with further digits"; exit 1; }; fi
 
 test-double: sink bench out/test-double
 	OMP_WAIT_POLICY=passive ./out/test-double

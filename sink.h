@@ -290,6 +290,7 @@ typedef struct Acts {
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
   int threads;                 /* how many pieces scratch has */
+  struct Pace { double began, last, took[2], retry, wait; bool less; } pace;     /* chapter 14 */
   idx size;                    /* numbers in the arena */
   void *arena;
 } Acts;
@@ -607,8 +608,7 @@ void vec_scale(idx n, real *y, real a);
 
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
-real real_exp(real x);
-real real_log(real x);
+real real_exp(real x), real_log(real x);
 real real_pow(real x, real y);
 real real_abs(real x);
 
@@ -620,8 +620,8 @@ real real_abs(real x);
 #else
 #define PARALLEL
 #endif
-int  worker(void);                       /* this thread's number, from 0 */
-int  workers(void);                      /* how many threads a parallel loop uses */
+int  worker(void), workers(void);        /* this thread's number, from 0; how many a loop uses */
+int  set_workers(int n);                 /* n > 0, or all; 1 when n are not to be had */
 
 int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */
 void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
@@ -649,7 +649,7 @@ void writing_add(Writing *w, const void *at, size_t n);
 int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
 int  file_ready(const char *path, Error *e);     /* can it be written? Makes its folders */
-double seconds(void);            /* wall clock: for progress and bench only */
+double seconds(void);            /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------
  * 16  Command line */

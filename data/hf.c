@@ -4965,7 +4965,6 @@ int main(int argc, char **argv) {
                       .page = report_write, .survey = survey,
                       .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
   char *more[WORDS_MOST + 64] = {argv[0], "import"};
-  calm_threads(argv);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
     return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */

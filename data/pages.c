@@ -625,9 +625,9 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
     snprintf(text, sizeof text,
              "Above alpha by block (down) and head (across), mean over %d sequences of %d tokens; "
              "even rows give %.3f. Below the weight of each query (down) on each key (across) in "
-             "one held sequence, whose first tokens stand beside it; a dot is a blank. A sink is "
-             "a dark column; alpha above %g. The paper's Figures 19 to 24.", s->n, s->T, o->even,
-             eps);
+             "one of the sequences, whose first tokens stand beside it; a dot is a blank. A sink "
+             "is a dark column, of alpha above %g. The paper's Figures 19 to 24.", s->n, s->T,
+             o->even, eps);
     figure_end(h, text);
   }
   say(h, "</div>\n");
@@ -690,7 +690,9 @@ static const char PAGE_STYLE[] =
     ".no{border-color:#d55e00;border-left-style:double}"
     "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
     "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible;"
-    "background:none}details::details-content{content-visibility:visible;block-size:auto}"
+    "background:none}details{display:none}details.maps{display:block}figure{break-inside:auto}"
+    "details.maps::details-content{content-visibility:visible;block-size:auto}"
+    "svg,h3{break-inside:avoid}h3,figure>p{break-after:avoid}"
     "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
     "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
 

@@ -2844,8 +2844,10 @@ static void draw_maps(Paper *p, const char *word) {
         for (int at = 0; at < rows; at++) alpha += cell[at * columns] / rows;
         int at = snprintf(title, sizeof title, "Block %g, head %g", 1 + shape[0], 1 + shape[1]);
         if (fabs(alpha) < 1e6)                             /* a file may hold anything */
-          snprintf(title + at, sizeof title - (size_t)at, ", most on %s: alpha %.2f, %s", columns >
-                   rows ? "* or x*" : "token 1", alpha, alpha > 0.3 ? "a sink" : "no sink");
+          snprintf(title + at, sizeof title - (size_t)at, ", most on %s: alpha %.2f, %s",
+                   columns == rows ? "token 1" : strstr(p->x->row[row].flags, "--sink-token")
+                   ? "the sink token x*" : "the extra column *", alpha,
+                   alpha > 0.3 ? "a sink" : "no sink");
       } else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
       cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
                                  !heads && columns > rows ? "*, " : "", title, NULL});
@@ -2886,7 +2888,7 @@ static void item_pictures(Paper *p) {
     for (const Picture *w = first; w < end; w++) {
       if ((w->kind >= PICTURE_ALPHA) != folded) continue;
       if (!drawn++ && folded) {
-        say(&p->h, "<details><summary>Maps: which tokens get the weight</summary>\n");
+        say(&p->h, "<details class=\"maps\"><summary>Maps: where the weight goes</summary>\n");
         ramp_legend(&p->h);
       }
       if (drawn == 1) say(&p->h, "<div class=\"grid\">\n");
@@ -3787,7 +3789,6 @@ int main(int argc, char **argv) {
                          &own, .checks = MORE_CHECKS, .other = PAPER_VERBS, .page = report_write,
                          .survey = survey, .heads = outcome_heads, .ablate = eval_ablate, .open =
                          toys_open};
-  calm_threads(argv);
   return sink_main(&paper, argc, argv);
 }
 #endif
