@@ -3604,7 +3604,6 @@ typedef struct Pair {
   int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
-/* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
   key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -3702,7 +3701,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
   return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank. A limit keeps a hostile file's tokens from doubling. */
+/* A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
   const uint64_t id = (uint64_t)t->vocab;
@@ -3866,7 +3865,6 @@ static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids
   return e->status;
 }
 
-/* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
   const size_t before = out->size;
@@ -3919,7 +3917,6 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   return 0;
 }
 
-/* Lists the words of two bytes or more, from the tree's leaves to its root; counts their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
   r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -3938,7 +3935,6 @@ static int joiner_words(Joiner *r, Error *e) {
   return e->status;
 }
 
-/* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
@@ -5429,7 +5425,6 @@ static int trained_loss(double *loss, Trainer *t, Error *e) {
               "smaller --lr", t->step);
 }
 
-/* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s;
   Sinks seen;
@@ -5624,7 +5619,6 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
-/* One measurement's numbers, and in a table of several what they are of. */
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
@@ -5791,7 +5785,6 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
   return e->status;
 }
 
-/* Lines of ids, from anywhere, as the held documents of an evaluation. */
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   Bytes text = {0};
   int B, T;
@@ -5868,7 +5861,6 @@ static void dump_tensors(Dump *d, const Model *m) {
   }
 }
 
-/* One forward and backward over file, B lines of T + 1 ids, and everything about it into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
   const Config *c = &m->c;
@@ -6009,7 +6001,6 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
                              : "this budget does not tell less sink from less learning");
 }
 
-/* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
   HeatMap maps[2 * ARMS];
   Error files = {0};                           /* must not cost the verdict */
@@ -7319,8 +7310,8 @@ int file_ready(const char *path, Error *e) {
   return e->status;
 }
 
-/* Asked before the work that n outputs want, "" for none: can each be written, is it a file of its
- * own, however spelt, and is none there already that only --force may replace, or --resume? */
+/* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
+ * and is none there already that only --force may replace, or --resume? */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   char beside[sizeof ((Writing *)0)->beside];
   Writing w;
@@ -7592,7 +7583,6 @@ static const char *option_idle(const char *spaced, const Settings *s) {
   return NULL;
 }
 
-/* Refuses what is given and changes nothing, and positions beyond the tokens there are. */
 int settings_count(const Settings *s, Error *e) {
   const char *groups = s->groups ? s->groups : "", *longer = "context";
   int most = s->model.context;
