@@ -85,17 +85,19 @@ static Error *fresh(Test *t) {
   return &t->e;
 }
 
-/* The configuration of these flags, which sink.c must accept. */
-static Config config_of(Test *t, const char *format, ...) {
+/* The configuration of these flags, which sink.c must accept; until the next call. (A function
+ * with ... that returns a struct loses its arguments under tcc 0.9.27.) */
+static Config *config_kept(Test *t, const char *format, ...) {
   char flags[1024];
-  Config c = {0};
+  static Config c;
   va_list args;
   va_start(args, format);
   vsnprintf(flags, sizeof flags, format, args);
   va_end(args);
   fact(t, !config_from_flags(&c, flags, fresh(t)), "%s: %s", flags, t->e.text);
-  return c;
+  return &c;
 }
+#define config_of(t, ...) (*config_kept(t, __VA_ARGS__))
 
 /* Adds a remark to the test's line. */
 static void note(Test *t, const char *format, ...) {
@@ -1026,10 +1028,7 @@ static void scratch_close(void) {
 static void scratch_open(void) {
   scratch_close();
   make_folder("out");
-  if (make_folder(SCRATCH)) {
-    fprintf(stderr, "test_sink: " SCRATCH " cannot be made\n");
-    exit(1);
-  }
+  if (make_folder(SCRATCH)) { fprintf(stderr, "no " SCRATCH " can be made\n"); exit(1); }
 }
 
 /* Settings of a tiny model that reads tale.tok, with these flags; false when refused. */
@@ -1640,7 +1639,7 @@ static void config_resolve__near_misses(Test *t) {
     "--kernel elu --sim sigmoid --extra kv --normalizer pnorm",
     "--extra k --extra-value ones --extra-norm 20",
     "--extra zero --vbias --sink-token --prefix 3 --window 4 --place post --combine add --tied"};
-  EACH(i, RIGHT) config_of(t, "%s", RIGHT[i]);
+  EACH(i, RIGHT) config_kept(t, "%s", RIGHT[i]);
 }
 
 /* Every row of VARIANTS resolves, is named once, has a source, and is what --variant sets. */
