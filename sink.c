@@ -1906,7 +1906,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx rows = B * N;
   bool sum = c->combine == COMBINE_ADD;
-  /* y = combine(o) W_O + b_O; dosum is overwritten, and is dout itself when concatenated */
+  /* y = combine(o) W_O + b_O; dosum is dout itself when concatenated */
   linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
                   sum ? D : H * D, C);
   /* osum = sum_h o_h: every head receives the gradient of the sum */
@@ -1925,7 +1925,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, a->dq, rows, N, H, -1);
     rotate(c, a, a->dk, rows, N, K, -1);
   }
-  /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+  /* q = x W_Q + b_Q ..:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
@@ -2004,8 +2004,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
     copy(dh, dx, n);
   }
-  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
-   * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
+  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel */
   ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
   /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
    * from x and passes s1 by: it waits in dx. */
@@ -2021,8 +2020,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     copy(dh, dx, n);
     zero(dx, n);
   }
-  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
-   * x, short of what MHSA's branch sends there */
+  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm */
   mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
   /* through n1 (no norm here under post-norm) */
   if (post) add_rows(dx, dn, n);
@@ -2165,8 +2163,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 /* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
  * share / n, is given.
  *
- *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
+ *   dy_v = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
   vec_shift(V, y, -most);
@@ -2248,7 +2245,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
- * no decay is left. eps keeps g = 0 at 0/eps = 0. Memory: m and v, 2 numbers a parameter.
+ * no decay is left. eps keeps g = 0 at 0/eps = 0.
  * test_sink.c: optimizer_step__*.
  */
 
