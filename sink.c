@@ -2850,7 +2850,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 /* -------------------------------------------------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
+ * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
  * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
@@ -7788,7 +7788,7 @@ enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
   FILE *out; bool colour; Error *e;
   int count[FINDINGS];
-  Line refuted[16];                   /* or as many as fit */
+  Line refuted[16];
   const Line *heading;                /* of the table that is run */
   Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
@@ -8117,6 +8117,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.own = s->own;
   t->s.data.open = s->data.open;
   t->s.groups = s->groups;
+  t->s.argc = s->argc, t->s.argv = s->argv;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
       || settings_count(&t->s, e)) return e->status;
   *s = t->s;
