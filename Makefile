@@ -37,7 +37,7 @@ bench: data/bench.c sink.c sink.h
 	else $(CC) $(CFLAGS) data/bench.c -o bench $(LDLIBS); fi
 
 run: paper
-	./paper run
+	./paper run --force
 
 out:
 	mkdir -p out
@@ -101,7 +101,7 @@ tables: paper
 	   ./paper all --commands --threads 1 --corpus story; } | \
 	    xargs -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I{} sh -c '{}'
 	./paper all --show
-	./paper report
+	./paper report --force
 
 readme: paper
 	./paper readme
@@ -111,7 +111,7 @@ check: out/paper-double
 
 # The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 8 MB of the grammar.
 tokenizer: sink
-	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin
+	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
 
 # Six documents of every grammar, beside it, for a reader to look at.
 samples: sink

@@ -686,7 +686,12 @@ void model_free(Model *m) {
 }
 
 /* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
-static void model_zero_grads(Model *m) { zero(m->grads, m->count); }
+static void model_zero_grads(Model *m) {
+  const idx piece = 4096;
+  PARALLEL
+  for (idx at = 0; at < m->count; at += piece)
+    zero(m->grads + at, m->count - at < piece ? m->count - at : piece);
+}
 
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
 const Tensor *model_tensor(const Model *m, const char *name) {
@@ -1901,7 +1906,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx rows = B * N;
   bool sum = c->combine == COMBINE_ADD;
-  /* y = combine(o) W_O + b_O; dosum is overwritten, and is dout itself when concatenated */
+  /* y = combine(o) W_O + b_O; dosum is dout itself when concatenated */
   linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
                   sum ? D : H * D, C);
   /* osum = sum_h o_h: every head receives the gradient of the sum */
@@ -1920,7 +1925,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, a->dq, rows, N, H, -1);
     rotate(c, a, a->dk, rows, N, K, -1);
   }
-  /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+  /* q = x W_Q + b_Q ..:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
@@ -1999,8 +2004,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
     copy(dh, dx, n);
   }
-  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
-   * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
+  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel */
   ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
   /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
    * from x and passes s1 by: it waits in dx. */
@@ -2016,8 +2020,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     copy(dh, dx, n);
     zero(dx, n);
   }
-  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
-   * x, short of what MHSA's branch sends there */
+  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm */
   mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
   /* through n1 (no norm here under post-norm) */
   if (post) add_rows(dx, dn, n);
@@ -2160,8 +2163,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 /* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
  * share / n, is given.
  *
- *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
+ *   dy_v = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
   vec_shift(V, y, -most);
@@ -2243,7 +2245,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
- * no decay is left. eps keeps g = 0 at 0/eps = 0. Memory: m and v, 2 numbers a parameter.
+ * no decay is left. eps keeps g = 0 at 0/eps = 0.
  * test_sink.c: optimizer_step__*.
  */
 
@@ -2848,7 +2850,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 /* -------------------------------------------------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
+ * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
  * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
@@ -3604,7 +3606,6 @@ typedef struct Pair {
   int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
-/* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
   key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -3702,7 +3703,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
   return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank. A limit keeps a hostile file's tokens from doubling. */
+/* A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
   const uint64_t id = (uint64_t)t->vocab;
@@ -3866,7 +3867,6 @@ static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids
   return e->status;
 }
 
-/* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
   const size_t before = out->size;
@@ -3919,7 +3919,6 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   return 0;
 }
 
-/* Lists the words of two bytes or more, from the tree's leaves to its root; counts their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
   r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -3938,7 +3937,6 @@ static int joiner_words(Joiner *r, Error *e) {
   return e->status;
 }
 
-/* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
@@ -3969,8 +3967,7 @@ static const Pair *joiner_best(const Joiner *r) {
   return best;
 }
 
-/* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
- * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
+/* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
   Joiner r = {0};
@@ -4070,7 +4067,6 @@ typedef struct Scan {
   Error *e;
 } Scan;
 
-/* An error at the cursor: what was expected, what is there instead, what to do. Returns 1. */
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
   const int c = *s->p;
   char found[24];
@@ -4101,7 +4097,6 @@ static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
-/* The symbol of the name at the cursor, made on first sight; NULL and an error without a name. */
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
@@ -4115,7 +4110,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   return number < 0 ? NULL : &g->symbols[number];
 }
 
-/* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
+/* At most four digits, or -1. */
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
@@ -4160,7 +4155,6 @@ static int scan_reference(Scan *s, Node *p) {
   return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
 static int scan_text(Scan *s, Node *p) {
   unsigned char *to = s->p;
   p->text = to;
@@ -4182,7 +4176,6 @@ static int scan_text(Scan *s, Node *p) {
 
 static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
-/* Reads one form of an alternative, up to | / ] } or the end of the rule. */
 static int scan_form(Scan *s, Node *form) {
   Node *p = NULL, **last = &form->first;
   scan_blanks(s);
@@ -4270,8 +4263,7 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
        : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
-/* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
- * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
+/* A copy [x=$y] may stand before [y=rule], hence the rounds: a longer chain of them is refused. */
 static int grammar_link(Grammar *g, Error *e) {
   const Node *p, *end = g->nodes + g->node_count;
   for (int round = 0; round < 8; round++)
@@ -4294,7 +4286,6 @@ typedef struct Telling {
   Error *e;
 } Telling;
 
-/* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
   const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
@@ -4337,8 +4328,7 @@ static int tell_operation(Telling *t, const Node *p) {
   return t->e->status;
 }
 
-/* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
- * to memory; again, where another variable has the same first form. */
+/* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
   const size_t from = t->out->size, floor = t->floor;
   bool held = true;
@@ -4388,7 +4378,6 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   return 0;
 }
 
-/* Takes, remembers and tells a value: [$x] as it is, [$x+1] counted, [x:name] told. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   size_t at = t->memory.size;
   if (p->operator ? tell_operation(t, p)
@@ -4441,7 +4430,6 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   return t->e->status;
 }
 
-/* Appends document `number` of a seed to out, without a separator. On failure out is as it was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
   const size_t start = out->size;
@@ -4465,8 +4453,7 @@ static void grammar_free(Grammar *g) {
   *g = (Grammar){0};
 }
 
-/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
- * has it an end? On failure everything is freed. */
+/* Document 0 is told as the last check: has it an end? */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
   bool comment = false;
@@ -4544,7 +4531,6 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
   const size_t before = out->size;
@@ -4602,8 +4588,7 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* Finds the next document from *at on, without the white space that begins it, and moves *at past
- * its separator; false when there is none. */
+/* From *at on, without the white space that begins it; *at moves past its separator. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
   while ((*from = *to = *at) < all->size) {
@@ -4741,7 +4726,7 @@ void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* The order of the blocks in a pass: a shuffle (Fisher and Yates) of seed and pass. */
+/* A shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -4813,7 +4798,6 @@ static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
-/* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 1 && p <= T) ids[p - 1] = id;
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
@@ -4930,8 +4914,7 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from memory: each pass_ function writes what it is given or
- * fills in what stands there. */
+/* To a file, or from memory: each pass_ function writes what it is given or fills it in. */
 typedef struct Passage {
   bool out;
   Writing w; uint64_t hash;                    /* out */
@@ -5444,7 +5427,6 @@ static int trained_loss(double *loss, Trainer *t, Error *e) {
               "smaller --lr", t->step);
 }
 
-/* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s;
   Sinks seen;
@@ -5639,7 +5621,6 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
-/* One measurement's numbers, and in a table of several what they are of. */
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
@@ -5652,6 +5633,11 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
       bytes_add(out, text, 1, e);
     }
   bytes_add(out, "\"", 1, e);
+}
+
+/* --csv - or --json -: nothing else goes to standard output */
+static bool results_alone(const Settings *s) {
+  return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
 }
 
 /* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
@@ -5682,7 +5668,8 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, json ? "}" : "");
     }
     bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
-    if (!e->status) file_write(path, out.at, out.size, e);
+    if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
+    else if (!e->status) file_write(path, out.at, out.size, e);
     bytes_free(&out);
   }
   return e->status;
@@ -5800,7 +5787,6 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
   return e->status;
 }
 
-/* Lines of ids, from anywhere, as the held documents of an evaluation. */
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   Bytes text = {0};
   int B, T;
@@ -5877,7 +5863,6 @@ static void dump_tensors(Dump *d, const Model *m) {
   }
 }
 
-/* One forward and backward over file, B lines of T + 1 ids, and everything about it into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
   const Config *c = &m->c;
@@ -5940,7 +5925,7 @@ static const Arm RUN_ARMS[ARMS] = {
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
+    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
   static const char *const LABEL[] = {"arm", NULL};
@@ -6018,7 +6003,6 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
                              : "this budget does not tell less sink from less learning");
 }
 
-/* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
   HeatMap maps[2 * ARMS];
   Error files = {0};                           /* must not cost the verdict */
@@ -6056,10 +6040,8 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
   Settings s = *base;
   Trainer t;
   int starts;
-  if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
-                    snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
-    fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
-  else if (folder[0]) file_ready(s.out, e);
+  if (folder[0]) snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name);
+  if (folder[0]) snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
@@ -6068,6 +6050,23 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
     outcome_measure(o, &t, &t.s, &starts, e);
   has_ended(o->ended, &t, e);
   trainer_free(&t);
+}
+
+/* Where all of it goes: with --out into that folder, the page too. */
+static int run_outputs(Settings *s, Error *e) {
+  char name[2 * ARMS][PATH_ROOM + 16];
+  const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
+  if (!s->program || !s->program->page) s->report[0] = 0;
+  else if (!s->report[0])
+    snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
+  for (int i = 0; i < 2 * ARMS; i++) {
+    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
+             i % 2 ? ".csv" : ".ckpt");
+    path[3 + i] = s->out[0] ? name[i] : "";
+    if (strlen(name[i]) >= PATH_ROOM)
+      return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
+  }
+  return outputs_ready(s, path, 2 * ARMS + 3, e);
 }
 
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
@@ -6079,7 +6078,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   Settings base = *s;
   Bytes verdict = {0};
   double start = seconds();
-  if (!e->status) results_ready(s, e);
+  if (!e->status) run_outputs(&base, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
     run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
   if (!e->status && !interrupted) {
@@ -6088,10 +6087,9 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
             workers() > 1 ? "s" : "");
     if (!s->program || !s->program->page)
       fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
-    else if (s->report[0] && !e->status
-             && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
-                                  (const char *)verdict.at, e))
-      fprintf(out, "The page: %s\n", s->report);
+    else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
+                                             (const char *)verdict.at, e))
+      fprintf(out, "The page: %s\n", base.report);
     for (int i = 0; i < ARMS; i++)
       if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
   }
@@ -6663,20 +6661,22 @@ enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
-  idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
+  idx N, D, ld;                       /* rows; head width; row length of the maps */
   real *kt, *vt;                      /* [D,N] [D,N] */
   real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
   real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
+/* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
+static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
+  return 2 * c->head_dim * N + (3 * TILE + 2) * tile_row(N) + 64; /* no cache line is shared */
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
 static Tile tile_of(const Config *c, const Acts *a, idx N) {
-  Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
-  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
+  Tile t = {.N = N, .D = c->head_dim, .ld = tile_row(N), .kt = attention_scratch(a)};
+  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N + 15;
   t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
   t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
   return t;
@@ -7051,8 +7051,9 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
   a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-  if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+  a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
+  at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
   take_all(m, a, &at, what);                               /* second walk: where */
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
@@ -7123,13 +7124,12 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-static void ask_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
+int set_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); return 0; }
 #else
 int worker(void) { return 0; }
 int workers(void) { return 1; }
-static void ask_workers(int n) { (void)n; }
+int set_workers(int n) { return n > 1; }
 #endif
-int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
@@ -7314,6 +7314,31 @@ int file_ready(const char *path, Error *e) {
   return e->status;
 }
 
+/* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
+ * and is none there already that only --force may replace, or --resume? */
+int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
+  char beside[sizeof ((Writing *)0)->beside];
+  Writing w;
+  for (int i = 0; i < n && !e->status; i++) {
+    const bool screen = !strcmp(path[i], "-");
+    bool same = false;
+    if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
+      continue;
+    for (int j = 0; j < i; j++) {                /* whose file beside it is now there? */
+      snprintf(beside, sizeof beside, "%s.new", path[j]);
+      same = same || (screen ? !strcmp(path[j], "-") : path[j][0] && !file_missing(beside));
+    }
+    if (!screen) fclose(w.f), remove(w.beside);
+    if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
+    FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
+    if (f && fgetc(f) != EOF)
+      fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
+           path[i], option_find("resume", s->groups) ? "--resume to go on with it, " : "");
+    if (f) fclose(f);
+  }
+  return e->status;
+}
+
 /* =================================================================================================
  * 16  Command line
  *
@@ -7434,6 +7459,8 @@ const Option OPTIONS[] = {
   {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
   {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
   {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
+  {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"},
+  {"force", 'j', 'b', AT(force), ON_OFF, "replace files that are there"},
   {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
   {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
   {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
@@ -7560,7 +7587,6 @@ static const char *option_idle(const char *spaced, const Settings *s) {
   return NULL;
 }
 
-/* Refuses what is given and changes nothing, and positions beyond the tokens there are. */
 int settings_count(const Settings *s, Error *e) {
   const char *groups = s->groups ? s->groups : "", *longer = "context";
   int most = s->model.context;
@@ -7570,6 +7596,8 @@ int settings_count(const Settings *s, Error *e) {
     char is[PATH_ROOM], flag[32];
     int at[17] = {0};
     if (!s->given[o - OPTIONS] || !*groups) continue;
+    if (o->group == 'p' && !s->program->page)
+      fail(e, 2, "--%s: paper has it. Try: make paper, and ./paper", o->flag);
     snprintf(flag, sizeof flag, " %s ", o->flag);
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(flag, s), *or = to ? strchr(to, '/') : NULL;
@@ -7760,7 +7788,7 @@ enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
   FILE *out; bool colour; Error *e;
   int count[FINDINGS];
-  Line refuted[16];                   /* or as many as fit */
+  Line refuted[16];
   const Line *heading;                /* of the table that is run */
   Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
@@ -8039,7 +8067,7 @@ static int work_end(Work *w, Error *e) {
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
-  return demo_run(s, stdout, e);
+  return demo_run(s, results_alone(s) ? stderr : stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
@@ -8050,8 +8078,10 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
   snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
            s->out[0] && !s->report[0] ? ".html" : "");
-  if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)
+  if (!s->program->page) page[0] = 0;
+  if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
+  if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8061,7 +8091,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
            t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
            s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
-  if (!e->status && page[0] && s->program->page && o->p.looks
+  if (!e->status && page[0] && o->p.looks
       && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
     s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
   if (o->ended[0]) fail(e, 1, "%s", o->ended);
@@ -8087,6 +8117,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.own = s->own;
   t->s.data.open = s->data.open;
   t->s.groups = s->groups;
+  t->s.argc = s->argc, t->s.argv = s->argv;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
       || settings_count(&t->s, e)) return e->status;
   *s = t->s;
@@ -8112,7 +8143,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
 }
 
 int results_ready(const Settings *s, Error *e) {
-  return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
+  return outputs_ready(s, (const char *const []){s->csv, s->json, s->report}, 3, e);
 }
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
@@ -8155,7 +8186,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
   w.o.loss = w.o.s.loss;
-  eval_print(&w, s, starts);
+  if (!results_alone(s)) eval_print(&w, s, starts);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
     rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
   if (s->report[0] && program->page)
@@ -8224,7 +8255,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
-  if (train) {
+  if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
@@ -8232,7 +8263,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-  } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+  } else if (train || tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
              || file_read(path, &w.in, e)) {
     ;                                                    /* e says which */
   } else if (encode) {
@@ -8337,7 +8368,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
          m->c.context + 1, T + 1, T);
-  else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+  else if (!e->status && !outputs_ready(s, (const char *const []){config}, 1, e) &&
+           !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
     dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
   return work_end(&w, e);
 }

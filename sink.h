@@ -453,7 +453,7 @@ typedef struct Settings {
   double eps;                                   /* threshold of Sink */
   int eval_T, eval_n, eval_k, metric_rows, input, ablate;
   int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
-  int threads, quiet, plain, all, resume;
+  int threads, quiet, plain, all, resume, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
   char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
@@ -475,6 +475,7 @@ int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
 int  settings_count(const Settings *s, Error *e);     /* 2 for a flag that changes nothing */
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 int  results_ready(const Settings *s, Error *e);
+int  outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 
 void data_close(Data *d);
 
@@ -647,8 +648,7 @@ int  writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
-/* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
-int  file_ready(const char *path, Error *e);
+int  file_ready(const char *path, Error *e);     /* can it be written? Makes its folders */
 double seconds(void);            /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------

@@ -1224,7 +1224,7 @@ static double csv_number(Test *t, const char *path, int row, const char *name) {
 
 #define SMALL_SIZE                                                                                 \
     " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
-#define SMALL_RUN " --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
+#define SMALL_RUN " --force --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
 
 /* What `check` prints: nothing comes out WRONG, and the last line counts so many that hold, fail as
  * they must and are refuted. Under each heading stands a sentence, and before the last line what is
@@ -1587,21 +1587,20 @@ static void refusal(Test *t, const char *flags, int status, const Error *e, cons
 /* Every refusal of the design. */
 static void config_resolve__refuses(Test *t) {
   static const struct { const char *flags, *named; } WRONG[] = {
-    {"--heads 3", "--heads"}, {"--heads 4 --kv-heads 3", "--kv-heads"},
+    {"--heads 3", "--heads"}, {"--heads 4 --kv-heads 3", "--kv-heads"}, {"--head-dim 5", "rotary"},
     {"--kv-heads 4", "--kv-heads"}, {"--rotary-dims 34", "--rotary-dims"},
-    {"--head-dim 5", "rotary"}, {"--rotary-dims 3", "rotary"},
-    {"--extra k --extra-dims 33", "--extra-dims"}, {"--prefix 129", "--prefix"},
+    {"--rotary-dims 3", "rotary"}, {"--extra k --extra-dims 33", "--extra-dims"},
+    {"--prefix 129", "--prefix"}, {"--window 0", "--window"}, {"--experts 257", "--experts"},
     {"--window 3 --window-period 2 --window-offset 2", "--window-offset"},
-    {"--window 0", "--window"},
     {"--attention-period 3 --attention-offset 3", "--attention-offset"},
     {"--attention-period 8 --attention-offset 4", "--attention-offset"},
     {"--experts 4 --expert-period 2 --expert-offset 2", "--expert-offset"},
-    {"--experts 2 --expert-top 3", "--expert-top"}, {"--experts 257", "--experts"},
-    {"--mamba-state 0", "--mamba-state"}, {"--linear-bias --bias-in out", "--bias-in"},
-    {"--normalizer pnorm --pnorm -1", "--pnorm"}, {"--normalizer pnorm --pnorm 0", "--pnorm"},
+    {"--experts 2 --expert-top 3", "--expert-top"}, {"--mamba-state 0", "--mamba-state"},
+    {"--linear-bias --bias-in out", "--bias-in"}, {"--normalizer pnorm --pnorm -1", "--pnorm"},
+    {"--normalizer pnorm --pnorm 0", "--pnorm"}, {"--sim identity", "--sim"},
     {"--sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
     {"--kernel mlp --sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
-    {"--sim identity", "--sim"}, {"--kernel mlp --sim identity", "--sim"},
+    {"--kernel mlp --sim identity", "--sim"},
     {"--sim identity --normalizer pnorm --pnorm 1", "--sim"},
     {"--kernel elu --sim identity --extra k", "--kernel"},
     {"--kernel elu --sim identity --extra kv", "--kernel"},
@@ -1620,31 +1619,26 @@ static void config_resolve__refuses(Test *t) {
 static void config_resolve__near_misses(Test *t) {
   static const char *const RIGHT[] = {
     "--heads 3 --head-dim 20", "--heads 3 --dim 63 --pos none", "--heads 4 --kv-heads 2",
-    "--kv-heads 1", "--rotary-dims 32", "--head-dim 5 --pos none",
-    "--head-dim 5 --rotary-dims 4", "--rotary-dims 3 --pos alibi", "--extra k --extra-dims 32",
-    "--prefix 128", "--prefix 0", "--window 1", "--window 999",
-    "--window 3 --window-period 2 --window-offset 1",
-    "--attention-period 8 --attention-offset 3",
+    "--kv-heads 1", "--rotary-dims 32", "--head-dim 5 --pos none", "--head-dim 5 --rotary-dims 4",
+    "--rotary-dims 3 --pos alibi", "--extra k --extra-dims 32", "--prefix 128", "--prefix 0",
+    "--window 1", "--window 999", "--window 3 --window-period 2 --window-offset 1", "--experts 1",
+    "--attention-period 8 --attention-offset 3", "--attention-period 1", "--bias-in qkv",
     "--attention-period 2 --attention-offset 1 --place parallel --sink-token --prefix 3",
-    "--attention-period 1", "--attention-offset 9 --expert-offset 9 --expert-top 9",
-    "--experts 2 --expert-top 2 --expert-period 64 --expert-offset 63", "--experts 1",
-    "--bias-in qkv", "--normalizer pnorm", "--normalizer pnorm --pnorm 0.01",
-    "--sim sigmoid --normalizer pnorm --pnorm 0.5",
+    "--attention-offset 9 --expert-offset 9 --expert-top 9", "--normalizer pnorm", "--kernel mlp",
+    "--experts 2 --expert-top 2 --expert-period 64 --expert-offset 63", "--kernel elu --extra k",
+    "--normalizer pnorm --pnorm 0.01", "--sim sigmoid --normalizer pnorm --pnorm 0.5",
     "--sim identity --normalizer pnorm --pnorm 1.5", "--sim identity --normalizer one",
-    "--sim identity --normalizer clamp",
-    "--kernel mlp --sim identity --normalizer clamp --extra k", "--kernel elu --sim identity",
-    "--kernel elu --sim identity --normalizer pnorm --pnorm 0.5",
-    "--kernel elu --sim identity --extra zero",
-    "--kernel elu --sim identity --normalizer pnorm --extra zero",
+    "--sim identity --normalizer clamp", "--kernel elu --sim identity", "--sim elu --extra logit",
+    "--kernel mlp --sim identity --normalizer clamp --extra k", "--extra k --extra-value e1",
+    "--kernel elu --sim identity --normalizer pnorm --pnorm 0.5", "--extra-shared", "--scale -1",
+    "--kernel elu --sim identity --extra zero", "--sim identity --normalizer pnorm --extra k",
+    "--kernel elu --sim identity --normalizer pnorm --extra zero", "--extra-dims 3",
     "--kernel elu --sim identity --normalizer one --extra k",
     "--kernel elu --sim identity --normalizer clamp --extra logit",
-    "--kernel elu --sim identity --normalizer pnorm --pnorm 1", "--kernel elu --extra k",
-    "--kernel elu --sim sigmoid --extra kv --normalizer pnorm", "--kernel mlp",
-    "--sim elu --extra logit", "--sim identity --normalizer pnorm --extra k",
-    "--extra k --extra-value e1", "--extra k --extra-value ones --extra-norm 20",
-    "--extra-shared", "--extra-dims 3", "--scale -1",
-    "--extra zero --vbias --sink-token --prefix 3 --window 4 --place post --combine add --tied",
-  };
+    "--kernel elu --sim identity --normalizer pnorm --pnorm 1",
+    "--kernel elu --sim sigmoid --extra kv --normalizer pnorm",
+    "--extra k --extra-value ones --extra-norm 20",
+    "--extra zero --vbias --sink-token --prefix 3 --window 4 --place post --combine add --tied"};
   EACH(i, RIGHT) config_kept(t, "%s", RIGHT[i]);
 }
 
@@ -5351,13 +5345,13 @@ static void data_open__refuses(Test *t) {
 /* Which bytes are UTF-8: how far `good` reaches. */
 static void utf8_length__rows(Test *t) {
   static const struct { const char *at; size_t n, good; } ROWS[] = {
-    {"plain", 5, 5}, {"", 0, 0}, {"\xc3\xa9\xe4\xb8\xad\xf0\x9f\x90\x88", 9, 9},
-    {"a\xc3", 2, 1}, {"a\xe4\xb8", 3, 1}, {"\xf0\x9f\x90", 3, 0}, {"ab\x80", 3, 2},
-    {"\xc0\x80", 2, 0}, {"\xc1\xbf", 2, 0}, {"\xe0\x9f\xbf", 3, 0}, {"\xe0\xa0\x80", 3, 3},
-    {"\xed\x9f\xbf", 3, 3}, {"\xed\xa0\x80", 3, 0}, {"\xf0\x8f\xbf\xbf", 4, 0},
-    {"\xf0\x90\x80\x80", 4, 4}, {"\xf4\x8f\xbf\xbf", 4, 4}, {"\xf4\x90\x80\x80", 4, 0},
-    {"\xf5\x80\x80\x80", 4, 0}, {"\xf8\x90\x80\x80\x80", 5, 0}, {"\xff\xfe", 2, 0},
-    {"\xc3\x28", 2, 0}, {"\0a", 2, 2}, {"\xe4\xb8\xc0", 3, 0}, {"\xf0\x90\x80\xff", 4, 0}};
+    {"plain", 5, 5}, {"", 0, 0}, {"\xc3\xa9\xe4\xb8\xad\xf0\x9f\x90\x88", 9, 9}, {"a\xc3", 2, 1},
+    {"a\xe4\xb8", 3, 1}, {"\xf0\x9f\x90", 3, 0}, {"ab\x80", 3, 2}, {"\xc0\x80", 2, 0},
+    {"\xc1\xbf", 2, 0}, {"\xe0\x9f\xbf", 3, 0}, {"\xe0\xa0\x80", 3, 3}, {"\xed\x9f\xbf", 3, 3},
+    {"\xed\xa0\x80", 3, 0}, {"\xf0\x8f\xbf\xbf", 4, 0}, {"\xf0\x90\x80\x80", 4, 4}, {"\0a", 2, 2},
+    {"\xf4\x8f\xbf\xbf", 4, 4}, {"\xf4\x90\x80\x80", 4, 0}, {"\xf5\x80\x80\x80", 4, 0},
+    {"\xf8\x90\x80\x80\x80", 5, 0}, {"\xff\xfe", 2, 0}, {"\xc3\x28", 2, 0}, {"\xe4\xb8\xc0", 3, 0},
+    {"\xf0\x90\x80\xff", 4, 0}};
   EACH(i, ROWS)
     within(t, (double)utf8_length((const unsigned char *)ROWS[i].at, ROWS[i].n),
            (double)ROWS[i].good, 0, "row %d: bytes of UTF-8", i);
@@ -6100,35 +6094,31 @@ static void trainer_begin__refuses(Test *t) {
   } ROWS[] = {
     {"--lr", "0.01", "", ON, 1, 4, 0, ""}, {"--lr", "0.02", "", ON, 1, 0, 2, "--lr 0.02: "},
     {"--heads", "2", "", ON, 1, 4, 0, ""}, {"--heads", "3", "", ON, 1, 0, 2, "--heads 3: "},
-    {"--kv-heads", "2", "", ON, 1, 4, 0, ""},
-    {"--kv-heads", "1", "", ON, 1, 0, 2, "--kv-heads 1: "},
-    {"--seed", "4", "", ON, 1, 0, 2, "has 3"}, {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "},
-    {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"},
-    {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "},
-    {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"},
-    {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "}, {"--steps", "40", "", ON, 1, 4, 0, ""},
-    {"--steps", "4", "", ON, 1, 4, 0, ""}, {"--steps", "3", "", ON, 1, 0, 2, "has done 4"},
-    {"--save-every", "2", "", ON, 1, 4, 0, ""}, {"--log-every", "2", "", ON, 1, 4, 0, ""},
-    {"--threads", "3", "", ON, 1, 4, 0, ""}, {"--n", "50", "", ON, 1, 4, 0, ""},
-    {"--nobody", "1", "", ON, 1, 0, 2, "--nobody"},
+    {"--kv-heads", "2", "", ON, 1, 4, 0, ""}, {"--seed", "4", "", ON, 1, 0, 2, "has 3"},
+    {"--kv-heads", "1", "", ON, 1, 0, 2, "--kv-heads 1: "}, {"--steps", "40", "", ON, 1, 4, 0, ""},
+    {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "}, {"--steps", "4", "", ON, 1, 4, 0, ""},
+    {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"}, {"--save-every", "2", "", ON, 1, 4, 0, ""},
+    {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "}, {"--n", "50", "", ON, 1, 4, 0, ""},
+    {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"}, {"--threads", "3", "", ON, 1, 4, 0, ""},
+    {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "}, {"--log-every", "2", "", ON, 1, 4, 0, ""},
+    {"--steps", "3", "", ON, 1, 0, 2, "has done 4"}, {"--heads", "2", OLD, NEW, 0, 0, 0, ""},
+    {"--nobody", "1", "", ON, 1, 0, 2, "--nobody"}, {"--lr", "0.5", OLD, NEW, 0, 0, 0, ""},
     {"--grammar", SCRATCH "/other.grammar", "", ON, 1, 0, 1, "the text it was trained on"},
     {"--text", SCRATCH "/tale.txt", "", ON, 1, 0, 1, "expected the text it was trained on"},
     {"--tokenizer", SCRATCH "/other.tok", "", ON, 1, 0, 1, "expected the tokenizer"},
     {"--out", SCRATCH "/bare.ckpt", "", ON, 1, 0, 1, "parameters alone"},
     {"--out", SCRATCH "/tale.tok", "", ON, 1, 0, 1, "expected a checkpoint"},
-    {"--out", SCRATCH "/none", "", ON, 1, 0, 0, ""}, {"--heads", "2", OLD, NEW, 0, 0, 0, ""},
-    {"--lr", "0.5", OLD, NEW, 0, 0, 0, ""}, {"--seed", "8", OLD, NEW, 1, 0, 0, ""},
+    {"--out", SCRATCH "/none", "", ON, 1, 0, 0, ""}, {"--seed", "8", OLD, NEW, 1, 0, 0, ""},
     {"--heads", "4", OLD, NEW, 0, 0, 2, "--heads 4: "}, {"--kv-heads", "2", OLD, NEW, 0, 0, 0, ""},
     {"--kv-heads", "1", OLD, NEW, 0, 0, 2, "has 2, and --start keeps"},
     {"--pos", "learned", OLD, NEW, 0, 0, 2, "--pos learned: "},
     {"--variant", "alibi", OLD, NEW, 0, 0, 2, "--pos alibi: "},
     {"--context", "32", OLD, NEW, 0, 0, 2, "--context 32: "},
-    {"--nobody", "1", OLD, NEW, 0, 0, 2, "--nobody"},
+    {"--nobody", "1", OLD, NEW, 0, 0, 2, "--nobody"}, {"--seed", "3", OLD, TUNED, 1, 2, 0, ""},
     {"--seed", "8", "/none.ckpt", NEW, 0, 0, 1, "none.ckpt"},
     {"--seed", "8", "/tale.tok", NEW, 0, 0, 1, "expected a checkpoint"},
     {"--seed", "8", OLD, OLD, 0, 0, 2, "--start's own file"},
     {"--tokenizer", SCRATCH "/other.tok", OLD, NEW, 0, 0, 1, "expected the tokenizer"},
-    {"--seed", "3", OLD, TUNED, 1, 2, 0, ""},
     {"--seed", "3", TUNED, TUNED, 1, 0, 2, "begun from other parameters"},
     {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"},
     {"--seed", "3", OLD, ON, 1, 0, 2, "begun from none"},
@@ -7272,8 +7262,7 @@ static void settings_parse__words(Test *t) {
     {"m", {"--layer", "3"}, 2, 0}, {"t", {"--variant", "sigmoid"}, 2, 0},
     {"m", {"--variant", "sigmoid"}, 0, 0}, {"m", {"--variant", "nobody"}, 2, 0},
     {"m", {"--variant"}, 2, 0}, {"m", {"--tied", "--vbias", "x"}, 0, 1},
-    {"u", {"--out", "file"}, 0, 0}, {"m", {""}, 0, 1}, {"", {"--layers", "3"}, 2, 0},
-  };
+    {"u", {"--out", "file"}, 0, 0}, {"m", {""}, 0, 1}, {"", {"--layers", "3"}, 2, 0}};
   Settings s;
   int n;
   char path[PATH_ROOM + 1];
@@ -7295,42 +7284,30 @@ static void settings_parse__words(Test *t) {
  * counts, and parses to the same settings. */
 static void settings_count__rows(Test *t) {
   static const char *const ROWS[][2] = {
-    {"--pos none --rope-base 500", "base: it belongs to --pos rotary."},
-    {"--pos alibi --rope-scaling none", "scaling: it"},
-    {"--rope-factor 2", "--rope-scaling linear|llama3."},
-    {"--rope-scaling linear --rope-factor 2 --rope-low 2", "low: it"},
-    {"--rope-scaling llama3 --rope-low 2 --rope-high 3 --rope-original 64", ""},
-    {"--pos none --rotary-dims 4", "--pos rotary or --extra-order lowfreq."},
     {"--pos none --rotary-dims 4 --extra k --extra-dims 3 --extra-order lowfreq", ""},
-    {"--bias-in all", "--linear-bias."}, {"--bias-in qkv --linear-bias", ""},
-    {"--pnorm 2", "--normalizer pnorm."}, {"--normalizer one --pnorm 0.5", "--pnorm: it"},
-    {"--normalizer pnorm --pnorm 1", ""}, {"--extra-shared --extra logit", "--extra k|kv."},
-    {"--extra-dims 3", "--extra-dims: it"}, {"--extra-order last --extra k", "--extra-dims."},
-    {"--extra kv --extra-value e1", "--extra k."},
-    {"--extra k --extra-norm 2", "--extra-value e1|ones."},
+    {"--rope-scaling llama3 --rope-low 2 --rope-high 3 --rope-original 64", ""},
     {"--variant k-bias-20e1 --extra-norm 3 --extra-shared --extra-dims 2", ""},
-    {"--window-period 2", "--window."}, {"--window 3 --window-offset 1", "--window-period."},
-    {"--window 3 --window-period 2 --window-offset 1", ""}, {"--attention-offset 1", "-period."},
-    {"--mamba-conv 3", "-conv: it"}, {"--expert-top 1", "--experts."},
-    {"--experts 2 --expert-offset 0", "--expert-period."}, {"--min-lr 0.1", "--schedule cosine."},
-    {"--min-lr 0.1 --schedule cosine --lr 0.3", ""}, {"--schedule cosine", ""},
-    {"--optimizer sgd --beta2 0.5", "adamw."}, {"--save-every 3", "--out."},
-    {"--save-every 3 --out a", ""},
-    {"--start m --init gpt2", "init: it changes nothing beside --start."},
-    {"--end-token 3", "--tokens."}, {"--tokens a --vocab 9 --end-token 3 --valid 0.1", ""},
-    {"--tokens a --tokenizer b", "beside --tokens."},
-    {"--valid 0.1 --grammar g", "beside --grammar."},
-    {"--fix-token 128 --random-tokens 1,128 --bos --seed 7", ""},
-    {"--fix-token 129", "fix-token 129: there are 128 tokens"},
-    {"--random-tokens 1,9 --context 8 --T 8", "1,9: there are 8"},
-    {"--context 32 --T 33", "there are 32"}, {"run: --extra-dims 2", "--extra k|kv."},
-    {"eval: --T 300 --fix-token 300", ""}, {"eval: --fix-token 65", "there are 64"},
+    {"--pos none --rotary-dims 4", "--pos rotary or --extra-order lowfreq."},
     {"eval: --ids a --text b", "--text: it changes nothing beside --ids."},
-    {"eval: --input random --ids a", "--inputs or --ids."},
-    {"generate: --temperature 0 --seed 3", "--temperature."},
-    {"generate: --grammar g --seed 3 --n 2", ""},
+    {"--start m --init gpt2", "init: it changes nothing beside --start."},
+    {"--pos none --rope-base 500", "base: it belongs to --pos rotary."},
+    {"--random-tokens 1,9 --context 8 --T 8", "1,9: there are 8"}, {"--mamba-conv 3", "-conv: it"},
+    {"--fix-token 128 --random-tokens 1,128 --bos --seed 7", ""}, {"--expert-top 1", "--experts."},
+    {"--fix-token 129", "fix-token 129: there are 128 tokens"}, {"--end-token 3", "--tokens."},
+    {"generate: --temperature 0 --seed 3", "--temperature."}, {"--pnorm 2", "--normalizer pnorm."},
+    {"--extra k --extra-norm 2", "--extra-value e1|ones."}, {"--min-lr 0.1", "--schedule cosine."},
+    {"--tokens a --vocab 9 --end-token 3 --valid 0.1", ""}, {"eval: --T 300 --fix-token 300", ""},
+    {"eval: --input random --ids a", "--inputs or --ids."}, {"--normalizer pnorm --pnorm 1", ""},
+    {"--experts 2 --expert-offset 0", "--expert-period."}, {"--context 32 --T 33", "there are 32"},
+    {"--rope-factor 2", "--rope-scaling linear|llama3."}, {"run: --extra-dims 2", "--extra k|kv."},
+    {"--window 3 --window-offset 1", "--window-period."}, {"eval: --fix-token 65", "there are 64"},
     {"generate: --grammar g --prompt a", "prompt: it"}, {"generate: --fix-token 2", "there are 1"},
-    {"dump: --pnorm 3", "--normalizer pnorm."}};
+    {"--extra-shared --extra logit", "--extra k|kv."}, {"dump: --pnorm 3", "--normalizer pnorm."},
+    {"--extra-order last --extra k", "--extra-dims."}, {"--optimizer sgd --beta2 0.5", "adamw."},
+    {"--tokens a --tokenizer b", "beside --tokens."}, {"generate: --grammar g --seed 3 --n 2", ""},
+    {"--valid 0.1 --grammar g", "beside --grammar."}, {"--attention-offset 1", "-period."},
+    {"--min-lr 0.1 --schedule cosine --lr 0.3", ""}, {"--extra kv --extra-value e1", "--extra k."},
+    {"--bias-in all", "--linear-bias."}, {"--save-every 3", "--out."}};
   const Program program = {.name = "sink"};
   EACH(i, ROWS) {
     char verb[12] = "train", value[2][PATH_ROOM];
@@ -7436,38 +7413,64 @@ static void sink__pages(Test *t) {
 
 static void sink__wrong_usage(Test *t) {
   static const char *const ROWS[][2] = {
-    {"nobody", "no verb 'nobody'"}, {"train --nobody 3", "--nobody"},
-    {"train --layers", "--layers: expected a value"},
-    {"train --sim nothing", "exp|sigmoid|elu|identity"}, {"train --layers 0", "1 to 1024"},
-    {"train --layers 2.5", "whole"}, {"train --lr fast", "number"},
-    {"train --lr -1", "0 to 1000"}, {"train --variant nobody", "sink list"},
-    {"train --quiet --heads 3 --steps 0", "does not divide"},
-    {"train --quiet --sim identity --steps 0", "--sim identity"},
-    {"train --quiet --text a --grammar b --steps 0", "exclude"},
-    {"train --quiet --pnorm 3 --steps 0", "--pnorm"},
-    {"train --quiet --extra-value e1 --steps 0", "--extra k"},
-    {"train --quiet --random-tokens 0 --steps 1", "--random-tokens 0"},
-    {"train --quiet --prefix 9 --context 8 --steps 0", "--prefix"},
-    {"train --quiet --experts 2 --steps 0", "--experts 2"},
+    {"nobody", "no verb 'nobody'"}, {"train --nobody 3", "--nobody"}, {"eval", "a model file"},
+    {"train --layers", "--layers: expected a value"}, {"train --layers 0", "1 to 1024"},
+    {"train --sim nothing", "exp|sigmoid|elu|identity"}, {"train --layers 2.5", "whole"},
+    {"train --lr fast", "number"}, {"train --lr -1", "0 to 1000"}, {"list --layers 3", "--layers"},
+    {"train --variant nobody", "sink list"}, {"train --prompt x", "--prompt"}, {"dump", "--ids"},
+    {"train --quiet --heads 3 --steps 0", "does not divide"}, {"eval --layers 3 x", "--layers"},
+    {"train --quiet --sim identity --steps 0", "--sim identity"}, {"eval --batch 3 x", "--batch"},
+    {"train --quiet --text a --grammar b --steps 0", "exclude"}, {"generate", "one model"},
+    {"train --quiet --random-tokens 0 --steps 1", "--random-tokens 0"}, {"dump --ids x", "--out"},
+    {"train --quiet --prefix 9 --context 8 --steps 0", "--prefix"}, {"tokenize nobody", "nobody"},
+    {"train --quiet --experts 2 --steps 0", "--experts 2"}, {"generate --steps 3 x", "--steps"},
     {"train --quiet --attention-period 2 --steps 0", "--attention-period 2"},
     {"dump --experts 2 --ids data/story.txt --out " SCRATCH "/d", "--experts 2"},
-    {"train --prompt x", "--prompt"}, {"list --layers 3", "--layers"},
-    {"eval --layers 3 x", "--layers"}, {"eval --batch 3 x", "--batch"},
-    {"generate --steps 3 x", "--steps"}, {"eval", "a model file"}, {"generate", "one model"},
-    {"dump", "--ids"}, {"dump --ids x", "--out"}, {"tokenize", "encode or decode"},
-    {"tokenize nobody", "nobody"}, {"tokenize train", "--out"},
-    {"bench", "make bench, and ./bench"}, {"help nobody", "nobody"}, {"check nobody", "nobody"},
-    {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"}, {"list stray", "stray"},
-  };
+    {"tokenize", "encode or decode"}, {"tokenize train", "--out"}, {"help nobody", "nobody"},
+    {"bench", "make bench, and ./bench"}, {"check nobody", "nobody"}, {"list stray", "stray"},
+    {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"}};
   if (no_binary(t)) return;
   scratch_open();
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
 }
 
+#define TRAINED "train --quiet --steps 1 --grammar " SCRATCH "/tale.grammar" SMALL_SIZE " "
+#define OF_TALE " --tokenizer " SCRATCH "/tale.tok "
+#define EVALUATED "eval " SCRATCH "/m.ckpt --T 8 --n 5 --grammar " SCRATCH "/tale.grammar" OF_TALE
+/* What is there stays without --force, two of one name are refused however they are spelt, - is
+ * standard output and nothing else there, and a training without --out says so. */
+static void sink__outputs(Test *t) {
+  static const struct { const char *words; int status; const char *said; } ROWS[] = {
+    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "m.ckpt: it is there already, and stays. Try: another"},
+    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "--resume to go on with it, --force to replace it"},
+    {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n: two results would go there"},
+    {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
+    {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "--report: paper has it"},
+    {"run --quiet --out " SCRATCH "/f", 1, "/f/k-bias.csv: it is there already"},
+    {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2, "two results"},
+    {EVALUATED "--csv " SCRATCH "/m.ckpt", 1, "Try: another name, --force to replace it"},
+    {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2, "two results"},
+    {EVALUATED "--json - --csv -", 2, "-: two results"},
+    {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", 1, "it is there already"},
+    {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: it is there"}};
+  Settings s;
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  said(t, "%s--out " SCRATCH "/m.ckpt", TRAINED);
+  if (system("cd " SCRATCH "; mkdir f; echo 1 2 3 | tee i f/k-bias.csv f/config.json >nothing"))
+    exit(1);
+  EACH(i, ROWS) sink_fails(t, ROWS[i].words, ROWS[i].status, ROWS[i].said);
+  said(t, "%s--force --out " SCRATCH "/m.ckpt", TRAINED);
+  const char *json = said(t, EVALUATED "--json -"), *csv = said(t, EVALUATED "--csv -");
+  fact(t, !strncmp(json, "{\"", 2) && strstr(json, "}\n") == json + strlen(json) - 2, "%s", json);
+  fact(t, !strncmp(csv, "eps,T,n,", 8) && strchr(strchr(csv, '\n') + 1, '\n')[1] == 0, "%s", csv);
+  Ran r = sink(TRAINED);
+  fact(t, strstr((char *)r.err.at, "this model will not be kept"), "%s", (char *)r.err.at);
+  ran_free(&r);
+}
+
 static void sink__wrong_files(Test *t) {
   static const char *const ROWS[][2] = {
-    {"eval " SCRATCH "/none", "none: "},
-    {"eval " SCRATCH "/short.ckpt", "damaged or cut short"},
+    {"eval " SCRATCH "/none", "none: "}, {"eval " SCRATCH "/short.ckpt", "damaged or cut short"},
     {"eval data/story.grammar", "expected a checkpoint"},
     {"generate " SCRATCH "/empty", "expected a checkpoint"},
     {"eval " SCRATCH "/m.ckpt", "expected the tokenizer it was trained with"},
@@ -7486,11 +7489,9 @@ static void sink__wrong_files(Test *t) {
     {"tokenize decode " SCRATCH "/bad.grammar", "bad.grammar:1: expected token ids"},
     {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/ids",
      "ids:2: expected ids below the vocabulary's 9"},
-    {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids",
-     "ids:3: expected 3 ids as before"},
+    {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids", "ids:3: expected 3 ids as before"},
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "at least 2 ids"},
-    {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "at most 3 ids"},
-  };
+    {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "at most 3 ids"}};
   Settings s;
   Error e = {0};
   Bytes b = {0};
@@ -7512,7 +7513,7 @@ static void sink__wrong_files(Test *t) {
 static void sink__sources(Test *t) {
   static const char MODEL[] =
       " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
-      "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --out ";
+      "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --force --out ";
   static const struct { const char *kind, *file, *more; } FROM[] = {
     {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
     {"tokens", SCRATCH "/tale.bin", "--vocab 400 --end-token 3"}};
@@ -7753,9 +7754,7 @@ static Sinks evaluated(Test *t, Settings *s) {
   return found;
 }
 
-#define EVAL                                                                                       \
-    "eval " SCRATCH "/m.ckpt --T 12 --n 9 --grammar " SCRATCH "/tale.grammar --tokenizer "         \
-    SCRATCH "/tale.tok"
+#define EVAL EVALUATED "--force --T 12 --n 9"
 
 /* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
  * numbers of evaluate() in the JSON, and the same text from the same seed. */
@@ -7980,7 +7979,7 @@ static const TestEntry TESTS[] = {
   RUNS(set_workers__says_so), RUNS(option__choices),
   RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
   RUNS(settings_count__rows),
-  RUNS(settings_parse__order), RUNS(sink__pages), RUNS(sink__wrong_usage),
+  RUNS(settings_parse__order), RUNS(sink__pages), RUNS(sink__wrong_usage), RUNS(sink__outputs),
   RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
   RUNS(sink__train_and_eval), RUNS(sink__plain), RUNS(sink__edits_and_starts),
   RUNS(sink__generate),

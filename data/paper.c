@@ -1238,7 +1238,8 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
                         const Settings *s, Error *e) {
   settings_default(out);
   out->data.open = toys_open;
-  if (settings_flags(out, row->flags, "mtd", e)) return e->status;
+  out->groups = "mtd";
+  if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
   out->train.seed = seed;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
@@ -3558,7 +3559,7 @@ static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int 
   int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name, name ? "-" : "",
                    name ? name : "");
   if (lines > 1) snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
-  bytes_print(line, e, " --csv %s.csv", csv);
+  bytes_print(line, e, " --csv %s.csv --force", csv);
   bytes_add(line, "", 1, e);
   return models;
 }
@@ -3743,7 +3744,8 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
   Command q;
   (void)words; (void)n;
   if (command_open(&q, s, e)) return e->status;
-  if (!file_ready(path, e) && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
+  if (!outputs_ready(s, &path, 1, e) &&
+      !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
     printf("The page: %s\n", path);
   experiments_free(&q.x);
   return e->status;
