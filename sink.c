@@ -5030,7 +5030,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
 /* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
   if (!strchr(groups, o->group)) return false;
-  if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
+  if (o->group == 'e') return strcmp(o->flag, "n") != 0;
   return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
 
@@ -5059,7 +5059,8 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     if (o && option_kept(o, groups))
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
-    else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+    else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
+      fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
@@ -5986,7 +5987,7 @@ static const Arm RUN_ARMS[ARMS] = {
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
+    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
   static const char *const LABEL[] = {"arm", NULL};
@@ -6119,8 +6120,6 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
  * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-  if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
-  if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   Outcome *o = grab(ARMS, sizeof *o, e);
   Settings base = *s;
   Bytes verdict = {0};
@@ -7359,10 +7358,11 @@ int file_ready(const char *path, Error *e) {
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
- * Groups: m the model, t the training, d the data, e what is measured, y several of it, a ablations
- * and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain loops, r
- * going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is trained,
- * x reproduction, b benches.
+ * Groups: m the model, t the training, d the data, e what is measured, a only by eval, y only by
+ * the companions' eval, p their page, u --out, j CSV and JSON, o progress and threads, l the plain
+ * loops, r going on, f starting from, i ids, w more of it, g generation, s the seed where nothing
+ * is trained, x reproduction, b benches. A verb takes groups, and after a space some flags by name,
+ * or with a - does not. A help that begins with ~ is shown by --all: of published models only.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -7372,6 +7372,9 @@ int file_ready(const char *path, Error *e) {
 #define ON_OFF "0", 0, 1, ""
 #define WORDS(first, axis) first, 0, 0, axis##_WORDS
 #define STRING(name) "", 0, 0, name
+#ifndef MORE_OPTIONS               /* rows of data/options.h: what only the companions can do */
+#define MORE_OPTIONS
+#endif
 
 const Option OPTIONS[] = {
   {"layers", MODEL('i', layers), "4", 1, 1024, "L", "blocks (paper: 10)"},
@@ -7382,23 +7385,23 @@ const Option OPTIONS[] = {
   {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
   {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
   {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
-  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
+  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "~the embedding's; default: dim"},
   {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
-  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
-  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
-  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"},
-  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
-  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
-  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
-  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
+  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "~dims rotated; default: all"},
+  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "~base of the rotary frequencies"},
+  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "~which dims pair"},
+  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "~stretched angles"},
+  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "~by how much"},
+  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "~llama3: turns below which it is whole"},
+  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "~llama3: turns above which it is kept"},
+  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "~llama3: context before"},
   {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
   {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
   {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
   {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
-  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
-  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"},
-  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
+  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "~a bias in every linear map but the last"},
+  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "~with --linear-bias"},
+  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "~scores of block l over l + 1"},
   {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
   {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
   {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
@@ -7415,19 +7418,9 @@ const Option OPTIONS[] = {
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
   {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
-  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
+  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "~where l mod N = offset [all]"},
+  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "~see --window-period"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
-  {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"},
-  {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
-  {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
-  {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
-  {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
-  {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
-  {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
-  {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"},
-  {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
   {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
   {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
   {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
@@ -7461,19 +7454,14 @@ const Option OPTIONS[] = {
   {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
   {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
   {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
-  {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
+  {"k", 'a', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
   {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
   {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
-  {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
-  {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"},
-  {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"},
-  {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"},
   {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
   {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
   {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
   {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
   {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
-  {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
   {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
   {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
   {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
@@ -7485,7 +7473,9 @@ const Option OPTIONS[] = {
   {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"},
   {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"},
   {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
+  {"top-k", 'g', 'i', AT(top_k), "0", 1, 1 << 24, "K", "draw among the K likeliest; default: all"},
+  {"top-p", 'g', 'd', AT(top_p), "1", 0, 1, "P", "then among the fewest likeliest that hold P"},
+  MORE_OPTIONS {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
 enum { VALUE_ROOM = 96 };
@@ -7510,13 +7500,56 @@ static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
   return word;
 }
 
+/* x as people write it: 0.1, 1e-8, 2,147,483,647. */
+static const char *as_written(double x, char text[32]) {
+  const bool whole = fabs(x) < 1e10 && x == floor(x);
+  snprintf(text, 32, whole ? "%.0f" : "%.15g", x);
+  char *power = strchr(text, 'e');
+  if (power) snprintf(power, 8, "e%d", atoi(power + 1));
+  for (int at = (int)strlen(text) - 3; whole && at > (x < 0); at -= 3) {
+    memmove(text + at + 1, text + at, strlen(text + at) + 1);
+    text[at] = ',';
+  }
+  return text;
+}
+
+/* The nearest to a wrong word of those looked at; best is "" where none is near. */
+typedef struct Near { const char *word; int edits; char best[64]; } Near;
+
+/* Letters put in, left out or changed on the way from a to b, which has up to 63. */
+static int edits(const char *a, const char *b) {
+  int row[64], n = (int)strlen(b);
+  if (n > 63) return n;
+  for (int j = 0; j <= n; j++) row[j] = j;
+  for (; *a; a++)
+    for (int j = 1, corner = row[0]++; j <= n; j++) {
+      const int changed = corner + (*a != b[j - 1]), other = row[j] < row[j - 1] ? j : j - 1;
+      corner = row[j];
+      row[j] = changed <= row[other] ? changed : row[other] + 1;
+    }
+  return row[n];
+}
+
+/* The beginning of a word, or a word with more behind it, is one edit away. */
+static void near_look(Near *n, const char *right) {
+  const size_t size = strlen(n->word), length = strlen(right);
+  const int most = n->best[0] ? n->edits - 1 : size > 5 ? 3 : ((int)size + 2) / 3;
+  const int found = size > 2 && length > 2
+                    && !strncmp(right, n->word, size < length ? size : length) ? 1
+                  : length > 3 && strstr(n->word, right) ? 2 : edits(n->word, right);
+  if (found > most) return;
+  n->edits = found;
+  snprintf(n->best, sizeof n->best, "%s", right);
+}
+
 /* Writes text into the field of option o; checks nothing but the form and the bounds. */
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
   const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
-  char *end, word[VALUE_ROOM];
+  char *end, word[VALUE_ROOM], least[32], most[32];
+  Near near = {.word = text};
   int row = 0;
-  const double x = strtod(text, &end);
+  double x = strtod(text, &end);
   const bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
@@ -7524,14 +7557,17 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
   else if (o->kind == 's')
     fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
   else if (o->kind == 'c') {
-    while (*option_word(o, row, word) && strcmp(word, text)) row++;
+    for (; *option_word(o, row, word) && strcmp(word, text); row++) near_look(&near, word);
     if (*word) *(int *)at = row;
-    else fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-              option_value(o, word));
-  } else if (!number)
-    fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
-         o->kind == 'd' ? "" : "whole ", o->least, o->most);
-  else if (o->kind == 'd') *(double *)at = x;
+    else fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
+              option_value(o, word), o->flag, near.best[0] ? near.best : o->fallback);
+  } else if (!number) {
+    if (end == text || isnan(x)) x = atof(o->fallback);
+    x = fmin(fmax(o->kind == 'd' ? x : floor(x), o->least), o->most);
+    fail(e, 2, "--%s %s: expected a %snumber, %s to %s. Try: --%s %.15g", o->flag, text,
+         o->kind == 'd' ? "" : "whole ", as_written(o->least, least), as_written(o->most, most),
+         o->flag, x);
+  } else if (o->kind == 'd') *(double *)at = x;
   else *(int *)at = (int)x;
   return e->status;
 }
@@ -7554,8 +7590,20 @@ void settings_default(Settings *s) {
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
+static bool group_in(char group, const char *groups) {
+  return memchr(groups, group, strcspn(groups, " ")) != NULL;
+}
+
+/* Does a verb of these groups take it? */
+static bool option_in(const Option *o, const char *groups) {
+  char more[64], less[64];
+  snprintf(more, sizeof more, " %s ", o->flag);
+  snprintf(less, sizeof less, " -%s ", o->flag);
+  return strstr(groups, more) || (group_in(o->group, groups) && !strstr(groups, less));
+}
+
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
-  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && strchr(groups, o->group)) return o;
+  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
   return NULL;
 }
 
@@ -7563,31 +7611,45 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
+static int flag_unknown(const Settings *s, const char *word, const char *flag,
+                        const char *groups, Error *e);
+
+/* A flag is --flag value or --flag=value; _ in it is taken for -. */
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
-  for (int i = 0; i < argc && !e->status; i++) {
-    const char *word = argv[i], *value = "1";
-    if (strncmp(word, "--", 2)) {
+  for (int i = 0; i < argc && !e->status && !s->help; i++) {
+    const char *word = argv[i], *value = strchr(word, '=');
+    char flag[64];
+    if (word[0] != '-' || !word[1]) {
       if (!words || *n_words >= WORDS_MOST)
         return fail(e, 2, "%s: a word too many. Try: sink help", word);
       words[(*n_words)++] = word;
       continue;
     }
-    const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
-    const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
-    const Option *o = option_find(word + (no ? 5 : 2), groups);
-    const bool own = !o && s->program;                   /* one of the program's own */
-    if (own) o = option_among(s->program->options, word + 2, groups);
-    if (!variant && (!o || (no && o->kind != 'b')))
-      return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-    if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
+    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(word, "="), word);
+    for (char *at = flag; *at; at++) if (*at == '_') *at = '-';
+    if (value) value++;
+    const bool dashes = !strncmp(flag, "--", 2), no = !strncmp(flag, "--no-", 5) && !value;
+    const char *name = flag + (no ? 5 : dashes ? 2 : 1);
+    const bool variant = dashes && !strcmp(name, "variant") && group_in('m', groups);
+    const Option *o = dashes ? option_find(name, groups) : NULL;
+    const bool own = dashes && !o && s->program;         /* one of the program's own */
+    if (own) o = option_among(s->program->options, name, groups);
+    if (!strcmp(word, "-h") || !strcmp(word, "--help")) s->help = true;
+    else if (!variant && (!o || (no && o->kind != 'b')))
+      return flag_unknown(s, word, name, groups, e);
+    if (s->help) return 0;
+    if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
+    if (!value) value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
-    if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
+    if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
     else {                                               /* the flags of a row of VARIANTS */
+      Near near = {.word = value};
       const Variant *v = VARIANTS;
-      while (v->name && strcmp(v->name, value)) v++;
+      for (; v->name && strcmp(v->name, value); v++) near_look(&near, v->name);
       if (v->name) settings_flags(s, v->flags, "m", e);
-      else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
+      else fail(e, 2, "--variant %s: no such row. Try: %s%s", value,
+                near.best[0] ? "--variant " : "sink list", near.best);
     }
   }
   if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
@@ -7969,7 +8031,7 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
   settings_default(&base);
   fprintf(out, "%s %s", s->program->name, v->name);
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (!strchr(v->groups, o->group)) continue;
+    if (!option_in(o, v->groups)) continue;
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
     if (!strcmp(value, fallback)) continue;
@@ -8104,8 +8166,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
   if (s->plain && s->ablate)
     return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
-  if ((s->ablate && !program->ablate) || (several && !program->survey))
-    return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
+  if (several && !program->survey)
+    return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
   if (results_ready(s, e)) return e->status;
   if (several) return program->survey(s, words, n, e);
   if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
@@ -8137,9 +8199,11 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
   int found = 0;
   (void)s; (void)words; (void)n;
-  printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
-  for (const Variant *v = VARIANTS; v->name; v++)
-    printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
+  printf("variant         paper          Sink_1 %% there  loss flags\n");
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
+    printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
+  }
   printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
   files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
   for (size_t at = 0, size; at < w.in.size; at += size + 1) {
@@ -8209,18 +8273,45 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* The next token after ids[0..n), of which the cache holds the first `from`: the likeliest at
- * temperature 0, else drawn from softmax(y / temperature). */
-static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
-                       Rng *rng, real *y) {
-  int V = m->c.vocab, R = model_extend(m, a, ids, n, from), best = 0;
-  model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
-  for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
-  if (temperature <= 0) return best;
-  double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
-  for (int v = 0; v < V; v++) sum += exp(((double)y[v] - most) / temperature);
+typedef struct Scored { real y; int id; } Scored;
+static int likelier(const void *a, const void *b) {
+  const Scored *p = a, *q = b;
+  return p->y > q->y ? -1 : p->y < q->y ? 1 : p->id - q->id;
+}
+
+/* --top-k K, then --top-p P: only the K likeliest stay, of equals the smaller ids; of these the
+ * fewest, likeliest first, that hold P of their probability. The others become -INFINITY. */
+static int keep_top(real *y, int V, const Settings *s, Error *e) {
+  const int most = s->top_k && s->top_k < V ? s->top_k : V;
+  Scored *by = grab(V, sizeof *by, e);
+  double sum = 0, held = 0;
+  int kept = 0;
+  if (!by) return e->status;
+  for (int v = 0; v < V; v++) by[v] = (Scored){y[v], v};
+  qsort(by, (size_t)V, sizeof *by, likelier);
+  for (int i = 0; i < most; i++) sum += exp(((double)by[i].y - by[0].y) / s->temperature);
+  while (kept < most && (!kept || held < s->top_p * sum))
+    held += exp(((double)by[kept++].y - by[0].y) / s->temperature);
+  while (kept < V) y[by[kept++].id] = -INFINITY;
+  free(by);
+  return 0;
+}
+
+/* The likeliest of y [V] at temperature 0, else one drawn from softmax(y / temperature). */
+static int token_draw(real *y, int V, const Settings *s, Rng *rng, Error *e) {
+  int best = 0, numbers = 0;
   for (int v = 0; v < V; v++) {
-    draw -= exp(((double)y[v] - most) / temperature) / sum;
+    if (y[v] > y[best]) best = v;
+    numbers += !isnan(y[v]);
+  }
+  if (numbers < V || !isfinite(y[best]))
+    return fail(e, 1, "generate: expected logits that are numbers, found others. Try: a model "
+                "that has not diverged");
+  if (s->temperature <= 0 || ((s->top_k || s->top_p < 1) && keep_top(y, V, s, e))) return best;
+  double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
+  for (int v = 0; v < V; v++) sum += exp(((double)y[v] - most) / s->temperature);
+  for (int v = 0; v < V; v++) {
+    draw -= exp(((double)y[v] - most) / s->temperature) / sum;
     if (draw < 0) return v;
   }
   return best;
@@ -8230,16 +8321,19 @@ static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from,
  * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
   const Tokenizer *known = &w->t.data.tokenizer;
-  const int C = s->model.context;
+  const Model *m = &w->t.m;
+  const int C = m->c.context, V = m->c.vocab;
   Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-  real *y = grab(s->model.vocab, sizeof(real), e);
+  real *y = grab(V, sizeof(real), e);
   int *row = grab(C, sizeof(int), e);
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
     const int size = (int)w->ids.size, have = size < C ? size : C;
     if (size > C) from = 0;                              /* the context was full before */
     for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
-    int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
-    if (model_fault(&w->t.m, e) || next == known->end) break;
+    const int R = model_extend(m, &w->t.a, row, have, from);
+    model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
+    int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
+    if (e->status || next == known->end) break;
     from = have;
     ids_add(&w->ids, &next, 1, e);
     w->out.size = 0;
@@ -8304,65 +8398,131 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
+  {"run", "", "mtdeoprujl -log -toy ", "three trainings: a sink emerges, moves, stays away", verb_run,
+   true},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
   {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
   {"list", "", "", "the paper's variants by name", verb_list, false},
-  {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
-  {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
-  {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
-  {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
+  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
+   verb_tokenize, false},
+  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
+   verb_generate, true},
+  {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump, false},
+  {"help", "[VERB]", "w", "this page; a verb's flags", verb_help, false},
   {NULL, NULL, NULL, NULL, NULL, false}
 };
 
+/* A program's own verbs come first. */
 static const Verb *verb_find(const Program *program, const char *name) {
-  const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
+  const Verb *const tables[] = {program->verbs, VERBS};
   for (int i = 0; i < 2; i++)
     for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
   return NULL;
 }
 
-static int verb_help(Settings *s, const char **words, int n, Error *e) {
-  const Program *program = s->program;
-  const Verb *const verbs[] = {program->verbs, VERBS}, *v;
-  const Option *const options[] = {OPTIONS, program->options};
-  if (!n) {
-    printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
-           "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
-    for (int i = 0; i < 2; i++)
-      for (v = verbs[i]; v && v->name; v++)
-        if (verb_find(program, v->name) == v)        /* but those it has of its own */
-          printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-    printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
-           "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
-    return 0;
-  }
-  v = verb_find(program, words[0]);
-  if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-  printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
+/* near may know words that are no verbs. */
+static int verb_unknown(const Program *program, Near *near, Error *e) {
+  const Verb *const tables[] = {program->verbs, VERBS};
+  char word[64];
+  snprintf(word, sizeof word, " %s ", near->word);
+  for (int i = 0; ELSEWHERE[i][0]; i++)
+    if (strstr(ELSEWHERE[i][1], word))
+      return fail(e, 2, "%s: %s has it. Try: make %s, and ./%s help", near->word, ELSEWHERE[i][0],
+                  ELSEWHERE[i][0], ELSEWHERE[i][0]);
   for (int i = 0; i < 2; i++)
-    for (const Option *o = options[i]; o && o->flag; o++) {
-      char left[96], value[VALUE_ROOM];
-      const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
-      if (!strchr(v->groups, o->group)) continue;
-      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-      printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
-      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
-    }
-  if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
-  return 0;
+    for (const Verb *v = tables[i]; v && v->name; v++) near_look(near, v->name);
+  return fail(e, 2, "there is no verb '%s'. Try: %s %s", near->word, program->name,
+              near->best[0] ? near->best : "help");
 }
 
-/* The programs that have more verbs, and which. */
-static const char *const ELSEWHERE[][2] = {
-  {"paper", " repro all report readme "}, {"hf", " import export tokenizer choices stream "},
-  {"bench", " bench gemm step ops length "}, {NULL, NULL}};
+/* A flag that the verb does not take: what it is called here, whose it is, or the nearest. */
+static int flag_unknown(const Settings *s, const char *word, const char *flag,
+                        const char *groups, Error *e) {
+  static const Program SINK = {.name = "sink"};
+  const Program *program = s->program ? s->program : &SINK;
+  const Option *const options[] = {OPTIONS, program->options};
+  const Verb *const verbs[] = {program->verbs, VERBS};
+  Near near = {.word = flag};
+  char spaced[72], ours[64], other[80] = "";
+  snprintf(spaced, sizeof spaced, " %s ", flag);
+  for (size_t i = 0; i < sizeof THEIRS / sizeof *THEIRS; i++) {
+    if (!strstr(THEIRS[i], spaced)) continue;
+    const char *none = strchr(THEIRS[i], '|');
+    if (none) return fail(e, 2, "%s: no such flag here. Try: %s", word, none + 1);
+    sscanf(THEIRS[i], "%63s", ours);
+    if (option_find(ours, groups)) strcpy(near.best, ours);
+  }
+  for (int i = 0; i < 2 && !near.best[0]; i++)
+    for (const Verb *v = verbs[i]; v && v->name; v++)
+      if (option_among(options[0], flag, v->groups) || option_among(options[1], flag, v->groups))
+        if (!other[0]) snprintf(other, sizeof other, ", but in %s", v->name);
+  for (int i = 0; i < 2 && !other[0]; i++)
+    for (const Option *o = options[i]; o && o->flag; o++)
+      if (option_in(o, groups)) near_look(&near, o->flag);
+  if (near.best[0]) return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
+  return fail(e, 2, "%s: no such flag here%s. Try: %s help %s", word, other, program->name,
+              s->verb ? s->verb : "");
+}
+
+/* The sections of a verb's help, each by the flag that it begins with. */
+static const char *const SECTIONS[][2] = {
+  {"layers", "Model"}, {"combine", "Attention"}, {"init", "Optimiser"}, {"text", "Data"},
+  {"eps", "Measuring"}, {"out", "Output"}, {"ids", "Input"}, {"report", "Companions"},
+  {"attention-period", "Layers of Jamba"}};
+
+static void help_line(const Option *o) {
+  const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
+  char left[128], value[VALUE_ROOM];
+  snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+  printf(strlen(left) > 22 ? "  %s\n%26s" : "  %-24s%.0s", left, "");
+  printf(said ? "%s [%s]\n" : "%s%.0s\n", o->help + (*o->help == '~'), o->fallback);
+}
+
+/* A verb's flags in sections, what only published models have with --all or in hf. */
+static void help_verb(const Program *program, const Verb *v, bool all) {
+  const Option *const options[] = {OPTIONS, program->options};
+  int hidden = 0;
+  printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
+  for (int i = 0; i < 2; i++) {
+    const char *heading = program->name;
+    for (const Option *o = options[i]; o && o->flag; o++) {
+      for (size_t k = 0; k < sizeof SECTIONS / sizeof *SECTIONS && !i; k++)
+        if (!strcmp(o->flag, SECTIONS[k][0])) heading = SECTIONS[k][1];
+      if (!option_in(o, v->groups)) continue;
+      if (*o->help == '~' && !all && ++hidden) continue;
+      if (heading) printf("\n%s\n", heading);
+      if (heading && !strcmp(heading, "Model"))
+        printf("  --variant NAME          a row of `sink list`: its flags\n");
+      heading = NULL;
+      help_line(o);
+    }
+  }
+  if (hidden)
+    printf("\n%d more, of published models: %s help %s --all\n", hidden, program->name, v->name);
+}
+
+static int verb_help(Settings *s, const char **words, int n, Error *e) {
+  const Program *program = s->program;
+  const Verb *const verbs[] = {program->verbs, VERBS}, *v = n ? verb_find(program, words[0]) : NULL;
+  if (n && !v) return verb_unknown(program, &(Near){.word = words[0]}, e);
+  if (n) help_verb(program, v, s->all || PUBLISHED_PARTS.open);
+  if (n) return 0;
+  printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
+         "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
+  for (int i = 0; i < 2; i++)
+    for (v = verbs[i]; v && v->name; v++)
+      if (verb_find(program, v->name) == v)        /* but those it has of its own */
+        printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+  printf("\nBegin with: sink run. A verb's flags: %s help VERB, or %s VERB --help.\n"
+         "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name, program->name);
+  return 0;
+}
 
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
-  const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
+  const char *words[WORDS_MOST] = {NULL}, *name = argc > 1 ? argv[1] : "help";
   int n = 0;
   streams_begin();
   settings_default(&s);
@@ -8371,22 +8531,24 @@ static int sink_main(const Program *program, int argc, char **argv) {
   s.data.open = program->open;
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
+  if (!strcmp(name, "--version")) {
+    printf("%s %s, numbers of %zu bytes\n", program->name, SINK_VERSION, sizeof(real));
+    return 0;
+  }
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
   const Verb *v = verb_find(program, name);
   const int used = v ? 2 : 1;                              /* words before the verb's own */
   if (!v) v = program->other;
-  char word[64];
-  snprintf(word, sizeof word, " %s ", name);
-  for (int i = 0; !v && ELSEWHERE[i][0]; i++)
-    if (strstr(ELSEWHERE[i][1], word))
-      fail(&e, 2, "%s: %s has it. Try: make %s, and ./%s help", name, ELSEWHERE[i][0],
-           ELSEWHERE[i][0], ELSEWHERE[i][0]);
-  if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
+  if (!v) verb_unknown(program, &(Near){.word = name}, &e);
+  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
+  if (v && v->run == verb_run && program->page) strcpy(s.report, "out/run.html");
   s.argc = argc > used ? argc - used : 0;
   s.argv = argv + used;
+  s.verb = v ? v->name : "";
   s.groups = v ? v->groups : "";
-  if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
+  if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
+    help_verb(program, v, false);
+  else if (v && !e.status) {
     if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
     if (v->stops) {                                      /* at a step */
@@ -8397,7 +8559,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
     const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
     if (n <= most) v->run(&s, words, n, &e);
-    else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
+    else fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");

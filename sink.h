@@ -45,8 +45,7 @@ typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a g
 /* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
  * its name, or where e holds an error leaves what stood there. */
 typedef struct Writing {
-  FILE *f;
-  const char *path;            /* the caller's */
+  FILE *f; const char *path;   /* path is the caller's */
   char beside[1100];           /* PATH.new */
   int cause;                   /* errno of what failed first, 0 none */
 } Writing;
@@ -97,22 +96,18 @@ typedef struct Config {
   int pos;                     /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
   int rotary_dims;                  /* r: the first r dims are rotated; 0 means D */
   int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
-  double rope_base;                 /* 10000 in the paper */
-  double rope_factor, rope_low, rope_high;   /* of ROPE_LINEAR (factor) and ROPE_LLAMA3 (all) */
+  double rope_base, rope_factor, rope_low, rope_high;  /* 10000; ROPE_LINEAR: factor; LLAMA3: all */
   int rope_original;                /* of ROPE_LLAMA3: the context before it was stretched */
-  int norm, place;                  /* NORM_*, PLACE_*: equations 2 and 3 */
-  double norm_eps;                  /* inside the root; 1e-5 */
+  int norm, place; double norm_eps; /* NORM_*, PLACE_*: equations 2, 3; inside the root, 1e-5 */
   int act;                          /* ACT_*: Table 11; the first three are gated */
   int linear_bias, tied, embed_dim; /* switches; width E of the embedding, 0 means C */
   int bias_in;                      /* BIAS_*: where linear_bias puts them */
   int score_by_layer;               /* switch: scores of block l, from 0, over l + 1 (GPT-2) */
-  int combine;                      /* COMBINE_*: Table 12 left */
-  int kernel, sim, normalizer;      /* KERNEL_*, SIM_*, NORMALIZER_*: Table 15 */
+  int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */
   double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
   int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
   int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
-  int extra_value;                  /* VALUE_*: the fixed v* of Table 5 */
-  double extra_norm;                /* the length of v* in Table 5 */
+  int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
   int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
   int window;                       /* w keys, self included; 0 means all (Figure 6) */
   int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
@@ -153,8 +148,7 @@ typedef struct Layer {
 
 typedef struct Weights {
   real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
-  /* [C] sink token; [rows,C] learned positions; [32,H] T5's learned bias */
-  real *xstar, *wpe, *rel;
+  real *xstar, *wpe, *rel;     /* [C] sink token; [rows,C] learned positions; [32,H] T5's bias */
   real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
   real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
   Layer *layer;                /* [L] */
@@ -165,8 +159,7 @@ typedef struct Weights {
 typedef struct Tensor {
   char name[32];               /* "l0.wq" */
   int rank; int shape[2];      /* one or two dimensions, row-major */
-  /* where it starts in Model.params (-1: still in its file), and how many numbers it holds */
-  idx at, count;
+  idx at, count;               /* its start in Model.params, -1: still in its file; its numbers */
   int init, layer;             /* how it starts (chapter 2); its block, or -1 */
   bool matrix;                 /* decayed under --decay matrices */
   size_t field;                /* offset of its pointer in Layer, Weights, or in what has it: */
@@ -176,9 +169,7 @@ typedef struct Tensor {
 /* What a published model may have in place of the paper's parts; data/hf.c has them, and in sink.c
  * Model.published is NULL. A function that returns a bool says whether it has done the work; else
  * the caller does it as the paper has it. There is no backward. */
-struct Model;
-struct Acts;
-struct Trainer;
+struct Model; struct Acts; struct Trainer;
 typedef struct PublishedParts {
   /* the tensors of block l's mixer or ffn; the struct with the pointer to a tensor of these */
   bool (*list_mixer)(struct Model *m, int l, Error *e);
@@ -227,21 +218,18 @@ typedef struct LayerActs {
   const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
   real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
   real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
-  /* phi(q), phi(k), and the mlp kernel's hidden layers; fq = q when phi is identity */
-  real *fq, *fk, *hq, *hk;
+  real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
   real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
   real *s1;                    /* [B,N,C] x + MHSA(..) */
   real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
-  /* [B,N,F] the two branches before, and their product after, the activation */
-  real *f1, *f2, *fa;
+  real *f1, *f2, *fa;          /* [B,N,F] two branches before the activation, their product after */
   real *s2; /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
 } LayerActs;
 
 /* What attention reports of itself when asked; S as config_columns, in the order *, x*, 1..T. */
 typedef struct Probe {
-  /* each [B,H,N,S], or NULL: z_ij, scale * s_ij / Z_i, and m_ij; 0 where invisible */
-  real *z, *weight, *metric;
+  real *z, *weight, *metric;   /* [B,H,N,S] or NULL: z_ij, scale s_ij / Z_i, m_ij; 0 if invisible */
 } Probe;
 
 /* What an evaluation takes from attention, in every block and head: one column for each sequence.
@@ -261,8 +249,7 @@ typedef struct Acts {
   idx past;                    /* rows before those of a forward: 0 but inside model_extend */
   LayerActs *layer;            /* [L] */
   real *h0;                    /* [B,N,C] H^0 */
-  /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
-  const real *h, *nf;
+  const real *h, *nf;          /* [B,N,C] the stream, h^L in the end; its final norm, if any */
   real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
   real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
   real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
@@ -272,16 +259,14 @@ typedef struct Acts {
   real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
   real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
-  /* like q, k, v, o, osum (dosum is dout when heads are concatenated) */
-  real *dq, *dk, *dv, *dout, *dosum;
+  real *dq, *dk, *dv, *dout, *dosum; /* like q, k, v, o, osum (dosum = dout: concatenated) */
   real *dphi;                  /* like q: scratch of the mlp kernel */
   real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
   real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
   real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
   real *scratch;               /* of attention, scratch_size numbers for each thread */
   idx scratch_size;
-  /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
-  real *slice, *dslice, *logits;
+  real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
   int threads;                 /* how many pieces scratch has */
@@ -320,8 +305,7 @@ typedef struct Sinks {
   double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
-  /* [L,H,2] cos(q_t, k_j) and ||q_t|| ||k_j||: j the first row, j another */
-  double *cosine, *product;
+  double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), ||q_t|| ||k_j||: j first, another */
   double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
   double loss;                     /* mean cross-entropy, when targets were given */
   double *sums; idx n_sums;        /* all of the arrays above in one */
@@ -359,8 +343,7 @@ typedef struct Tokenizer {
 
 /* One caller's way into a Tokenizer: the tokens of words met lately. One per thread. */
 typedef struct Encoder {
-  const Tokenizer *tokenizer;
-  struct CachedWord *slot;
+  const Tokenizer *tokenizer; struct CachedWord *slot;
   struct Scratch *scratch;  /* NULL; of a published model's                                 */
 } Encoder;
 
@@ -398,9 +381,7 @@ typedef struct Data {
   Encoder encoder;
   Grammar grammar;
   int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
-  /* a grammar without --data-tokens: documents are told as they are needed */
-  bool endless;
-  uint64_t seed;
+  bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   idx blocks, pass;            /* of a text: how many blocks, which pass order belongs to */
   int32_t *order;              /* [blocks] */
@@ -447,19 +428,18 @@ typedef struct Settings {
   double eps;                                   /* threshold of Sink */
   int eval_T, eval_n, eval_k, metric_rows, input, ablate;
   int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
-  int threads, quiet, plain, all, resume;
+  int threads, quiet, plain, all, resume, help;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
   char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
-  int inputs;
-  int how_many; double temperature;             /* generate */
+  int inputs, how_many, top_k; double temperature, top_p;                    /* generate */
   const struct Program *program;                /* who is asked, and its own settings */
   void *own;
-  int argc;                                     /* the flags as they were given, */
-  char **argv;
-  const char *groups;                           /* and those that the verb takes */
+  int argc; char **argv;                        /* the flags as they were given, */
+  const char *verb, *groups;                    /* the verb, and those that it takes */
 } Settings;
 
+#define SINK_VERSION "1.0"
 enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
 void settings_default(Settings *s);
 /* Reads argv into s; groups says which flags the verb takes. Leaves the words that are not flags in
@@ -666,6 +646,25 @@ typedef struct Verb {
   int (*run)(Settings *s, const char **words, int n, Error *e);
   bool stops;                  /* Ctrl-C asks it to end early */
 } Verb;
+
+/* The programs that have more verbs, and which. */
+static const char *const ELSEWHERE[][2] = {
+  {"paper", " repro all report readme "}, {"hf", " import export tokenizer choices stream "},
+  {"bench", " bench gemm step ops length "}, {NULL, NULL}};
+
+/* Our flag, then what llm.c, nanoGPT or transformers call it; or why there is none. */
+static const char *const THEIRS[] = {
+  "lr learning-rate ", "context block-size sequence-length max-position-embeddings n-positions ",
+  "kv-heads num-key-value-heads n-kv-heads ", "dim hidden-size n-embd d-model ",
+  "ffn intermediate-size n-inner ", "wd weight-decay ", "clip max-grad-norm ",
+  "steps max-iters num-iterations num-train-epochs epochs ", "act hidden-act ",
+  "accumulate gradient-accumulation-steps ", "rope-base rope-theta ",
+  "tied tie-word-embeddings ", "norm-eps rms-norm-eps ", "tokens input-bin train-bin ",
+  "text train-file dataset ", "log-every logging-steps log-interval eval-interval ",
+  "save-every save-steps ", "start init-from model-name-or-path ", "n max-new-tokens ",
+  "temperature do-sample ", "prompt start ",
+  "- dropout attention-dropout resid-pdrop |without it, as the paper trains",
+  "- device dtype compile bf16 fp16 |without it: all runs on the processor, in float"};
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
 /* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the

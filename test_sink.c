@@ -19,6 +19,7 @@
  * Tags in brackets are those of sink.c's masthead; `make xref` follows them. */
 #ifndef TEST_FRAME               /* a companion's tests take chapter 0 alone; they have sink.c */
 #define SINK_NO_MAIN
+#include "data/options.h"
 #include "sink.c"
 #define PROGRAM "./sink"           /* what the tests run as a user does */
 #endif

@@ -30,6 +30,7 @@
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; data/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
+#include "options.h"
 #include "../sink.c"
 #include "pages.c"
 #include "unicode.h"

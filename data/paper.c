@@ -22,6 +22,7 @@
  * data/test_paper.c.
  */
 #define SINK_NO_MAIN
+#include "options.h"
 #include "../sink.c"
 #include "pages.c"
 
