@@ -5624,7 +5624,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
   outcome_begin(o, o->name, o->source, t, o->s.T);
-  return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
+  return s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
@@ -6120,6 +6120,7 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
  * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
+  if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   Outcome *o = grab(ARMS, sizeof *o, e);
   Settings base = *s;
   Bytes verdict = {0};
@@ -6131,7 +6132,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
-    if (!s->program || !s->program->page)
+    if (!s->program->page)
       fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
     else if (s->report[0] && !e->status
              && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
@@ -7358,11 +7359,11 @@ int file_ready(const char *path, Error *e) {
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
- * Groups: m the model, t the training, d the data, e what is measured, a only by eval, y only by
- * the companions' eval, p their page, u --out, j CSV and JSON, o progress and threads, l the plain
- * loops, r going on, f starting from, i ids, w more of it, g generation, s the seed where nothing
- * is trained, x reproduction, b benches. A verb takes groups, and after a space some flags by name,
- * or with a - does not. A help that begins with ~ is shown by --all: of published models only.
+ * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
+ * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
+ * more, g generation, s the seed where nothing is trained; of the companions y eval of several, p
+ * the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
+ * by name.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -7385,23 +7386,11 @@ const Option OPTIONS[] = {
   {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
   {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
   {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
-  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "~the embedding's; default: dim"},
   {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "~dims rotated; default: all"},
-  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "~base of the rotary frequencies"},
-  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "~which dims pair"},
-  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "~stretched angles"},
-  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "~by how much"},
-  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "~llama3: turns below which it is whole"},
-  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "~llama3: turns above which it is kept"},
-  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "~llama3: context before"},
   {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
   {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
   {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
   {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
-  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "~a bias in every linear map but the last"},
-  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "~with --linear-bias"},
-  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "~scores of block l over l + 1"},
   {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
   {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
   {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
@@ -7418,9 +7407,8 @@ const Option OPTIONS[] = {
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
   {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
-  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "~where l mod N = offset [all]"},
-  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "~see --window-period"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
+  PUBLISHED_OPTIONS
   {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
   {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
   {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
@@ -7439,7 +7427,7 @@ const Option OPTIONS[] = {
   {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
   {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
   {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
-  {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
+  {"log", 'f', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
   {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
   {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
   {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
@@ -7475,7 +7463,7 @@ const Option OPTIONS[] = {
   {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
   {"top-k", 'g', 'i', AT(top_k), "0", 1, 1 << 24, "K", "draw among the K likeliest; default: all"},
   {"top-p", 'g', 'd', AT(top_p), "1", 0, 1, "P", "then among the fewest likeliest that hold P"},
-  MORE_OPTIONS {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
+  MORE_OPTIONS {0}
 };
 
 enum { VALUE_ROOM = 96 };
@@ -7502,41 +7490,39 @@ static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
 
 /* x as people write it: 0.1, 1e-8, 2,147,483,647. */
 static const char *as_written(double x, char text[32]) {
-  const bool whole = fabs(x) < 1e10 && x == floor(x);
-  snprintf(text, 32, whole ? "%.0f" : "%.15g", x);
+  snprintf(text, 32, fabs(x) < 1e10 ? "%.10g" : "%g", x);
   char *power = strchr(text, 'e');
   if (power) snprintf(power, 8, "e%d", atoi(power + 1));
-  for (int at = (int)strlen(text) - 3; whole && at > (x < 0); at -= 3) {
+  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); at -= 3) {
     memmove(text + at + 1, text + at, strlen(text + at) + 1);
     text[at] = ',';
   }
   return text;
 }
 
-/* The nearest to a wrong word of those looked at; best is "" where none is near. */
+/* Of the words looked at, the one nearest to a wrong word; best is "" where none is near. */
 typedef struct Near { const char *word; int edits; char best[64]; } Near;
 
 /* Letters put in, left out or changed on the way from a to b, which has up to 63. */
 static int edits(const char *a, const char *b) {
   int row[64], n = (int)strlen(b);
-  if (n > 63) return n;
   for (int j = 0; j <= n; j++) row[j] = j;
   for (; *a; a++)
     for (int j = 1, corner = row[0]++; j <= n; j++) {
-      const int changed = corner + (*a != b[j - 1]), other = row[j] < row[j - 1] ? j : j - 1;
+      const int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
       corner = row[j];
-      row[j] = changed <= row[other] ? changed : row[other] + 1;
+      row[j] = changed <= row[least] ? changed : row[least] + 1;
     }
   return row[n];
 }
 
-/* The beginning of a word, or a word with more behind it, is one edit away. */
+/* A part of a word, or what it begins, is one edit away. */
 static void near_look(Near *n, const char *right) {
   const size_t size = strlen(n->word), length = strlen(right);
-  const int most = n->best[0] ? n->edits - 1 : size > 5 ? 3 : ((int)size + 2) / 3;
-  const int found = size > 2 && length > 2
-                    && !strncmp(right, n->word, size < length ? size : length) ? 1
-                  : length > 3 && strstr(n->word, right) ? 2 : edits(n->word, right);
+  const int most = n->best[0] ? n->edits - 1 : size > 8 ? 3 : ((int)size + 1) / 3;
+  const int found = (size > 2 && !strncmp(right, n->word, size))
+                    || (length > 2 && strstr(n->word, right)) ? 1
+                  : length < 64 ? edits(n->word, right) : 64;
   if (found > most) return;
   n->edits = found;
   snprintf(n->best, sizeof n->best, "%s", right);
@@ -7585,21 +7571,19 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
   } else snprintf(text, room, "%d", *(const int *)at);
 }
 
+static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
+  s->program = &SINK;
+  s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
-}
-
-static bool group_in(char group, const char *groups) {
-  return memchr(groups, group, strcspn(groups, " ")) != NULL;
 }
 
 /* Does a verb of these groups take it? */
 static bool option_in(const Option *o, const char *groups) {
-  char more[64], less[64];
-  snprintf(more, sizeof more, " %s ", o->flag);
-  snprintf(less, sizeof less, " -%s ", o->flag);
-  return strstr(groups, more) || (group_in(o->group, groups) && !strstr(groups, less));
+  char name[64];
+  snprintf(name, sizeof name, " %s ", o->flag);
+  return strstr(groups, name) || memchr(groups, o->group, strcspn(groups, " "));
 }
 
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
@@ -7611,34 +7595,49 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
+/* A flag that the verb does not take: what it is called here, or the nearest that it takes. */
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
-                        const char *groups, Error *e);
+                        const char *groups, Error *e) {
+  const Option *const options[] = {OPTIONS, s->program->options};
+  Near near = {.word = flag};
+  char spaced[72], ours[64];
+  snprintf(spaced, sizeof spaced, " %s ", flag);
+  for (int i = 0; THEIRS[i]; i++) {
+    snprintf(ours, sizeof ours, "%.*s", (int)strcspn(THEIRS[i], "|"), THEIRS[i]);
+    if (strstr(THEIRS[i], spaced) && (strchr(ours, ' ') || option_find(ours + 2, groups)))
+      return fail(e, 2, "%s: no such flag here. Try: %s", word, ours);
+  }
+  for (int i = 0; i < 2; i++)
+    for (const Option *o = options[i]; o && o->flag; o++)
+      if (option_in(o, groups)) near_look(&near, o->flag);
+  return near.best[0] ? fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best)
+    : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
+}
 
-/* A flag is --flag value or --flag=value; _ in it is taken for -. */
+/* A flag is --flag value or --flag=value. One dash does for two, and _ for -. */
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
-  for (int i = 0; i < argc && !e->status && !s->help; i++) {
-    const char *word = argv[i], *value = strchr(word, '=');
+  for (int i = 0; i < argc && !e->status; i++) {
+    const char *word = argv[i], *at = word + strspn(word, "-"), *value = strchr(at, '=');
     char flag[64];
-    if (word[0] != '-' || !word[1]) {
+    if (at == word || !strcmp(word, "-")) {
       if (!words || *n_words >= WORDS_MOST)
         return fail(e, 2, "%s: a word too many. Try: sink help", word);
       words[(*n_words)++] = word;
       continue;
     }
-    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(word, "="), word);
-    for (char *at = flag; *at; at++) if (*at == '_') *at = '-';
+    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
+    for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
     if (value) value++;
-    const bool dashes = !strncmp(flag, "--", 2), no = !strncmp(flag, "--no-", 5) && !value;
-    const char *name = flag + (no ? 5 : dashes ? 2 : 1);
-    const bool variant = dashes && !strcmp(name, "variant") && group_in('m', groups);
-    const Option *o = dashes ? option_find(name, groups) : NULL;
-    const bool own = dashes && !o && s->program;         /* one of the program's own */
-    if (own) o = option_among(s->program->options, name, groups);
-    if (!strcmp(word, "-h") || !strcmp(word, "--help")) s->help = true;
-    else if (!variant && (!o || (no && o->kind != 'b')))
-      return flag_unknown(s, word, name, groups, e);
+    s->help = !strcmp(flag, "h") || !strcmp(flag, "help");
     if (s->help) return 0;
+    const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
+    const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
+    const Option *o = option_find(flag + (no ? 3 : 0), groups);
+    const bool own = !o;                                 /* one of the program's own */
+    if (own) o = option_among(s->program->options, flag, groups);
+    if (!variant && (!o || (no && o->kind != 'b')))
+      return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
     if (!value) value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
@@ -8273,47 +8272,38 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-typedef struct Scored { real y; int id; } Scored;
+typedef struct Scored { double x; int id; } Scored;
 static int likelier(const void *a, const void *b) {
   const Scored *p = a, *q = b;
-  return p->y > q->y ? -1 : p->y < q->y ? 1 : p->id - q->id;
+  return p->x > q->x ? -1 : p->x < q->x ? 1 : p->id - q->id;
 }
 
-/* --top-k K, then --top-p P: only the K likeliest stay, of equals the smaller ids; of these the
- * fewest, likeliest first, that hold P of their probability. The others become -INFINITY. */
-static int keep_top(real *y, int V, const Settings *s, Error *e) {
-  const int most = s->top_k && s->top_k < V ? s->top_k : V;
+/* The likeliest of y [V] at temperature 0, else one drawn from softmax(y / temperature): with
+ * --top-k K among the K likeliest, of equals the smaller ids; then with --top-p P among the fewest
+ * of these, likeliest first, that hold P of their probability. */
+static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *e) {
   Scored *by = grab(V, sizeof *by, e);
+  int best = 0, numbers = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
   double sum = 0, held = 0;
-  int kept = 0;
-  if (!by) return e->status;
-  for (int v = 0; v < V; v++) by[v] = (Scored){y[v], v};
-  qsort(by, (size_t)V, sizeof *by, likelier);
-  for (int i = 0; i < most; i++) sum += exp(((double)by[i].y - by[0].y) / s->temperature);
-  while (kept < most && (!kept || held < s->top_p * sum))
-    held += exp(((double)by[kept++].y - by[0].y) / s->temperature);
-  while (kept < V) y[by[kept++].id] = -INFINITY;
-  free(by);
-  return 0;
-}
-
-/* The likeliest of y [V] at temperature 0, else one drawn from softmax(y / temperature). */
-static int token_draw(real *y, int V, const Settings *s, Rng *rng, Error *e) {
-  int best = 0, numbers = 0;
-  for (int v = 0; v < V; v++) {
+  for (int v = 0; by && v < V; v++) {
+    by[v] = (Scored){(double)y[v], v};
     if (y[v] > y[best]) best = v;
     numbers += !isnan(y[v]);
   }
-  if (numbers < V || !isfinite(y[best]))
-    return fail(e, 1, "generate: expected logits that are numbers, found others. Try: a model "
-                "that has not diverged");
-  if (s->temperature <= 0 || ((s->top_k || s->top_p < 1) && keep_top(y, V, s, e))) return best;
-  double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
-  for (int v = 0; v < V; v++) sum += exp(((double)y[v] - most) / s->temperature);
-  for (int v = 0; v < V; v++) {
-    draw -= exp(((double)y[v] - most) / s->temperature) / sum;
-    if (draw < 0) return v;
+  if (by && (numbers < V || !isfinite(y[best])))
+    fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
+  if (!e->status && s->temperature > 0) {
+    if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
+    for (int i = 0; i < kept; i++)
+      sum += by[i].x = exp((by[i].x - (double)y[best]) / s->temperature);
+    for (int i = 0; i < kept && s->top_p < 1; i++)
+      if ((held += by[i].x) >= s->top_p * sum) kept = i + 1;
+    if (s->top_p < 1) sum = held;
+    double draw = rng_uniform(rng);
+    for (int i = 0; i < kept && draw >= 0; i++)
+      if ((draw -= by[i].x / sum) < 0) best = by[i].id;
   }
+  free(by);
   return best;
 }
 
@@ -8398,124 +8388,87 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl -log -toy ", "three trainings: a sink emerges, moves, stays away", verb_run,
-   true},
+  {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
   {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
   {"list", "", "", "the paper's variants by name", verb_list, false},
-  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
-   verb_tokenize, false},
+  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ",
+   "text and its ids", verb_tokenize, false},
   {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
    verb_generate, true},
   {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump, false},
   {"help", "[VERB]", "w", "this page; a verb's flags", verb_help, false},
-  {NULL, NULL, NULL, NULL, NULL, false}
+  {0}
 };
 
-/* A program's own verbs come first. */
+/* The verb after v, a program's own before sink's; the first after NULL. */
+static const Verb *verb_after(const Verb *v, const Program *program) {
+  const bool last = v && v >= VERBS && v < VERBS + sizeof VERBS / sizeof *VERBS;
+  v = v ? v + 1 : program->verbs ? program->verbs : VERBS;
+  return v->name ? v : last ? NULL : VERBS;
+}
+
 static const Verb *verb_find(const Program *program, const char *name) {
-  const Verb *const tables[] = {program->verbs, VERBS};
-  for (int i = 0; i < 2; i++)
-    for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
-  return NULL;
+  const Verb *v = verb_after(NULL, program);
+  while (v && strcmp(v->name, name)) v = verb_after(v, program);
+  return v;
 }
 
 /* near may know words that are no verbs. */
-static int verb_unknown(const Program *program, Near *near, Error *e) {
-  const Verb *const tables[] = {program->verbs, VERBS};
+static int verb_unknown(const Program *program, Near near, Error *e) {
   char word[64];
-  snprintf(word, sizeof word, " %s ", near->word);
+  snprintf(word, sizeof word, " %s ", near.word);
   for (int i = 0; ELSEWHERE[i][0]; i++)
     if (strstr(ELSEWHERE[i][1], word))
-      return fail(e, 2, "%s: %s has it. Try: make %s, and ./%s help", near->word, ELSEWHERE[i][0],
+      return fail(e, 2, "%s: %s has it. Try: make %s, and ./%s help", near.word, ELSEWHERE[i][0],
                   ELSEWHERE[i][0], ELSEWHERE[i][0]);
-  for (int i = 0; i < 2; i++)
-    for (const Verb *v = tables[i]; v && v->name; v++) near_look(near, v->name);
-  return fail(e, 2, "there is no verb '%s'. Try: %s %s", near->word, program->name,
-              near->best[0] ? near->best : "help");
+  for (const Verb *v = NULL; (v = verb_after(v, program)) != NULL; ) near_look(&near, v->name);
+  return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
+              near.best[0] ? near.best : "help");
 }
 
-/* A flag that the verb does not take: what it is called here, whose it is, or the nearest. */
-static int flag_unknown(const Settings *s, const char *word, const char *flag,
-                        const char *groups, Error *e) {
-  static const Program SINK = {.name = "sink"};
-  const Program *program = s->program ? s->program : &SINK;
-  const Option *const options[] = {OPTIONS, program->options};
-  const Verb *const verbs[] = {program->verbs, VERBS};
-  Near near = {.word = flag};
-  char spaced[72], ours[64], other[80] = "";
-  snprintf(spaced, sizeof spaced, " %s ", flag);
-  for (size_t i = 0; i < sizeof THEIRS / sizeof *THEIRS; i++) {
-    if (!strstr(THEIRS[i], spaced)) continue;
-    const char *none = strchr(THEIRS[i], '|');
-    if (none) return fail(e, 2, "%s: no such flag here. Try: %s", word, none + 1);
-    sscanf(THEIRS[i], "%63s", ours);
-    if (option_find(ours, groups)) strcpy(near.best, ours);
-  }
-  for (int i = 0; i < 2 && !near.best[0]; i++)
-    for (const Verb *v = verbs[i]; v && v->name; v++)
-      if (option_among(options[0], flag, v->groups) || option_among(options[1], flag, v->groups))
-        if (!other[0]) snprintf(other, sizeof other, ", but in %s", v->name);
-  for (int i = 0; i < 2 && !other[0]; i++)
-    for (const Option *o = options[i]; o && o->flag; o++)
-      if (option_in(o, groups)) near_look(&near, o->flag);
-  if (near.best[0]) return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
-  return fail(e, 2, "%s: no such flag here%s. Try: %s help %s", word, other, program->name,
-              s->verb ? s->verb : "");
-}
-
-/* The sections of a verb's help, each by the flag that it begins with. */
-static const char *const SECTIONS[][2] = {
-  {"layers", "Model"}, {"combine", "Attention"}, {"init", "Optimiser"}, {"text", "Data"},
-  {"eps", "Measuring"}, {"out", "Output"}, {"ids", "Input"}, {"report", "Companions"},
-  {"attention-period", "Layers of Jamba"}};
-
-static void help_line(const Option *o) {
-  const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
-  char left[128], value[VALUE_ROOM];
-  snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-  printf(strlen(left) > 22 ? "  %s\n%26s" : "  %-24s%.0s", left, "");
-  printf(said ? "%s [%s]\n" : "%s%.0s\n", o->help + (*o->help == '~'), o->fallback);
-}
-
-/* A verb's flags in sections, what only published models have with --all or in hf. */
+/* A verb's flags in sections; what only published models have with --all. */
 static void help_verb(const Program *program, const Verb *v, bool all) {
   const Option *const options[] = {OPTIONS, program->options};
-  int hidden = 0;
+  const bool model = v->groups[0] == 'm';
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
+  if (model) printf("\n  %-24sa row of `sink list`: its flags\n", "--variant NAME");
   for (int i = 0; i < 2; i++) {
     const char *heading = program->name;
+    bool hidden = false;
     for (const Option *o = options[i]; o && o->flag; o++) {
-      for (size_t k = 0; k < sizeof SECTIONS / sizeof *SECTIONS && !i; k++)
-        if (!strcmp(o->flag, SECTIONS[k][0])) heading = SECTIONS[k][1];
-      if (!option_in(o, v->groups)) continue;
-      if (*o->help == '~' && !all && ++hidden) continue;
+      const bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
+      char left[128], value[VALUE_ROOM];
+      for (int k = 0; SECTIONS[k][0] && !i; k++)
+        if (!strcmp(o->flag, SECTIONS[k][0])) {
+          heading = SECTIONS[k][1];
+          hidden = !all && strstr("embed-dim attention-period", o->flag);
+        }
+      if (hidden || !option_in(o, v->groups)) continue;
       if (heading) printf("\n%s\n", heading);
-      if (heading && !strcmp(heading, "Model"))
-        printf("  --variant NAME          a row of `sink list`: its flags\n");
       heading = NULL;
-      help_line(o);
+      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+      printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
+      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
     }
   }
-  if (hidden)
-    printf("\n%d more, of published models: %s help %s --all\n", hidden, program->name, v->name);
+  if (model && !all) printf("\nOf published models: %s help %s --all\n", program->name, v->name);
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
-  const Verb *const verbs[] = {program->verbs, VERBS}, *v = n ? verb_find(program, words[0]) : NULL;
-  if (n && !v) return verb_unknown(program, &(Near){.word = words[0]}, e);
+  const Verb *v = n ? verb_find(program, words[0]) : NULL;
+  if (n && !v) return verb_unknown(program, (Near){.word = words[0]}, e);
   if (n) help_verb(program, v, s->all || PUBLISHED_PARTS.open);
   if (n) return 0;
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
          "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
-  for (int i = 0; i < 2; i++)
-    for (v = verbs[i]; v && v->name; v++)
-      if (verb_find(program, v->name) == v)        /* but those it has of its own */
-        printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-  printf("\nBegin with: sink run. A verb's flags: %s help VERB, or %s VERB --help.\n"
-         "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name, program->name);
+  while ((v = verb_after(v, program)) != NULL)
+    if (verb_find(program, v->name) == v)            /* but those it has of its own */
+      printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+  printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
+         "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
   return 0;
 }
 
@@ -8531,24 +8484,23 @@ static int sink_main(const Program *program, int argc, char **argv) {
   s.data.open = program->open;
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
-  if (!strcmp(name, "--version")) {
-    printf("%s %s, numbers of %zu bytes\n", program->name, SINK_VERSION, sizeof(real));
-    return 0;
-  }
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+  if (!strcmp(name, "--version"))
+    return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0;
   const Verb *v = verb_find(program, name);
   const int used = v ? 2 : 1;                              /* words before the verb's own */
   if (!v) v = program->other;
-  if (!v) verb_unknown(program, &(Near){.word = name}, &e);
-  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
-  if (v && v->run == verb_run && program->page) strcpy(s.report, "out/run.html");
+  if (v && v->run == verb_run) {
+    settings_flags(&s, RUN_FLAGS, "mtd", &e);
+    if (program->page) strcpy(s.report, "out/run.html");
+  }
   s.argc = argc > used ? argc - used : 0;
   s.argv = argv + used;
-  s.verb = v ? v->name : "";
-  s.groups = v ? v->groups : "";
-  if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
-    help_verb(program, v, false);
-  else if (v && !e.status) {
+  if (v) s.verb = v->name, s.groups = v->groups;
+  if (!v) verb_unknown(program, (Near){.word = name}, &e);
+  else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
+    help_verb(program, v, PUBLISHED_PARTS.open);
+  else if (!e.status) {
     if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
     if (v->stops) {                                      /* at a step */
@@ -8569,7 +8521,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
 
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
-  static const Program SINK = {.name = "sink"};
   calm_threads(argv);
   return sink_main(&SINK, argc, argv);
 }

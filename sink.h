@@ -196,8 +196,7 @@ typedef struct PublishedParts {
 } PublishedParts;
 
 typedef struct Model {
-  Config c;
-  int n_tensors; Tensor *tensor;
+  Config c; int n_tensors; Tensor *tensor;
   idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
   Weights w, d;                         /* the same memory by name: parameters, gradients */
   const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts: */
@@ -264,14 +263,12 @@ typedef struct Acts {
   real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
   real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
   real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
-  real *scratch;               /* of attention, scratch_size numbers for each thread */
-  idx scratch_size;
+  real *scratch; idx scratch_size; /* of attention: numbers for each thread */
   real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
   int threads;                 /* how many pieces scratch has */
-  idx size;                    /* numbers in the arena */
-  void *arena;
+  idx size; void *arena;       /* numbers in the arena */
 } Acts;
 
 /* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
@@ -299,8 +296,7 @@ typedef struct Sinks {
   /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
    * heads, and means over blocks and heads leave them out */
   int period, offset;
-  int n_eps;
-  double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
+  int n_eps; double eps[EPS_MOST]; /* thresholds of Sink; the first is the one that is quoted */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
   double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
@@ -334,8 +330,7 @@ typedef struct Tokenizer {
   int end, bos, fix;        /* ids: after a document; before one; of --fix-token. -1: none  */
   bool blank;               /* encoding puts a space before a text                          */
   Pairs merges;             /* pair number r is merge r, of rank r                          */
-  uint32_t *start;          /* [V + 1] token id spells pool[start[id] .. start[id + 1] - 1] */
-  Bytes pool;
+  uint32_t *start; Bytes pool; /* [V + 1]: token id spells pool[start[id] .. start[id + 1] - 1] */
   uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own   */
   const struct TokenizerKind *kind;      /* NULL; of a published model, data/hf.c's, */
   struct Published *published;           /* and all else that it knows */
@@ -377,9 +372,7 @@ typedef struct Grammar {
 
 /* Where a training's tokens come from, and how far it has read. */
 typedef struct Data {
-  Tokenizer tokenizer;
-  Encoder encoder;
-  Grammar grammar;
+  Tokenizer tokenizer; Encoder encoder; Grammar grammar;
   int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
   bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
@@ -422,9 +415,7 @@ typedef struct Source {
 } Source;
 
 typedef struct Settings {
-  Config model;
-  Train train;
-  Source data;
+  Config model; Train train; Source data;
   double eps;                                   /* threshold of Sink */
   int eval_T, eval_n, eval_k, metric_rows, input, ablate;
   int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
@@ -432,9 +423,8 @@ typedef struct Settings {
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
   char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
-  int inputs, how_many, top_k; double temperature, top_p;                    /* generate */
-  const struct Program *program;                /* who is asked, and its own settings */
-  void *own;
+  int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
+  const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv;                        /* the flags as they were given, */
   const char *verb, *groups;                    /* the verb, and those that it takes */
 } Settings;
@@ -452,10 +442,7 @@ int  results_ready(const Settings *s, Error *e);
 void data_close(Data *d);
 
 typedef struct Trainer {
-  Settings s;
-  Model m;
-  Acts a;
-  Data data;
+  Settings s; Model m; Acts a; Data data;
   real *m1, *m2;               /* AdamW's moments, like m.params */
   int *ids;                    /* [2,B,T] */
   uint64_t tokenizer_hash;
@@ -463,8 +450,7 @@ typedef struct Trainer {
   bool random_tokens;          /* of a model that was read: its training had some */
   long step;                   /* steps done */
   double loss, norm, lr;       /* of the last step */
-  double loss_sum;             /* over the loss_steps steps since the last look at the sink */
-  long loss_steps;
+  double loss_sum; long loss_steps; /* over the steps since the last look at the sink */
 } Trainer;
 void trainer_free(Trainer *t);
 
@@ -482,11 +468,9 @@ typedef struct Progress {
   const char *name;
   /* live: on a terminal; open: its line has no end yet; holds: looks at the held loss too */
   bool quiet, live, open, has_star, holds;
-  double start, shown;
-  long from;                           /* the step at `start` */
+  double start, shown; long from;      /* the step at `start` */
   double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio;   /* low: at eps 0.2 */
-  int looks;
-  Look look[LOOKS];
+  int looks; Look look[LOOKS];
 } Progress;
 
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
@@ -530,8 +514,7 @@ typedef struct Result {
   /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
   char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
   char ended[640];             /* why it diverged, or "" */
-  Numbers *list; int lists;
-  double *value; int values;
+  Numbers *list; int lists; double *value; int values;
 } Result;
 int  result_add1(Result *r, const char *name, double x, Error *e);
 /* -------------------------------------------------------------------------------------------------
@@ -652,19 +635,45 @@ static const char *const ELSEWHERE[][2] = {
   {"paper", " repro all report readme "}, {"hf", " import export tokenizer choices stream "},
   {"bench", " bench gemm step ops length "}, {NULL, NULL}};
 
-/* Our flag, then what llm.c, nanoGPT or transformers call it; or why there is none. */
+/* Rows of OPTIONS (16.1) of what only published models have. */
+#define PUBLISHED_OPTIONS \
+  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"}, \
+  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"}, \
+  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"}, \
+  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"}, \
+  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"}, \
+  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"}, \
+  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"}, \
+  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"}, \
+  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"}, \
+  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"}, \
+  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"}, \
+  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"}, \
+  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
+  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
+
+/* The sections of a verb's help, each by the flag that it begins with. */
+static const char *const SECTIONS[][2] = {
+  {"layers", "Model"}, {"combine", "Attention"}, {"embed-dim", "Of published models"},
+  {"init", "Optimiser"}, {"text", "Data"}, {"eps", "Measuring"}, {"out", "Output"},
+  {"ids", "Input"}, {"report", "Of companions"}, {"attention-period", "Of Jamba"}, {NULL, NULL}};
+
+/* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
 static const char *const THEIRS[] = {
-  "lr learning-rate ", "context block-size sequence-length max-position-embeddings n-positions ",
-  "kv-heads num-key-value-heads n-kv-heads ", "dim hidden-size n-embd d-model ",
-  "ffn intermediate-size n-inner ", "wd weight-decay ", "clip max-grad-norm ",
-  "steps max-iters num-iterations num-train-epochs epochs ", "act hidden-act ",
-  "accumulate gradient-accumulation-steps ", "rope-base rope-theta ",
-  "tied tie-word-embeddings ", "norm-eps rms-norm-eps ", "tokens input-bin train-bin ",
-  "text train-file dataset ", "log-every logging-steps log-interval eval-interval ",
-  "save-every save-steps ", "start init-from model-name-or-path ", "n max-new-tokens ",
-  "temperature do-sample ", "prompt start ",
-  "- dropout attention-dropout resid-pdrop |without it, as the paper trains",
-  "- device dtype compile bf16 fp16 |without it: all runs on the processor, in float"};
+  "--lr| learning-rate ",
+  "--context| block-size sequence-length max-position-embeddings n-positions ",
+  "--heads| n-head num-attention-heads ", "--kv-heads| num-key-value-heads n-kv-heads ",
+  "--layers| n-layer num-hidden-layers ", "--dim| hidden-size n-embd d-model ",
+  "--wd| weight-decay ", "--ffn| intermediate-size n-inner ", "--clip| max-grad-norm ",
+  "--warmup| warmup-steps warmup-iters ",
+  "--steps| max-iters num-iterations num-train-epochs epochs ", "--act| hidden-act ",
+  "--accumulate| gradient-accumulation-steps ", "--norm-eps| rms-norm-eps ",
+  "--rope-base| rope-theta ", "--tied| tie-word-embeddings ", "--tokens| input-bin train-bin ",
+  "--text| train-file dataset ", "--log-every| logging-steps log-interval eval-interval ",
+  "--save-every| save-steps ", "--start| init-from model-name-or-path ", "--n| max-new-tokens ",
+  "--temperature| do-sample ", "--prompt| start ",
+  "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
+  "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ", NULL};
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
 /* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the
