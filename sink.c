@@ -7467,25 +7467,24 @@ const Option OPTIONS[] = {
 };
 
 enum { VALUE_ROOM = 96 };
-/* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
-static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
-  char *to = text;
-  if (o->kind != 'c') return o->value;
-  for (const char *at = o->value; at; at = strchr(at, ' ')) {
-    for (at = strchr(at, '_') + 1; *at && *at != ','; at++)
-      *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
-    *to++ = *at ? '|' : 0;
-  }
-  return text;
+/* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+  const char *at = o->value;
+  char *to = word;
+  for (; i > 0 && at; i--) at = strchr(at + 1, ' ');
+  for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ','; at++)
+    *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
+  *to = 0;
+  return word;
 }
 
-/* Word i of a choice, "" beyond the last. */
-static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-  char words[VALUE_ROOM];
-  const char *at = option_value(o, words);
-  for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
-  snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
-  return word;
+/* The name of the option's value, or a choice's words: "exp|elu". */
+static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
+  char word[VALUE_ROOM];
+  if (o->kind != 'c') return o->value;
+  *text = 0;
+  for (int i = 0; *option_word(o, i, word); i++) strcat(strcat(text, i ? "|" : ""), word);
+  return text;
 }
 
 /* x as people write it: 0.1, 1e-8, 2,147,483,647. */
@@ -7506,6 +7505,7 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
 /* Letters put in, left out or changed on the way from a to b, which has up to 63. */
 static int edits(const char *a, const char *b) {
   int row[64], n = (int)strlen(b);
+  if (n > 63) return n;
   for (int j = 0; j <= n; j++) row[j] = j;
   for (; *a; a++)
     for (int j = 1, corner = row[0]++; j <= n; j++) {
@@ -7518,12 +7518,11 @@ static int edits(const char *a, const char *b) {
 
 /* A part of a word, or what it begins, is one edit away. */
 static void near_look(Near *n, const char *right) {
-  const size_t size = strlen(n->word), length = strlen(right);
-  const int most = n->best[0] ? n->edits - 1 : size > 8 ? 3 : ((int)size + 1) / 3;
-  const int found = (size > 2 && !strncmp(right, n->word, size))
-                    || (length > 2 && strstr(n->word, right)) ? 1
-                  : length < 64 ? edits(n->word, right) : 64;
-  if (found > most) return;
+  const int size = (int)strlen(n->word), length = (int)strlen(right);
+  const int few = ((size < length ? size : length) + 2) / 3, most = few < 3 ? few : 3;
+  const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
+                    || (length > 2 && strstr(n->word, right)) ? 1 : edits(n->word, right);
+  if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found;
   snprintf(n->best, sizeof n->best, "%s", right);
 }
@@ -7595,18 +7594,27 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
+/* What THEIRS advises for a word to someone who can use these groups, or "". */
+static const char *advice(const char *word, const char *groups, char text[64]) {
+  char spaced[72];
+  snprintf(spaced, sizeof spaced, " %s ", word);
+  for (int i = 0; THEIRS[i]; i++) {
+    const int size = (int)strcspn(THEIRS[i], "|");
+    snprintf(text, 64, "%.*s", size, THEIRS[i]);
+    if (strstr(THEIRS[i] + size, spaced) && (text[0] != '-' || option_find(text + 2, groups)))
+      return text;
+  }
+  return "";
+}
+
 /* A flag that the verb does not take: what it is called here, or the nearest that it takes. */
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         const char *groups, Error *e) {
   const Option *const options[] = {OPTIONS, s->program->options};
   Near near = {.word = flag};
-  char spaced[72], ours[64];
-  snprintf(spaced, sizeof spaced, " %s ", flag);
-  for (int i = 0; THEIRS[i]; i++) {
-    snprintf(ours, sizeof ours, "%.*s", (int)strcspn(THEIRS[i], "|"), THEIRS[i]);
-    if (strstr(THEIRS[i], spaced) && (strchr(ours, ' ') || option_find(ours + 2, groups)))
-      return fail(e, 2, "%s: no such flag here. Try: %s", word, ours);
-  }
+  char text[64];
+  if (*advice(flag, groups, text))
+    return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
   for (int i = 0; i < 2; i++)
     for (const Option *o = options[i]; o && o->flag; o++)
       if (option_in(o, groups)) near_look(&near, o->flag);
@@ -8163,8 +8171,6 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   int starts = 0;
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
   const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
-  if (s->plain && s->ablate)
-    return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
   if (several && !program->survey)
     return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
   if (results_ready(s, e)) return e->status;
@@ -8193,29 +8199,21 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
   return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
-/* The variants; and the grammars in data/, each with the first line that it says of itself. */
+/* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
-  int found = 0;
   (void)s; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
-  printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
+  printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
+         "What to train on or to generate from:\n");
   files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
-  for (size_t at = 0, size; at < w.in.size; at += size + 1) {
+  for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
-    size = strlen(name);
-    if (!ending || strcmp(ending, ".grammar")) continue;
-    w.out.size = 0;
-    if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
-    if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
-    const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
-    line += strcspn(line, ":\n");
-    line += strspn(line, ": ");
-    printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
+    if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
   }
   return work_end(&w, e);
 }
@@ -8388,7 +8386,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
+  {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run, true},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
   {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
@@ -8417,12 +8415,9 @@ static const Verb *verb_find(const Program *program, const char *name) {
 
 /* near may know words that are no verbs. */
 static int verb_unknown(const Program *program, Near near, Error *e) {
-  char word[64];
-  snprintf(word, sizeof word, " %s ", near.word);
-  for (int i = 0; ELSEWHERE[i][0]; i++)
-    if (strstr(ELSEWHERE[i][1], word))
-      return fail(e, 2, "%s: %s has it. Try: make %s, and ./%s help", near.word, ELSEWHERE[i][0],
-                  ELSEWHERE[i][0], ELSEWHERE[i][0]);
+  char text[64];
+  if (*advice(near.word, "", text))
+    return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, text);
   for (const Verb *v = NULL; (v = verb_after(v, program)) != NULL; ) near_look(&near, v->name);
   return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
               near.best[0] ? near.best : "help");
@@ -8459,6 +8454,7 @@ static void help_verb(const Program *program, const Verb *v, bool all) {
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
   const Verb *v = n ? verb_find(program, words[0]) : NULL;
+  if (n && !v) v = program->other;
   if (n && !v) return verb_unknown(program, (Near){.word = words[0]}, e);
   if (n) help_verb(program, v, s->all || PUBLISHED_PARTS.open);
   if (n) return 0;
@@ -8466,7 +8462,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
          "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
   while ((v = verb_after(v, program)) != NULL)
     if (verb_find(program, v->name) == v)            /* but those it has of its own */
-      printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
+      printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
          "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
   return 0;

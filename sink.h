@@ -540,31 +540,23 @@ bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? 
 /* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal distribution function),
    log(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative number are
    NaN, results below the normal floats are denormal. 13.3 has the errors. */
-void vec_exp(idx n, real *y, const real *x);
-void vec_sigmoid(idx n, real *y, const real *x);
-void vec_sqrt(idx n, real *y, const real *x);
-void vec_cumulative(idx n, real *y, const real *x);
+void vec_exp(idx n, real *y, const real *x), vec_sigmoid(idx n, real *y, const real *x);
+void vec_sqrt(idx n, real *y, const real *x), vec_cumulative(idx n, real *y, const real *x);
 void vec_log(idx n, real *y, const real *x);
 void vec_pow(idx n, real *y, const real *x, real p);
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
    depends on n alone; sum and maximum have the same bits at every instruction set. */
-real vec_sum(idx n, const real *x);
-real vec_max(idx n, const real *x);
+real vec_sum(idx n, const real *x), vec_max(idx n, const real *x);
 real vec_dot(idx n, const real *x, const real *y);
 
 /* y += x and y *= x, for x, y [n] apart; y += a and y *= a. */
-void vec_add(idx n, real *y, const real *x);
-void vec_multiply(idx n, real *y, const real *x);
-void vec_shift(idx n, real *y, real a);
-void vec_scale(idx n, real *y, real a);
+void vec_add(idx n, real *y, const real *x), vec_multiply(idx n, real *y, const real *x);
+void vec_shift(idx n, real *y, real a), vec_scale(idx n, real *y, real a);
 
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
-real real_exp(real x);
-real real_log(real x);
-real real_pow(real x, real y);
-real real_abs(real x);
+real real_exp(real x), real_log(real x), real_pow(real x, real y), real_abs(real x);
 
 /* -------------------------------------------------------------------------------------------------
  * 15  Files, memory, random numbers, errors */
@@ -584,9 +576,8 @@ double   rng_uniform(Rng *r);                                /* [0,1), 53 bits *
 uint64_t rng_below(Rng *r, uint64_t n);                      /* 0 .. n-1 */
 double   rng_normal(Rng *r);                                 /* N(0,1), Box and Muller */
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n); /* FNV-1a, mixed */
-uint64_t hash_start(uint64_t seed);                          /* the same in pieces */
+uint64_t hash_start(uint64_t seed), hash_end(uint64_t h);    /* the same in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
-uint64_t hash_end(uint64_t h);
 /* Afterwards b->at is a place, of 0 bytes too. */
 int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up to 2047 bytes */
@@ -630,11 +621,6 @@ typedef struct Verb {
   bool stops;                  /* Ctrl-C asks it to end early */
 } Verb;
 
-/* The programs that have more verbs, and which. */
-static const char *const ELSEWHERE[][2] = {
-  {"paper", " repro all report readme "}, {"hf", " import export tokenizer choices stream "},
-  {"bench", " bench gemm step ops length "}, {NULL, NULL}};
-
 /* Rows of OPTIONS (16.1) of what only published models have. */
 #define PUBLISHED_OPTIONS \
   {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"}, \
@@ -656,7 +642,7 @@ static const char *const ELSEWHERE[][2] = {
 static const char *const SECTIONS[][2] = {
   {"layers", "Model"}, {"combine", "Attention"}, {"embed-dim", "Of published models"},
   {"init", "Optimiser"}, {"text", "Data"}, {"eps", "Measuring"}, {"out", "Output"},
-  {"ids", "Input"}, {"report", "Of companions"}, {"attention-period", "Of Jamba"}, {NULL, NULL}};
+  {"ids", "Input"}, {"report", "Pages, tables"}, {"attention-period", "Of Jamba"}, {NULL, NULL}};
 
 /* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
 static const char *const THEIRS[] = {
@@ -673,7 +659,10 @@ static const char *const THEIRS[] = {
   "--save-every| save-steps ", "--start| init-from model-name-or-path ", "--n| max-new-tokens ",
   "--temperature| do-sample ", "--prompt| start ",
   "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
-  "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ", NULL};
+  "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
+  "make paper, and ./paper help| report inputs domains lengths ablate repro all readme ",
+  "make hf, and ./hf help| import export tokenizer choices stream link experts attention-period ",
+  "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
 /* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the
