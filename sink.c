@@ -7373,9 +7373,6 @@ int file_ready(const char *path, Error *e) {
 #define ON_OFF "0", 0, 1, ""
 #define WORDS(first, axis) first, 0, 0, axis##_WORDS
 #define STRING(name) "", 0, 0, name
-#ifndef MORE_OPTIONS               /* rows of data/options.h: what only the companions can do */
-#define MORE_OPTIONS
-#endif
 
 const Option OPTIONS[] = {
   {"layers", MODEL('i', layers), "4", 1, 1024, "L", "blocks (paper: 10)"},
@@ -7439,31 +7436,7 @@ const Option OPTIONS[] = {
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
   {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
-  {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
-  {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
-  {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
-  {"k", 'a', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
-  {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
-  {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
-  {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
-  {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
-  {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
-  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
-  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
-  {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
-  {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
-  {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
-  {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
-  {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
-  {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
-  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
-  {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
-  {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"},
-  {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"},
-  {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
-  {"top-k", 'g', 'i', AT(top_k), "0", 1, 1 << 24, "K", "draw among the K likeliest; default: all"},
-  {"top-p", 'g', 'd', AT(top_p), "1", 0, 1, "P", "then among the fewest likeliest that hold P"},
-  MORE_OPTIONS {0}
+  COMMON_OPTIONS MORE_OPTIONS {0}
 };
 
 enum { VALUE_ROOM = 96 };
@@ -7498,9 +7471,6 @@ static const char *as_written(double x, char text[32]) {
   }
   return text;
 }
-
-/* Of the words looked at, the one nearest to a wrong word; best is "" where none is near. */
-typedef struct Near { const char *word; int edits; char best[64]; } Near;
 
 /* Letters put in, left out or changed on the way from a to b, which has up to 63. */
 static int edits(const char *a, const char *b) {
@@ -8424,7 +8394,7 @@ static int verb_unknown(const Program *program, Near near, Error *e) {
 }
 
 /* A verb's flags in sections; what only published models have with --all. */
-static void help_verb(const Program *program, const Verb *v, bool all) {
+static int help_verb(const Program *program, const Verb *v, bool all) {
   const Option *const options[] = {OPTIONS, program->options};
   const bool model = v->groups[0] == 'm';
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
@@ -8449,15 +8419,15 @@ static void help_verb(const Program *program, const Verb *v, bool all) {
     }
   }
   if (model && !all) printf("\nOf published models: %s help %s --all\n", program->name, v->name);
+  return 0;
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
   const Verb *v = n ? verb_find(program, words[0]) : NULL;
-  if (n && !v) v = program->other;
-  if (n && !v) return verb_unknown(program, (Near){.word = words[0]}, e);
-  if (n) help_verb(program, v, s->all || PUBLISHED_PARTS.open);
-  if (n) return 0;
+  if (n && !v && !(v = program->other))
+    return verb_unknown(program, (Near){.word = words[0]}, e);
+  if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
          "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
   while ((v = verb_after(v, program)) != NULL)
@@ -8471,7 +8441,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
-  const char *words[WORDS_MOST] = {NULL}, *name = argc > 1 ? argv[1] : "help";
+  const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
   int n = 0;
   streams_begin();
   settings_default(&s);

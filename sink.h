@@ -141,8 +141,7 @@ typedef struct Layer {
   real *w1, *w2, *w3;          /* gated: [C,F] [C,F] [F,C]; else [C,F] [F,C] and no w3 */
   real *b1, *b2, *b3;          /* the width of their product: with linear biases */
   real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
-  real *logit;                 /* [H]: the extra column's learned score */
-  real *vplus;                 /* [H,D]: the value bias v+ */
+  real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
 } Layer;
 
@@ -220,8 +219,7 @@ typedef struct LayerActs {
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
   real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
-  real *s1;                    /* [B,N,C] x + MHSA(..) */
-  real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
+  real *s1, *n2, *n2stat;      /* [B,N,C] x + MHSA(..); [B,N,C] [B,N,2] */
   real *f1, *f2, *fa;          /* [B,N,F] two branches before the activation, their product after */
   real *s2; /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
 } LayerActs;
@@ -240,14 +238,12 @@ typedef struct Ablation {
 
 /* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
 typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
-
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
   int B, T, N;                 /* as given to acts_create; a forward may use fewer */
   idx past;                    /* rows before those of a forward: 0 but inside model_extend */
-  LayerActs *layer;            /* [L] */
-  real *h0;                    /* [B,N,C] H^0 */
+  LayerActs *layer; real *h0;  /* [L]; [B,N,C] H^0 */
   const real *h, *nf;          /* [B,N,C] the stream, h^L in the end; its final norm, if any */
   real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
   real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
@@ -259,16 +255,14 @@ typedef struct Acts {
   real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
   real *dq, *dk, *dv, *dout, *dosum; /* like q, k, v, o, osum (dosum = dout: concatenated) */
-  real *dphi;                  /* like q: scratch of the mlp kernel */
-  real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
+  real *dphi, *df1, *df2;      /* like q: the mlp kernel's scratch; like f1, f2: df1 is dfa first */
   real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
   real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
   real *scratch; idx scratch_size; /* of attention: numbers for each thread */
   real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
-  int threads;                 /* how many pieces scratch has */
-  idx size; void *arena;       /* numbers in the arena */
+  int threads; idx size; void *arena; /* how many pieces scratch has; numbers in the arena */
 } Acts;
 
 /* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
@@ -288,14 +282,11 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
  * 6  The sink metrics */
 
 enum { EPS_MOST = 12 };          /* thresholds at a time */
-
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
   int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
-  int heads;                       /* in all blocks that attend */
-  /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
-   * heads, and means over blocks and heads leave them out */
-  int period, offset;
+  int heads, period, offset;       /* in all blocks that attend, by Config's attention_period; */
+                                   /* others have 0 in all that is of heads, and are in no mean */
   int n_eps; double eps[EPS_MOST]; /* thresholds of Sink; the first is the one that is quoted */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
   double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
@@ -305,8 +296,7 @@ typedef struct Sinks {
   double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
   double loss;                     /* mean cross-entropy, when targets were given */
   double *sums; idx n_sums;        /* all of the arrays above in one */
-  /* [L], all of them at maps [2,batch,H,N,S]; [batch,N,C] the output with the largest |h| */
-  Probe *probe; real *maps, *extreme;
+  Probe *probe; real *maps, *extreme; /* [L], at maps [2,batch,H,N,S]; [batch,N,C] of largest |h| */
   double *alpha_now;               /* [S] */
 } Sinks;
 void sinks_free(Sinks *s);
@@ -314,8 +304,7 @@ void sinks_free(Sinks *s);
 /* -------------------------------------------------------------------------------------------------
  * 8  Tokenizer */
 
-/* A growing array of token ids. */
-typedef struct Ids { int32_t *at; size_t size, room; } Ids;
+typedef struct Ids { int32_t *at; size_t size, room; } Ids;      /* a growing array of token ids */
 
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
 typedef struct Pairs {
@@ -348,13 +337,11 @@ typedef struct TokenizerKind {
   void (*close)(Tokenizer *t);
   int (*encode)(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
   void (*done)(Encoder *c);
-  /* the length of a text's first piece; the ids of a piece */
-  size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);
+  size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);  /* its first piece */
   int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
 } TokenizerKind;
 
-/* The separator between the documents of a text file. */
-#define DOCUMENT_END "<|endoftext|>"
+#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text file */
 
 /* -------------------------------------------------------------------------------------------------
  * 9  Text, grammars, packing, interventions */
@@ -363,8 +350,7 @@ typedef struct TokenizerKind {
 typedef struct Grammar {
   char name[128];             /* the file's, for errors */
   Bytes text;                 /* a copy of the grammar, its text made plain in place */
-  struct Symbol *symbols;
-  struct Node *nodes;         /* the first is the rule that a document is */
+  struct Symbol *symbols; struct Node *nodes; /* the first is the rule that a document is */
   int symbol_count, node_count, slot_count;
 } Grammar;
 
@@ -378,10 +364,8 @@ typedef struct Data {
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   idx blocks, pass;            /* of a text: how many blocks, which pass order belongs to */
   int32_t *order;              /* [blocks] */
-  uint64_t sample;             /* blocks read so far */
-  uint64_t document;           /* of a grammar: the document that the next block starts in, */
-  size_t offset;               /* its token, */
-  Ids told;                    /* and its tokens */
+  uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
+  size_t offset; Ids told;     /* block starts in, its token, and its tokens */
   uint64_t source;             /* hash64 of the text, the ids or the grammar */
   /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
    * of memory that is freed with d; else NULL */
@@ -393,7 +377,6 @@ typedef struct Data {
  * 10 to 13  Settings of a run: everything that a command line can say */
 
 enum { PATH_ROOM = 512 };
-
 typedef struct Train {
   int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
   int schedule, optimizer, decay;               /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
@@ -408,8 +391,7 @@ typedef struct Source {
   int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
-  int bos;                                      /* <|bos|> before every document */
-  double valid;                                 /* share of the documents kept for validation */
+  int bos; double valid;       /* <|bos|> before every document; share of them for validation */
   int toy;                                      /* a task of the companion instead, 0 none, */
   int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
 } Source;
@@ -438,15 +420,12 @@ int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 int  results_ready(const Settings *s, Error *e);
-
 void data_close(Data *d);
 
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
-  real *m1, *m2;               /* AdamW's moments, like m.params */
-  int *ids;                    /* [2,B,T] */
-  uint64_t tokenizer_hash;
-  uint64_t start;              /* of the parameters that it was begun from, 0: drawn */
+  real *m1, *m2; int *ids;     /* AdamW's moments, like m.params; [2,B,T] */
+  uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step;                   /* steps done */
   double loss, norm, lr;       /* of the last step */
@@ -458,8 +437,7 @@ void trainer_free(Trainer *t);
  * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
  * the norm ratio; and the loss on held documents, 0 unless it was asked for. */
 typedef struct Look {
-  long step;
-  double loss, norm, alpha1, alpha_star, sink1, sink_star, ratio, held;
+  long step; double loss, norm, alpha1, alpha_star, sink1, sink_star, ratio, held;
 } Look;
 enum { LOOKS = 1024 };
 
@@ -478,16 +456,13 @@ typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int co
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences. */
 enum { HEAD_MAP = 64 };          /* no more rows than this are kept */
 typedef struct HeadMap {
-  int layer, head, T, S;       /* T 0: there is none */
-  double m[HEAD_MAP * (HEAD_MAP + 2)];
+  int layer, head, T, S; double m[HEAD_MAP * (HEAD_MAP + 2)];    /* T 0: there is none */
 } HeadMap;
 
 /* What a training and an evaluation leave of a model: a column of the tables and of the page. */
 typedef struct Outcome {
   const char *name, *source;   /* "softmax", "Table 10" */
-  Config c;
-  Sinks s;                     /* n = 0: nothing was measured */
-  Progress p;                  /* its looks */
+  Config c; Sinks s; Progress p;     /* s.n = 0: nothing was measured; its looks */
   double even, loss;           /* alpha of even rows; nats a token on held documents */
   bool star;                   /* has it a column * or x*? */
   char ended[640];             /* why its training ended early, or "" */
@@ -501,8 +476,7 @@ enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
-void progress_show(const Trainer *t, Progress *p);
-void progress_end(Progress *p);
+void progress_show(const Trainer *t, Progress *p), progress_end(Progress *p);
 
 enum { FLAGS_ROOM = 1024 };
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
@@ -566,15 +540,12 @@ real real_exp(real x), real_log(real x), real_pow(real x, real y), real_abs(real
 #else
 #define PARALLEL
 #endif
-int  worker(void);                       /* this thread's number, from 0 */
-int  workers(void);                      /* how many threads a parallel loop uses */
+int  worker(void), workers(void);        /* this thread's number, from 0; of how many */
 
 int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */
 void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
-uint64_t rng_next(Rng *r);                                   /* 64 uniform bits */
-double   rng_uniform(Rng *r);                                /* [0,1), 53 bits */
-uint64_t rng_below(Rng *r, uint64_t n);                      /* 0 .. n-1 */
-double   rng_normal(Rng *r);                                 /* N(0,1), Box and Muller */
+uint64_t rng_next(Rng *r), rng_below(Rng *r, uint64_t n);    /* 64 uniform bits; 0 .. n-1 */
+double   rng_uniform(Rng *r), rng_normal(Rng *r);     /* [0,1), 53 bits; N(0,1), Box and Muller */
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n); /* FNV-1a, mixed */
 uint64_t hash_start(uint64_t seed), hash_end(uint64_t h);    /* the same in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
@@ -589,9 +560,8 @@ int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard 
  * bytes. An empty folder is an error. */
 int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
-int  writing_begin(Writing *w, const char *path, Error *e);
+int  writing_begin(Writing *w, const char *path, Error *e), writing_end(Writing *w, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
-int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
 /* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
 int  file_ready(const char *path, Error *e);
@@ -621,6 +591,9 @@ typedef struct Verb {
   bool stops;                  /* Ctrl-C asks it to end early */
 } Verb;
 
+/* Of the words looked at, the one nearest to a wrong word; best is "" where none is near. */
+typedef struct Near { const char *word; int edits; char best[64]; } Near;
+
 /* Rows of OPTIONS (16.1) of what only published models have. */
 #define PUBLISHED_OPTIONS \
   {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"}, \
@@ -637,6 +610,36 @@ typedef struct Verb {
   {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"}, \
   {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
   {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
+
+/* Its rows of what is measured, put out and put in; MORE_OPTIONS are those of data/options.h. */
+#define COMMON_OPTIONS \
+  {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"}, \
+  {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"}, \
+  {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"}, \
+  {"k", 'a', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"}, \
+  {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"}, \
+  {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"}, \
+  {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"}, \
+  {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"}, \
+  {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"}, \
+  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"}, \
+  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"}, \
+  {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"}, \
+  {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"}, \
+  {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"}, \
+  {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"}, \
+  {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"}, \
+  {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"}, \
+  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"}, \
+  {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"}, \
+  {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"}, \
+  {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"}, \
+  {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"}, \
+  {"top-k", 'g', 'i', AT(top_k), "0", 1, 1 << 24, "K", "draw among the K likeliest [all]"}, \
+  {"top-p", 'g', 'd', AT(top_p), "1", 0, 1, "P", "then among the fewest likeliest that hold P"},
+#ifndef MORE_OPTIONS
+#define MORE_OPTIONS
+#endif
 
 /* The sections of a verb's help, each by the flag that it begins with. */
 static const char *const SECTIONS[][2] = {
