@@ -14,12 +14,17 @@
 #ifndef SINK_H
 #define SINK_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. */
+/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. A float is
+ * computed as a float (16 is of halves alone): what rounds by adding breaks on x87's digits. */
+#if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)
+#error "sink: expected FLT_EVAL_METHOD 0. Try: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast"
+#endif
 #ifdef SINK_DOUBLE
 typedef double real;
 #define REAL_EPS 2.220446049250313e-16
@@ -411,7 +416,6 @@ typedef struct Settings {
   const char *verb, *groups;                    /* the verb, and those that it takes */
 } Settings;
 
-#define SINK_VERSION "1.0"
 enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
 void settings_default(Settings *s);
 /* Reads argv into s; groups says which flags the verb takes. Leaves the words that are not flags in
@@ -453,10 +457,13 @@ typedef struct Progress {
 
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 
-/* m of one head, T rows (the real tokens) by S columns, mean over sequences. */
-enum { HEAD_MAP = 64 };          /* no more rows than this are kept */
+/* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
+ * the first rows, and its tokens as text. */
+enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24 };  /* no more rows than these are kept */
 typedef struct HeadMap {
-  int layer, head, T, S; double m[HEAD_MAP * (HEAD_MAP + 2)];    /* T 0: there is none */
+  int layer, head, T, S;       /* T 0: there is none */
+  double m[HEAD_MAP * (HEAD_MAP + 2)], one[MAP_TOKENS * (HEAD_MAP + 2)];
+  char token[MAP_TOKENS][TOKEN_ROOM];
 } HeadMap;
 
 /* What a training and an evaluation leave of a model: a column of the tables and of the page. */
