@@ -416,6 +416,7 @@ typedef struct Settings {
   const char *verb, *groups;                    /* the verb, and those that it takes */
 } Settings;
 
+#define SINK_VERSION "1.0"
 enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
 void settings_default(Settings *s);
 /* Reads argv into s; groups says which flags the verb takes. Leaves the words that are not flags in
