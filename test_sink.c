@@ -1197,6 +1197,25 @@ static const char *said(Test *t, const char *format, ...) {
   return sink_does(t, words, r) ? (const char *)r->out.at : "";
 }
 
+static void narrow(Test *t, const char *text) {
+  for (size_t n; (n = strcspn(text, "\n")) > 0 || *text; text += n + (text[n] != 0))
+    fact(t, n <= 80, "%.100s: over 80 columns", text);
+}
+
+/* Every page of help has at most 80 columns, and is found by `help VERB`, `VERB --help`, `-h`. */
+static void help_found(Test *t, const Program *program) {
+  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all"};
+  for (const Verb *v = NULL, *last = v; !v || v != last; v = verb_after(last = v, program)) {
+    const char *name = v ? v->name : "";
+    for (int i = 0; i < 4; i++) {
+      const char *page = said(t, FORMS[i], name);
+      fact(t, strstr(page, name) && (i > 2 || !strcmp(page, said(t, FORMS[0], name))), "%s", name);
+      narrow(t, page);
+    }
+    if (v && !verb_after(v, program)) break;
+  }
+}
+
 /* Two files of the same bytes, and not empty. */
 static bool files_same(const char *path, const char *other) {
   Bytes a = {0}, b = {0};
@@ -7141,7 +7160,7 @@ static void option__choices(Test *t) {
   int rows = 0, choices = 0;
   for (const Option *o = OPTIONS; o->flag; o++) choices += o->kind == 'c';
   EACH(i, CHOICES) {
-    const Option *o = option_find(CHOICES[i].flag, "mtea");
+    const Option *o = option_find(CHOICES[i].flag, "mtey");
     char words[VALUE_ROOM], word[VALUE_ROOM];
     Settings s;
     option_value(o, words);
@@ -7270,6 +7289,10 @@ static void settings_parse__words(Test *t) {
     {"m", {"--variant", "sigmoid"}, 0, 0}, {"m", {"--variant", "nobody"}, 2, 0},
     {"m", {"--variant"}, 2, 0}, {"m", {"--tied", "--vbias", "x"}, 0, 1},
     {"u", {"--out", "file"}, 0, 0}, {"m", {""}, 0, 1}, {"", {"--layers", "3"}, 2, 0},
+    {"m", {"--layers=3", "--kv_heads=1", "-heads", "1"}, 0, 0}, {"m", {"--tied=1", "x"}, 0, 1},
+    {"m", {"--heads="}, 2, 0}, {"m", {"--no-tied=1"}, 2, 0}, {"m", {"-"}, 0, 1},
+    {"ou vocab ", {"--vocab", "3"}, 0, 0}, {"ou vocab ", {"--layers", "3"}, 2, 0},
+    {"ou vocab ", {"--variant", "sigmoid"}, 2, 0},
   };
   Settings s;
   int n;
@@ -7288,7 +7311,7 @@ static void settings_parse__words(Test *t) {
   }
 }
 
-/* Later flags win, a variant is its flags where it stands, min-lr is lr/10; paper defaults. */
+/* Later flags win, a variant is its flags where it stands, min-lr is lr/10; --flag=value; -h. */
 static void settings_parse__order(Test *t) {
   static const struct { const char *flags; int sim; double scale; } ROWS[] = {
     {"--sim elu --sim sigmoid", SIM_SIGMOID, 1},
@@ -7296,7 +7319,8 @@ static void settings_parse__order(Test *t) {
     {"--sim elu --variant sigmoid --scale 3", SIM_SIGMOID, 3},
     {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2},
   };
-  static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
+  static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"}, *const FORMS[] = {
+    "--layers=3", "--norm_eps=1e-3", "--out=a=b", "--bos", "--prompt", "--help", "-h", "--nothing"};
   char many[1023] = "";
   Config last;
   Settings s;
@@ -7315,6 +7339,10 @@ static void settings_parse__order(Test *t) {
     within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "min-lr, %d words",
            words);
   }
+  fact(t, !parsed(&s, FORMS, 6, "mdug", &n, fresh(t)) && s.model.layers == 3 && s.data.bos && !n
+       && s.model.norm_eps == 1e-3 && !strcmp(s.out, "a=b") && !strcmp(s.prompt, "--help")
+       && !parsed(&s, FORMS + 6, 2, "m", &n, fresh(t)) && s.help, "%s", t->e.text);
+  parsed(&s, LR, 0, "t", &n, fresh(t));
   const double defaults[][2] = {
     {s.train.lr, 4e-3}, {s.train.beta1, 0.9}, {s.train.beta2, 0.95}, {s.train.wd, 0.1},
     {s.train.clip, 1}, {s.train.adam_eps, 1e-8}, {s.eps, 0.3}, {s.eval_T, 64},
@@ -7322,54 +7350,102 @@ static void settings_parse__order(Test *t) {
   EACH(i, defaults) within(t, defaults[i][0], defaults[i][1], 0, "default %d of the paper", i);
 }
 
+/* A token that stays comes at its share, no other ever. K 1 is greedy; of equals the smaller id. */
+static void token_draw__top(Test *t) {
+  static const double SHARE[] = {0.1, 0.3, 0.2, 0.2, 0.15, 0.05};
+  static const double ODD[] = {NAN, INFINITY, -INFINITY};
+  static const struct { int k; double p, heat; const char *drawn; } ROWS[] = {
+    {0, 1, 1, "012345"}, {1, 1, 1, "1"}, {1, 1, 50, "1"}, {2, 1, 1, "12"}, {3, 1, 1, "123"},
+    {99, 1, 1, "012345"}, {0, 0, 1, "1"}, {0, 0.29, 1, "1"}, {0, 0.31, 1, "12"}, {3, 0.5, 0, "1"},
+    {0, 0.69, 1, "123"}, {0, 0.71, 1, "1234"}, {0, 0.94, 1, "01234"}, {3, 0.42, 1, "1"},
+    {3, 0.5, 1, "12"}, {2, 0.61, 1, "12"}, {0, 0.29, 50, "12"}};
+  EACH(r, ROWS) {
+    Settings s = {.top_k = ROWS[r].k, .top_p = ROWS[r].p, .temperature = ROWS[r].heat};
+    double seen[6] = {0}, share[6], sum = 0;
+    Rng rng = {7};
+    for (int v = 0; v < 6; v++)
+      sum += share[v] = strchr(ROWS[r].drawn, '0' + v)
+                        ? pow(SHARE[v], 1 / fmax(ROWS[r].heat, 0.01)) : 0;
+    for (int i = 0; i < 20000; i++) {
+      real y[6];
+      for (int v = 0; v < 6; v++) y[v] = (real)log(SHARE[v]);
+      seen[token_draw(y, 6, &s, &rng, fresh(t))] += 1 / 20000.0;
+    }
+    for (int v = 0; v < 6; v++)
+      within(t, seen[v], share[v] / sum, share[v] > 0 ? 0.02 : 0, "row %d: token %d", r, v);
+    token_draw((real[]){r % 3 > 1 ? -INFINITY : 1, (real)ODD[r % 3]}, 2, &s, &rng, fresh(t));
+    fact(t, t->e.status == 1 && strstr(t->e.text, "numbers"), "%g: %s", ODD[r % 3], t->e.text);
+  }
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 16.2  The program itself: ./sink, run as a user runs it */
 
-/* Every variant is listed with its flags; every verb, and every flag of a verb, has its help. A
- * verb of a companion is named with the program that has it. */
+/* Every variant is listed with its flags; every verb, and every flag of a verb, has its help, in
+ * sections, what only published models have with --all; and help_found. */
 static void sink__pages(Test *t) {
-  static const char *const OF_TRAINING[] = {"lr", "batch", "steps", "log", "out", "toy",
-                                            "data-tokens"};
+  static const char *const SECTION[] = {"Model\n  --layers", "Attention\n  --combine",
+    "Optimiser\n  --init", "Data\n  --text", "Output\n  --out"};
+  static const char *const NOT[][2] = {{"eval", "lr"}, {"tokenize", "layers"}, {"generate", "text"},
+    {"dump", "lr"}, {"dump", "text"}, {"run", "log"}, {"train", "k"}, {"help", "seed"}};
   char line[400];
   if (no_binary(t)) return;
   scratch_open();
-  const char *list = said(t, "list"), *help = said(t, "help");
+  const char *list = said(t, "list");
   for (const Variant *v = VARIANTS; v->name; v++) {
-    snprintf(line, sizeof line, "\n%s ", v->name);
-    const char *at = strstr(list, line), *end = at ? strchr(at + 1, '\n') : NULL,
-               *flags = at ? strstr(at, v->flags) : NULL;
-    fact(t, end && flags && flags < end, "sink list has no %s with %s", v->name, v->flags);
+    snprintf(line, sizeof line, "\n%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
+    const char *at = strstr(list, line), *flags = at ? at + strlen(line) : "";
+    flags += strspn(flags, " \n");
+    fact(t, at && !strncmp(flags, v->flags, strlen(v->flags)), "sink list: %s", v->name);
   }
-  fact(t, strstr(list, "\n  data/story.grammar ") && strstr(list, "\n  data/log.grammar "),
+  fact(t, strstr(list, "--grammar data/story.grammar\n") && strstr(list, "data/log.grammar\n"),
        "sink list has no grammars");
-  fact(t, !strcmp(said(t, "%s", ""), help), "sink alone says something else");
+  narrow(t, list);
+  fact(t, strstr(said(t, "--version"), SINK_VERSION) != NULL, "the version");
   for (const Verb *v = VERBS; v->name; v++) {
-    snprintf(line, sizeof line, "\n  %s ", v->name);
-    fact(t, strstr(help, line) != NULL, "sink help has no %s", v->name);
-  }
-  for (const Verb *v = VERBS; v->name; v++) {
-    const char *of = said(t, "help %s", v->name);
-    for (const Option *o = OPTIONS; o->flag; o++) {
+    const char *all = said(t, "help %s --all", v->name), *few = said(t, "help %s", v->name);
+    bool published = false;
+    for (const Option *o = OPTIONS; o->flag && strcmp(o->flag, "report"); o++) {
       snprintf(line, sizeof line, "\n  --%s ", o->flag);
-      fact(t, !strstr(of, line) == !option_find(o->flag, v->groups),
+      published = strcmp(o->flag, "init") && (published || !strcmp(o->flag, "embed-dim"));
+      const bool here = option_find(o->flag, v->groups) != NULL;
+      fact(t, !strstr(all, line) == !here && !strstr(few, line) == (!here || published),
            "sink help %s: --%s is missing, or too much", v->name, o->flag);
     }
   }
-  EACH(i, OF_TRAINING)
-    fact(t, !option_find(OF_TRAINING[i], verb_find(&(Program){0}, "eval")->groups),
-         "sink eval takes --%s", OF_TRAINING[i]);
-  sink_fails(t, "report", 2, "paper has it. Try: make paper");
-  sink_fails(t, "export", 2, "hf has it. Try: make hf");
-  sink_fails(t, "gemm", 2, "bench has it. Try: make bench");
+  const char *train = said(t, "help train");
+  EACH(i, SECTION) fact(t, strstr(train, SECTION[i]) != NULL, "sink help train: %s", SECTION[i]);
+  EACH(i, NOT) fact(t, !option_find(NOT[i][1], verb_find(&SINK, NOT[i][0])->groups),
+                    "sink %s takes --%s", NOT[i][0], NOT[i][1]);
+  help_found(t, &SINK);
 }
 
 static void sink__wrong_usage(Test *t) {
+  static const char *const NAMES[] = {
+    "lr learning-rate learning_rate=", "batch batch-size batch_size per_device_train_batch_size",
+    "context block-size block_size sequence_length", "layers n-layer n_layer num-hidden-layers",
+    "heads n_head num-attention-heads", "dim n_embd hidden-size", "kv-heads num_key_value_heads",
+    "ffn intermediate-size", "steps max-steps max_iters num_iterations", "tokens input_bin",
+    "wd weight-decay weight_decay", "warmup warmup-steps warmup_iters", "vocab vocab_size",
+    "clip grad_clip max_grad_norm", "accumulate gradient_accumulation_steps", "out output_dir"};
   static const char *const ROWS[][2] = {
     {"nobody", "no verb 'nobody'"}, {"train --nobody 3", "--nobody"},
     {"train --layers", "--layers: expected a value"},
-    {"train --sim nothing", "exp|sigmoid|elu|identity"}, {"train --layers 0", "1 to 1024"},
-    {"train --layers 2.5", "whole"}, {"train --lr fast", "number"},
-    {"train --lr -1", "0 to 1000"}, {"train --variant nobody", "sink list"},
+    {"train --sim nothing", "exp|sigmoid|elu|identity"}, {"train --layers 0", "1 to 1,024. Try"},
+    {"train --layers 2.5", "whole"}, {"train --lr fast", "number, 0 to 1,000. Try: --lr 0.004\n"},
+    {"train --lr -1", "Try: --lr 0\n"}, {"train --variant nobody", "sink list"},
+    {"trian", "Try: sink train\n"}, {"help evla", "Try: sink eval\n"}, {"gemm", "make bench"},
+    {"report", "make paper"}, {"export", "make hf"}, {"train --experts 2", "make hf"},
+    {"eval x --ablate key1", "make paper"}, {"train --report x", "make paper"},
+    {"train --layer 3", "Try: --layers\n"}, {"train --sim sigmoyd", "Try: --sim sigmoid\n"},
+    {"train --layers 2000", "Try: --layers 1024\n"}, {"train -lrr 1", "Try: --lr\n"},
+    {"train --seed 3e9", "0 to 2,147,483,647. Try: --seed 2147483647\n"},
+    {"train --clip nan", "0 to 1,000,000,000. Try: --clip 1\n"}, {"train --valid 2", "0 to 0.9."},
+    {"train --rope-base 0", "1 to 1e12. Try: --rope-base 1\n"}, {"train --tied=2", "0 to 1."},
+    {"train --variant sigmiod", "--variant sigmoid\n"}, {"train --nothing", "sink help train\n"},
+    {"train --dropout 0.1", "without it, as"}, {"train --device cuda", "without it: all"},
+    {"generate x --max-new-tokens 1", "Try: --n\n"}, {"generate x --do_sample", "--temperature\n"},
+    {"generate x --top_k 0", "1 to 16,777,216."}, {"generate x --top-p 1.5", "0 to 1."},
     {"train --quiet --heads 3 --steps 0", "does not divide"},
     {"train --quiet --sim identity --steps 0", "--sim identity"},
     {"train --quiet --text a --grammar b --steps 0", "exclude"},
@@ -7377,9 +7453,7 @@ static void sink__wrong_usage(Test *t) {
     {"train --quiet --extra-value e1 --steps 0", "--extra k"},
     {"train --quiet --random-tokens 0 --steps 1", "--random-tokens 0"},
     {"train --quiet --prefix 9 --context 8 --steps 0", "--prefix"},
-    {"train --quiet --experts 2 --steps 0", "--experts 2"},
-    {"train --quiet --attention-period 2 --steps 0", "--attention-period 2"},
-    {"dump --experts 2 --ids data/story.txt --out " SCRATCH "/d", "--experts 2"},
+    {"dump --experts 2 --ids data/story.txt --out " SCRATCH "/d", "--experts"},
     {"train --prompt x", "--prompt"}, {"list --layers 3", "--layers"},
     {"eval --layers 3 x", "--layers"}, {"eval --batch 3 x", "--batch"},
     {"generate --steps 3 x", "--steps"}, {"eval", "a model file"}, {"generate", "one model"},
@@ -7391,6 +7465,15 @@ static void sink__wrong_usage(Test *t) {
   if (no_binary(t)) return;
   scratch_open();
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
+  EACH(i, NAMES) {                             /* ours, then those of other programs */
+    char names[100], row[100], answer[60];
+    const char *ours = strtok(strcpy(names, NAMES[i]), " "), *their;
+    snprintf(answer, sizeof answer, "no such flag here. Try: --%s\n", ours);
+    while ((their = strtok(NULL, " ")) != NULL) {
+      snprintf(row, sizeof row, "train --%s 1", their);
+      sink_fails(t, row, 2, answer);
+    }
+  }
 }
 
 static void sink__wrong_files(Test *t) {
@@ -7755,7 +7838,7 @@ static void sink__plain(Test *t) {
   fact(t, three.status == 0 && files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"),
        "another model on three threads: %s", (const char *)three.err.at);
   ran_free(&three);
-  sink_fails(t, "eval " SCRATCH "/m.ckpt --plain --ablate key1", 2, "without --plain");
+  sink_fails(t, "eval " SCRATCH "/m.ckpt --plain --ablate key1", 2, "make paper");
 }
 
 /* A model of learned positions: Table 7 by eval's flags, in words and in both files; and the same
@@ -7910,7 +7993,7 @@ static const TestEntry TESTS[] = {
   RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
   RUNS(fail__keeps_the_first), RUNS(set_workers__says_so), RUNS(option__choices),
   RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
-  RUNS(settings_parse__order), RUNS(sink__pages), RUNS(sink__wrong_usage),
+  RUNS(settings_parse__order), RUNS(token_draw__top), RUNS(sink__pages), RUNS(sink__wrong_usage),
   RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
   RUNS(sink__train_and_eval), RUNS(sink__plain), RUNS(sink__edits_and_starts),
   RUNS(sink__generate),

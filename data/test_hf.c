@@ -586,7 +586,7 @@ static void hf__refuses(Test *t) {
     {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
     {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1", "found a damaged one"},
     {"export a b c", "2", "export: expected a model file and a folder"},
-    {"export a b --nobody", "2", "--nobody: no such flag"},
+    {"export a b --nobody", "2", "--nobody: no such flag"}, {"exprot a b", "2", "Try: hf export"},
     {"export a b --tokenizer", "2", "--tokenizer: expected a value"},
     {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
     {"export " SCRATCH "/tale.tok " SCRATCH "/llama", "1", "expected a checkpoint"},
@@ -599,6 +599,7 @@ static void hf__refuses(Test *t) {
   static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
   char flags[80]; Settings s; Error e = {0}; Tokenizer k = {0}; Bytes b = {0};
   if (no_binary(t) || !tale_open(t, &s, "")) return;
+  help_found(t, &(Program){.verbs = HF_VERBS});
   EACH(i, FLAGS) {
     const char *said = strchr(FLAGS[i], '|');
     snprintf(flags, sizeof flags, "%.*s", (int)strcspn(FLAGS[i], "|"), FLAGS[i]);
