@@ -376,9 +376,9 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
- * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is not,
- * unless the elu kernel makes both sides of the product positive. k* and the logit enter raw, past
- * phi, and can be negative even then. With scores of either sign
+ * The signs of s decide. exp, sigmoid and elu + 1 are positive; the identity is where the elu
+ * kernel makes both sides of the product so, but for k* and the logit, which enter raw. Of either
+ * sign
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
@@ -415,19 +415,17 @@ static int config_resolve(Config *c, Error *e) {
     {c->prefix > c->context, "--prefix %d is longer than the context. Try: at most %d",
      c->prefix, c->context},
     {c->window_period && c->window_offset >= c->window_period,
-     "--window-offset %d never occurs. Try: at most %d, --window-period less 1",
+     "--window-offset %d: no block has it. Try: at most %d",
      c->window_offset, c->window_period - 1},
     {period && c->attention_offset >= attending,
      "--attention-offset %d: no block attends. Try: at most %d",
      c->attention_offset, attending - 1},
     {c->expert_period && c->expert_offset >= c->expert_period,
-     "--expert-offset %d never occurs. Try: at most %d, --expert-period less 1",
+     "--expert-offset %d: no block has it. Try: at most %d",
      c->expert_offset, c->expert_period - 1},
     {c->experts && c->expert_top > c->experts,
      "--expert-top %d is more than the --experts %d there are. Try: fewer",
      c->expert_top, c->experts},
-    {!p_norm && c->pnorm != 0,
-     "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm with it", 0, 0},
     {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
     {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
      "has no slope at 0. Try: --pnorm 1 or more, or --sim exp", 0, 0},
@@ -435,8 +433,6 @@ static int config_resolve(Config *c, Error *e) {
      "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
     {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
      "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
-    {c->extra_value != VALUE_ZERO && c->extra != EXTRA_K,
-     "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
   };
   for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
     if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
@@ -3592,7 +3588,6 @@ static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a. */
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
   if (!bytes_add(&b, from, n * sizeof *from, e))
@@ -3624,7 +3619,6 @@ static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   return s;
 }
 
-/* The number of a pair, or -1 when it was never added. */
 static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
   return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
@@ -3635,7 +3629,6 @@ static void pairs_free(Pairs *p) {
   *p = (Pairs){0};
 }
 
-/* Doubles the room; without memory for it p is unchanged. */
 static int pairs_grow(Pairs *p, Error *e) {
   Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
   q.at = grab((idx)q.room, sizeof *q.at, e);
@@ -3649,7 +3642,6 @@ static int pairs_grow(Pairs *p, Error *e) {
   return e->status;
 }
 
-/* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   const int64_t number = pairs_find(p, left, right);
   if (number >= 0) return number;
@@ -3661,7 +3653,6 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
 
-/* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
   const size_t mark = strlen(DOCUMENT_END);
   for (size_t at = 0; at + mark <= n; at++)
@@ -3678,7 +3669,6 @@ static enum ByteKind byte_kind(unsigned char b) {
   return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. */
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
   const enum ByteKind kind = byte_kind(text[end]);
@@ -3692,14 +3682,12 @@ static size_t piece_length(const unsigned char *text, size_t n) {
 
 static const char HINT[] = "Try: sink help tokenize";
 
-/* Adds a token that `n` bytes spell. */
 static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
   if (bytes_add(&t->pool, spelling, n, e)) return e->status;
   t->start[++t->vocab] = (uint32_t)t->pool.size;
   return 0;
 }
 
-/* A tokenizer without merges and with room for vocab ids. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
   *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
@@ -3711,7 +3699,6 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   return e->status;
 }
 
-/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
 static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
   *length = t->start[id + 1] - t->start[id];
   return t->pool.at + t->start[id];
@@ -3738,7 +3725,6 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
        ? e->status : token_add(t, both, n + more, e);
 }
 
-/* Frees a tokenizer, also one that is empty or half made. */
 static void tokenizer_free(Tokenizer *t) {
   if (t->kind) t->kind->close(t);
   pairs_free(&t->merges);
@@ -3747,7 +3733,6 @@ static void tokenizer_free(Tokenizer *t) {
   *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
   const size_t body = n - TOKENIZER_TAIL;
@@ -3756,7 +3741,6 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
               size, n, HINT);
 }
 
-/* A tokenizer from a file's n bytes; `name` names the file in errors. On failure *t is empty. */
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
   *t = (Tokenizer){0};
@@ -3795,7 +3779,6 @@ static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
   return e->status;
 }
 
-/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
 static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   const Pair *m = t->merges.at, *end = m + t->merges.size;
   bytes_add(out, TOKENIZER_MAGIC, 8, e);
@@ -3823,7 +3806,6 @@ typedef struct CachedWord {
   int32_t ids[CACHE_IDS];
 } CachedWord;
 
-/* An encoder for t, which must outlive it: 1 MiB. */
 static int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
   *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
   return e->status;
@@ -3835,7 +3817,6 @@ static void encoder_free(Encoder *c) {
   *c = (Encoder){0};
 }
 
-/* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
   int32_t id[PIECE_MAX];
   for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
@@ -3879,7 +3860,6 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
   return e->status;
 }
 
-/* Appends the ids of n bytes of text to out. On failure out is as it was. */
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
   const size_t before = out->size;
@@ -3916,7 +3896,6 @@ typedef struct Joiner {
   size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
   for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
@@ -4062,7 +4041,6 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
-/* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
   const char *at;             /* its letters, in Grammar.text */
   int size, slot;             /* how many; a variable's number */
@@ -4105,26 +4083,22 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
               found, hint);
 }
 
-/* An error about a name. Returns 1. */
 static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
                       const char *hint, Error *e) {
   return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
               y->size, y->at, hint);
 }
 
-/* Moves past blanks and past line ends inside a rule. */
 static void scan_blanks(Scan *s) {
   for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
 }
 
-/* Moves past the character c, if it is there. */
 static bool scan_take(Scan *s, int c) {
   const bool here = *s->p == c;
   s->p += here;
   return here;
 }
 
-/* Whether c may begin a name; a digit may stand further on. */
 static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
@@ -4159,7 +4133,6 @@ static Node *node_new(Scan *s, enum NodeKind kind) {
   return p;
 }
 
-/* Reads what stands between the [ and the ] of a reference, in the order of the format's table. */
 static int scan_reference(Scan *s, Node *p) {
   p->kind = NODE_REFERENCE;
   p->capital = scan_take(s, '^');
@@ -4231,7 +4204,6 @@ static int scan_form(Scan *s, Node *form) {
   return 0;
 }
 
-/* Reads the alternatives of a rule or a group, up to the end of the line or a }. */
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
   Node **last = &rule->first;
   uint64_t k = 1;
@@ -4255,7 +4227,6 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
   return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
-/* Reads one rule: NAME/FORM/FORM = alternatives. */
 static int scan_rule(Scan *s) {
   Node *rule = node_new(s, NODE_RULE), *form = rule;
   for (;; form = form->form = node_new(s, NODE_RULE)) {
@@ -4275,19 +4246,16 @@ static int scan_rule(Scan *s) {
   return 0;
 }
 
-/* Which form of a rule has this name, -1 none. */
 static int form_index(const Node *rule, const Symbol *name) {
   int i = 0;
   for (; rule && rule->name != name; rule = rule->form) i++;
   return rule ? i : -1;
 }
 
-/* The rule whose forms a reference has: it tells that rule, or a variable that remembers such. */
 static const Node *reference_shape(const Node *p) {
   return p->recall ? p->name->shape : p->name->rule;
 }
 
-/* Whether what a reference names is there and has the form that it asks for. */
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
   const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
   if (!p->recall && !shape)
@@ -4318,7 +4286,6 @@ static int grammar_link(Grammar *g, Error *e) {
   return e->status;
 }
 
-/* A document being told. */
 typedef struct Telling {
   const Grammar *g;
   Rng rng;
@@ -4340,7 +4307,6 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
-/* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   if (!t->values[name->slot])
     name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
@@ -4358,7 +4324,6 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
   return number;
 }
 
-/* Remembers the result of an operation, the same in every form. */
 static int tell_operation(Telling *t, const Node *p) {
   char text[24];
   const long long x = tell_number(t, p, p->name);
@@ -4401,7 +4366,6 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
   return 0;
 }
 
-/* Whether a word takes "an": by its first letter, but for common words that sound otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
   enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
   static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
@@ -4411,7 +4375,6 @@ static bool takes_an(const unsigned char *word, size_t n) {
   return n && strchr("aeiouAEIOU", *word);
 }
 
-/* Gives what was told from byte start on its article and its capital. */
 static int tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
@@ -4439,7 +4402,6 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
 }
 
-/* Refuses a document that goes on for ever. */
 static int tell_on(const Telling *t, const Node *p) {
   return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
          t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
@@ -4448,7 +4410,6 @@ static int tell_on(const Telling *t, const Node *p) {
               GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
-/* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
 static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   int times = p->low;
   if (p->wanted) wanted = p->wanted;
@@ -4605,7 +4566,6 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   return e->status;
 }
 
-/* The file or folder that the data come from. */
 static const char *source_name(const Source *s) {
   return s->tokens[0] ? s->tokens : s->text[0] ? s->text
        : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
@@ -4704,7 +4664,6 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-/* Appends the tokens of a document that the grammar tells. */
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
   Bytes text = {0};
   if (!grammar_document(&d->grammar, seed, number, &text, e))
@@ -4851,7 +4810,6 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
   return 0;
 }
 
-/* ids, targets [T] of a block of T+1 tokens. */
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(ids, block, (size_t)T * sizeof *ids);
   memcpy(targets, block + 1, (size_t)T * sizeof *targets);
@@ -4875,7 +4833,6 @@ static int intervene(const Data *d, const Source *s, uint64_t number, int T, int
   return 0;
 }
 
-/* ids, targets [B,T]: the next B blocks, with their interventions. */
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
   int32_t *block = grab(T + 1, sizeof *block, e);
   uint64_t number;
@@ -5040,7 +4997,6 @@ static bool option_kept(const Option *o, const char *groups) {
   return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
 
-/* Lines "flag value" of what is kept of those groups. */
 static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
@@ -5051,7 +5007,6 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
   return e->status;
 }
 
-/* s from the text, and whether its model can be. */
 static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
   char *text = grab((idx)length + 1, 1, c->e);
   Error wrong = {0};
@@ -5216,7 +5171,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
-  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
+  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) || settings_count(now, e) ||
       settings_flags(now, flags, "m", e)) return e->status;
   memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
@@ -5320,7 +5275,8 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
   if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
   if (s->start[0]) return trainer_start(t, s, flags, e);
   Settings now = *s;
-  return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
+  return settings_count(s, e) || settings_flags(&now, flags, "m", e) ? e->status
+       : trainer_create(t, &now, e);
 }
 
 void trainer_free(Trainer *t) {
@@ -5331,7 +5287,6 @@ void trainer_free(Trainer *t) {
   *t = (Trainer){0};
 }
 
-/* Says where a diverging variant (the paper's "-") broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
   idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
   char where[160] = "the loss is not finite, though every block is";
@@ -5343,7 +5298,6 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
               where);
 }
 
-/* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
   t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
@@ -5538,7 +5492,6 @@ static void result_free(Result *r) {
   *r = (Result){0};
 }
 
-/* Adds numbers under a name made as printf makes it. */
 static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
   char name[sizeof r->list->name];
   va_list args;
@@ -5660,7 +5613,6 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
 
-/* What every table has of a model; NAN where there is none. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
 static const Column ROW_COLUMNS[ROW] = {
   {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
@@ -5685,7 +5637,6 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
   row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-/* A number as a table shows it, or -. */
 static const char *cell_text(char text[32], const Column *c, double x) {
   snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
   return text;
@@ -5695,7 +5646,6 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
-/* A text in CSV or JSON. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
   bytes_add(out, "\"", 1, e);
   for (; *text; text++)
@@ -7049,7 +6999,6 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   if (!add) a->dosum = a->dout;
 }
 
-/* How many numbers acts_create takes. */
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
   Arena at = {NULL, 0};
   Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
@@ -7085,31 +7034,16 @@ void acts_free(Acts *a) {
 
 /* =================================================================================================
  * 15  Files, memory, random numbers, errors
- *
- * Whatever is not C11 stands in this chapter.
  */
 
+#include <dirent.h>
+#include <sys/stat.h>
 #ifdef _WIN32
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
 #define QUOTE "\""                        /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
-/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
-static bool folder_files(const char *path, Bytes *names, Error *e) {
-  char pattern[1100];
-  struct _finddata_t found;
-  snprintf(pattern, sizeof pattern, "%s/*", path);
-  intptr_t walk = _findfirst(pattern, &found);
-  if (walk == -1) return false;
-  do {
-    if (found.name[0] == '.' || found.attrib & _A_SUBDIR) continue;
-    int n = snprintf(pattern, sizeof pattern, "%s/%s", path, found.name);
-    if (n < (int)sizeof pattern) bytes_add(names, pattern, (size_t)n + 1, e);
-  } while (!_findnext(walk, &found));
-  _findclose(walk);
-  return true;
-}
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 static int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
@@ -7124,8 +7058,6 @@ static bool take_name(const char *from, const char *to) {
 }
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by the wall */
 #else
-#include <dirent.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
@@ -7138,6 +7070,9 @@ double seconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+#endif
+
+/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
   char name[1100];
   struct stat is;
@@ -7151,7 +7086,6 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
   closedir(folder);
   return true;
 }
-#endif
 
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
@@ -7241,7 +7175,6 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   return 0;
 }
 
-/* Appends what printf would print; the string's 0 is not added. */
 int bytes_print(Bytes *b, Error *e, const char *format, ...) {
   char text[2048];
   va_list args;
@@ -7257,7 +7190,6 @@ void bytes_free(Bytes *b) {
   *b = (Bytes){0};
 }
 
-/* Little-endian numbers, byte by byte: the files are the same on every machine. */
 static void number_put(unsigned char *p, uint64_t x, int bytes) {
   for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
 }
@@ -7347,7 +7279,6 @@ bool file_missing(const char *path) {
   return missing;
 }
 
-/* Asked before hours of work. */
 int file_ready(const char *path, Error *e) {
   char folder[sizeof ((Writing *)0)->beside];
   Writing w;
@@ -7505,7 +7436,6 @@ static void near_look(Near *n, const char *right) {
   snprintf(n->best, sizeof n->best, "%s", right);
 }
 
-/* Writes text into the field of option o; checks nothing but the form and the bounds. */
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
   const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
@@ -7572,6 +7502,73 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
+/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
+ * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
+ * flag that the verb does not take counts as said. */
+static const char *const BELONGS[][2] = {
+  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
+  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
+  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"},
+  {" bias-in ", "linear-bias"}, {" pnorm ", "normalizer pnorm"},
+  {" extra-shared extra-dims ", "extra k|kv"}, {" extra-order ", "extra-dims"},
+  {" extra-value ", "extra k"}, {" extra-norm ", "extra-value e1|ones"},
+  {" window-period ", "window"}, {" window-offset ", "window-period"},
+  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
+  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
+  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
+  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
+  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
+  {" text grammar tokens tokenizer end-token fix-token bos valid ", "!ids"},
+  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
+  {" prompt temperature top-k top-p ", "!grammar"}};
+
+static bool is_chosen(const Settings *s, const char *what) {
+  char flag[24], values[24], is[PATH_ROOM];
+  bool known = false;
+  for (const char *at = what; at; at = strchr(at + 1, '/')) {
+    const int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    const Option *o = option_find(flag, s->groups);
+    if (!o) continue;
+    known = true;
+    option_text(o, s, is, sizeof is);
+    if (n > 1 ? strstr(values, is) != NULL : *is && strcmp(is, "0")) return *what != '!';
+  }
+  return !known || *what == '!';
+}
+
+static const char *option_idle(const char *spaced, const Settings *s) {
+  for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
+    if (strstr(BELONGS[i][0], spaced) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
+  return NULL;
+}
+
+/* Refuses what is given and changes nothing, and positions beyond the tokens there are. */
+int settings_count(const Settings *s, Error *e) {
+  const char *groups = s->groups ? s->groups : "", *longer = "context";
+  int most = s->model.context;
+  if (!option_find(longer, groups)) most = s->eval_T, longer = "T";
+  if (option_find("prompt", groups)) most = 1;             /* of a text that begins */
+  for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
+    char is[PATH_ROOM], flag[32];
+    int at[17] = {0};
+    if (!s->given[o - OPTIONS] || !*groups) continue;
+    snprintf(flag, sizeof flag, " %s ", o->flag);
+    option_text(o, s, is, sizeof is);
+    const char *to = option_idle(flag, s), *or = to ? strchr(to, '/') : NULL;
+    const bool not = to && *to == '!';
+    if (to)
+      fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
+           not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
+           or ? " or --" : "", or ? or + 1 : "", not ? "out one of them" : " that, or without it");
+    if (strstr(" fix-token random-tokens T ", flag)) positions_parse(o->flag, is, at, 16, e);
+    for (int i = 0; at[i]; i++)
+      if (at[i] > most)
+        fail(e, 2, "--%s %s: there are %d tokens. Try: fewer, or a longer --%s", o->flag, is, most,
+             longer);
+  }
+  return e->status;
+}
+
 /* What THEIRS advises for a word to someone who can use these groups, or "". */
 static const char *advice(const char *word, const char *groups, char text[64]) {
   char spaced[72];
@@ -7627,6 +7624,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
     if (!value) value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+    if (o && !own) s->given[o - OPTIONS] = true;
     if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
     else {                                               /* the flags of a row of VARIANTS */
       Near near = {.word = value};
@@ -7650,7 +7648,6 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
   return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
 
-/* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
 static int config_from_flags(Config *c, const char *flags, Error *e) {
   Settings s;
   settings_default(&s);
@@ -8022,25 +8019,27 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
 /* -------------------------------------------------------------------------------------------------
  * 16.4  Verbs */
 
-/* The command that repeats the run: every flag that differs from its default. */
-static void echo_command(const Verb *v, const Settings *s, FILE *out) {
+/* The command that repeats the work: the verb, its word if any, and the flags that count and differ
+ * from their default. */
+static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
+                         Error *e) {
   Settings base;
-  char value[PATH_ROOM], fallback[PATH_ROOM];
+  char value[PATH_ROOM], fallback[PATH_ROOM], flag[32];
   settings_default(&base);
-  fprintf(out, "%s %s", s->program->name, v->name);
+  bytes_print(out, e, "%s %s%s%s", s->program->name, verb, *word ? " " : "", word);
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (!option_in(o, v->groups)) continue;
+    if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
-    if (!strcmp(value, fallback)) continue;
+    snprintf(flag, sizeof flag, " %s ", o->flag);
+    if (!strcmp(value, fallback) || option_idle(flag, s)) continue;
     const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
-    fprintf(out, " --%s", o->flag);
-    if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
+    bytes_print(out, e, " --%s", o->flag);
+    if (o->kind != 'b') bytes_print(out, e, " %s%s%s", quote, value, quote);
   }
-  fputc('\n', out);
+  bytes_add(out, "", 1, e);
 }
 
-/* What a verb opens; work_end closes it. */
 typedef struct Work {
   Trainer t; Outcome o; Measured row;
   Ids ids; Bytes in, out, table; Result besides;
@@ -8107,7 +8106,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.program = s->program;
   t->s.own = s->own;
   t->s.data.open = s->data.open;
-  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
+  t->s.groups = s->groups;
+  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
+      || settings_count(&t->s, e)) return e->status;
   *s = t->s;
   t->m.plain = s->plain;
   return 0;
@@ -8495,9 +8496,16 @@ static int sink_main(const Program *program, int argc, char **argv) {
       signal(SIGTERM, on_interrupt);
     }
     const bool trains = v->run == verb_run || v->run == verb_train;
-    if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
+    if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
+    if (!e.status && !s.quiet && trains && !s.resume) {
+      Bytes command = {0};
+      command_text(&s, name, "", &command, &e);
+      if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
+      bytes_free(&command);
+    }
     const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
-    if (n <= most) v->run(&s, words, n, &e);
+    if (e.status) ;
+    else if (n <= most) v->run(&s, words, n, &e);
     else fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))

@@ -413,7 +413,7 @@ typedef struct Settings {
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
   const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv;                        /* the flags as they were given, */
-  const char *verb, *groups;                    /* the verb, and those that it takes */
+  const char *verb, *groups; bool given[160];   /* the verb, and those it takes; of OPTIONS */
 } Settings;
 
 #define SINK_VERSION "1.0"
@@ -423,6 +423,7 @@ void settings_default(Settings *s);
  * words. The model is resolved later, when the vocabulary is known. */
 int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
+int  settings_count(const Settings *s, Error *e);     /* 2 for a flag that changes nothing */
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 int  results_ready(const Settings *s, Error *e);
 void data_close(Data *d);

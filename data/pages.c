@@ -677,7 +677,8 @@ static const char PAGE_STYLE[] =
     "linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat scroll}"
     ".wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fffd}"
     "caption{text-align:left;color:#444;font-size:.85rem}.tok{font-size:9px}"
-    ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}"
+    ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}nav th{white-space:normal;"
+    "font-weight:400}nav td,nav th+th{width:5rem}"
     ".lead{font-size:1.05rem;max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
     "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
@@ -849,10 +850,28 @@ static const double *result_find(const Result *r, const char *name, int *n) {
   return *n = 0, NULL;
 }
 
-static double named_number(const Result *r, const char *name) {
-  int n;
+/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN: there is none. */
+static double result_number(const Result *r, const char *name) {
+  int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
   const double *x = result_find(r, name, &n);
-  return x ? *x : NAN;
+  char each[64];
+  if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
+  long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
+  snprintf(each, sizeof each, "%.*s", stem, name);
+  if (name[stem] == '[') {
+    x = result_find(r, each, &n);
+    return x && to >= 0 && to < n ? x[to] : NAN;
+  }
+  char *digits = strrchr(each, '_');
+  if (strncmp(name + stem, "..", 2) || !digits) return NAN;
+  double sum = 0;
+  long from = strtol(digits + 1, NULL, 10);
+  for (long i = from; i <= to && i - from < 100; i++) {
+    snprintf(digits, 22, "_%ld", i);
+    x = result_find(r, each, &n);
+    sum += x && n ? x[0] : NAN;
+  }
+  return sum;
 }
 
 /* One line: the model of t and the text that is open, at one input and length. */
@@ -889,7 +908,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
          (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
          s->eval_T);
   for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-    printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
+    printf(" %*s", c->width, cell_text(cell, c, result_number(&row->all, c->name)));
   for (int i = 0; i < besides->lists; i++)
     printf(" %9.4g", besides->value[besides->list[i].at]);
   printf("\n");
