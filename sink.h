@@ -51,8 +51,7 @@ typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a g
  * its name, or where e holds an error leaves what stood there. */
 typedef struct Writing {
   FILE *f; const char *path;   /* path is the caller's */
-  char beside[1100];           /* PATH.new */
-  int cause;                   /* errno of what failed first, 0 none */
+  char beside[1100]; int cause; /* PATH.new; errno of what failed first, 0 none */
 } Writing;
 
 #define PI              3.14159265358979323846
@@ -367,8 +366,7 @@ typedef struct Data {
   int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
   bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
-  idx blocks, pass;            /* of a text: how many blocks, which pass order belongs to */
-  int32_t *order;              /* [blocks] */
+  idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
   uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
   size_t offset; Ids told;     /* block starts in, its token, and its tokens */
   uint64_t source;             /* hash64 of the text, the ids or the grammar */
@@ -585,8 +583,7 @@ typedef struct Option {
   size_t field;                /* offset in struct Settings */
   const char *fallback;        /* the default, as text */
   double least, most;          /* bounds of a number that is given */
-  const char *value;           /* its name; of a choice SIM_WORDS, say (chapter 1) */
-  const char *help;
+  const char *value, *help;    /* its name; of a choice SIM_WORDS, say (chapter 1) */
 } Option;
 extern const Option OPTIONS[];   /* ends with a NULL flag */
 const Option *option_find(const char *flag, const char *groups);

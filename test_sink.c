@@ -1202,18 +1202,33 @@ static void narrow(Test *t, const char *text) {
     fact(t, n <= 80, "%.100s: over 80 columns", text);
 }
 
-/* Every page of help has at most 80 columns, and is found by `help VERB`, `VERB --help`, `-h`. */
-static void help_found(Test *t, const Program *program) {
+/* The rows of data/usage.txt: status, program, words, and a part of the answer. And every page of
+ * help has at most 80 columns, and is found by `help VERB`, `VERB --help`, `VERB -h`. */
+static void usage_hold(Test *t, const Program *program) {
   static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all"};
-  for (const Verb *v = NULL, *last = v; !v || v != last; v = verb_after(last = v, program)) {
-    const char *name = v ? v->name : "";
+  if (no_binary(t)) return;
+  scratch_open();
+  Bytes *rows = bytes_of(t);
+  fact(t, !file_read("data/usage.txt", rows, fresh(t)) && !bytes_add(rows, "", 1, &t->e), "rows");
+  for (char *line = strtok((char *)rows->at, "\n"), *part, *to; line; line = strtok(NULL, "\n")) {
+    char name[16];
+    int status = 0, at = 0;
+    if (sscanf(line, "%d %15s %n", &status, name, &at) < 2 || (part = strstr(line, " => ")) == NULL
+        || strncmp(name, &PROGRAM[2], strlen(name))) continue;
+    *part = 0;
+    part += 4;
+    while ((to = strstr(part, "\\n")) != NULL) memmove(to, to + 1, strlen(to)), *to = '\n';
+    if (status) sink_fails(t, line + at, status, part);
+    else fact(t, strstr(said(t, "%s", line + at), part) != NULL, "%s: no %s", line + at, part);
+  }
+  const Verb *v = NULL;
+  do {
     for (int i = 0; i < 4; i++) {
-      const char *page = said(t, FORMS[i], name);
+      const char *name = v ? v->name : "", *page = said(t, FORMS[i], name);
       fact(t, strstr(page, name) && (i > 2 || !strcmp(page, said(t, FORMS[0], name))), "%s", name);
       narrow(t, page);
     }
-    if (v && !verb_after(v, program)) break;
-  }
+  } while ((v = verb_after(v, program)) != NULL);
 }
 
 /* Two files of the same bytes, and not empty. */
@@ -6052,8 +6067,7 @@ static void checkpoint_read__other_precision(Test *t) {
     real want = (real)(float)parts[i / r.m.count][i % r.m.count];
     fact(t, found[i / r.m.count][i % r.m.count] == want, "number %td", i);
   }
-  trainer_free(&r);
-  trainer_free(&back);
+  trainer_free(&r); trainer_free(&back);
 }
 
 /* Settings of a command line whose words these are, over tiny_settings. */
@@ -6367,8 +6381,7 @@ static void train_run__leaves(Test *t) {
     trainer_free(&back);
   }
   fact(t, !e.status, "%s", e.text);
-  trainer_free(&r);
-  trainer_free(&by_hand);
+  trainer_free(&r); trainer_free(&by_hand);
 }
 
 /* =================================================================================================
@@ -6422,11 +6435,7 @@ static void evaluate__against_maps(Test *t) {
     const double sink = sinks_sink(&found, star, 0);    /* between the two ends it tells most */
     fact(t, sink > 0.01 && sink < 0.99, "%s: Sink_1 %g", FLAGS[f], sink);
     note(t, "Sink_1 %.3f  ", sink);
-    free(maps);
-    sinks_free(&found);
-    sinks_free(&again);
-    acts_free(&a);
-    trainer_free(&r);
+    free(maps); sinks_free(&found); sinks_free(&again); acts_free(&a); trainer_free(&r);
   }
 }
 
@@ -6457,10 +6466,7 @@ static void evaluate__edits_positions(Test *t) {
     fact(t, !memcmp(edited.sums, by_hand.sums, (size_t)edited.n_sums * sizeof(double))
          && edited.loss == by_hand.loss && edited.loss != plain.loss, "%s: loss %g, not %g",
          FLAGS[f % 2], edited.loss, by_hand.loss);
-    sinks_free(&plain);
-    sinks_free(&edited);
-    sinks_free(&by_hand);
-    trainer_free(&r);
+    sinks_free(&plain); sinks_free(&edited); sinks_free(&by_hand); trainer_free(&r);
   }
 }
 
@@ -6659,8 +6665,7 @@ static void sinks_print__blocks_that_attend(Test *t) {
   fact(t, dashes == 2 && strstr(text, "\n    1    1.000    Mamba        -        -"), "%s", text);
   fact(t, map && !strstr(map, "\n    1 ") && strstr(map, "\n    2    0.25  0.25")
            && !strstr(map, "\n    3 ") && strstr(map, "\n    4    0.50  0.50"), "%s", map);
-  free(text);
-  sinks_free(&s);
+  free(text); sinks_free(&s);
 }
 
 /* [FIG19] Maps and the page of `sink eval`, read back as numbers. */
@@ -6688,8 +6693,7 @@ static void heat_maps__print_alpha(Test *t) {
   EACH(i, row_1) within(t, number_after(text, "\n1 ", i), row_1[i], 0, "Sink_1, threshold %d", i);
   within(t, number_after(text, "\n1 ", 3), sinks_alpha(&s, 1), 5.1e-5, "alpha_1");
   within(t, number_after(text, "\n* ", 3), sinks_alpha(&s, 0), 5.1e-5, "alpha_*");
-  free(text);
-  sinks_free(&s);
+  free(text); sinks_free(&s);
 }
 
 /* =================================================================================================
@@ -7212,25 +7216,20 @@ static int parsed(Settings *s, const char *const *given, int most, const char *g
 
 /* Numbers: whole or not, bounded, and read to the bit. */
 static void option__numbers(Test *t) {
-  static const struct { const char *flag, *wrong[10], *right[3]; } ROWS[] = {
-    {"--layers", {"0", "-1", "1.5", "2x", "two", "1025", " 2", "1e9", "nan", ""},
-     {"1", "1024", "1e2"}},
-    {"--scale", {"nan", "inf", "1e7", "1,5"}, {"-2.5", "1e-300"}},
-    {"--norm-eps", {"-1e-9", "1.1"}, {"0", "1"}},
-    {"--vocab", {"1e300"}, {NULL}}, {"--rope-base", {"0.5"}, {NULL}},
-    {"--lr", {"-1"}, {"0"}}, {"--beta1", {"1"}, {NULL}}, {"--beta2", {"1"}, {NULL}},
-    {"--valid", {"0.95"}, {"0"}}, {"--eps", {"1.5"}, {"0"}}, {"--T", {"0"}, {NULL}},
-    {"--seed", {"-1"}, {"2147483647"}}, {"--steps", {"-1"}, {"0"}}, {"--clip", {"-1"}, {"0"}},
-    {"--threads", {"0"}, {NULL}}, {"--window", {"0"}, {"1"}}, {"--batch", {"0"}, {NULL}},
-    {"--prefix", {"-1"}, {"0"}},
-  };
-  EACH(i, ROWS) for (int k = 0; k < 13; k++) {
-    const char *pair[] = {ROWS[i].flag, k < 10 ? ROWS[i].wrong[k] : ROWS[i].right[k - 10]};
-    Settings s;
-    int n, status = pair[1] ? parsed(&s, pair, 2, "mtdeo", &n, fresh(t)) : -1;
-    fact(t, !pair[1] || (k < 10 ? status == 2 && strstr(t->e.text, pair[0]) &&
-                                  strstr(t->e.text, "Try: ") : status == 0),
-         "%s \"%s\": status %d, %s", pair[0], pair[1], status, t->e.text);
+  static const char *const ROWS[] = {          /* what a flag takes, and what it does not */
+    "layers 1 1024 1e2 / 0 -1 1.5 2x two 1025 1e9 nan", "scale -2.5 1e-300 / nan inf 1e7 1,5",
+    "norm-eps 0 1 / -1e-9 1.1", "vocab 1 / 1e300", "rope-base 1 / 0.5", "lr 0 / -1", "beta1 0 / 1",
+    "beta2 0 / 1", "valid 0 / 0.95", "eps 0 / 1.5", "T 1 / 0", "seed 2147483647 / -1",
+    "clip 0 / -1", "steps 0 / -1", "threads 1 / 0", "window 1 / 0", "batch 1 / 0", "prefix 0 / -1"};
+  EACH(i, ROWS) {
+    char row[80], *x;
+    const Option *o = option_find(strtok(strcpy(row, ROWS[i]), " "), "mtdeo");
+    for (bool wrong = false; (x = strtok(NULL, " ")) != NULL; wrong |= *x == '/') {
+      Settings s;
+      const int status = *x == '/' ? 2 * wrong : option_set(o, &s, x, true, fresh(t));
+      fact(t, wrong ? status == 2 && strstr(t->e.text, o->flag) && strstr(t->e.text, "Try: ")
+                    : !status, "--%s \"%s\": status %d, %s", o->flag, x, status, t->e.text);
+    }
   }
   static const char *const DOUBLES[] = {"0.1", "3.3333333333333335", "1e-300",
                                         "-0.30000000000000004", "123456.789"};
@@ -7286,10 +7285,7 @@ static void settings_parse__words(Test *t) {
     {"m", {"--variant"}, 2, 0}, {"m", {"--tied", "--vbias", "x"}, 0, 1},
     {"u", {"--out", "file"}, 0, 0}, {"m", {""}, 0, 1}, {"", {"--layers", "3"}, 2, 0},
     {"m", {"--layers=3", "--kv_heads=1", "-heads", "1"}, 0, 0}, {"m", {"--tied=1", "x"}, 0, 1},
-    {"m", {"--heads="}, 2, 0}, {"m", {"--no-tied=1"}, 2, 0}, {"m", {"-"}, 0, 1},
-    {"ou vocab ", {"--vocab", "3"}, 0, 0}, {"ou vocab ", {"--layers", "3"}, 2, 0},
-    {"ou vocab ", {"--variant", "sigmoid"}, 2, 0},
-  };
+    {"m", {"--heads="}, 2, 0}, {"m", {"--heads", " 2"}, 2, 0}, {"m", {"-"}, 0, 1}};
   Settings s;
   int n;
   char path[PATH_ROOM + 1];
@@ -7378,11 +7374,9 @@ static void settings_count__rows(Test *t) {
 /* Later flags win, a variant is its flags where it stands, min-lr is lr/10; --flag=value; -h. */
 static void settings_parse__order(Test *t) {
   static const struct { const char *flags; int sim; double scale; } ROWS[] = {
-    {"--sim elu --sim sigmoid", SIM_SIGMOID, 1},
-    {"--variant sigmoid --sim elu", SIM_ELU, 1},
+    {"--sim elu --sim sigmoid", SIM_SIGMOID, 1}, {"--variant sigmoid --sim elu", SIM_ELU, 1},
     {"--sim elu --variant sigmoid --scale 3", SIM_SIGMOID, 3},
-    {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2},
-  };
+    {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2}};
   static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"}, *const FORMS[] = {
     "--layers=3", "--norm_eps=1e-3", "--out=a=b", "--bos", "--prompt", "--help", "-h", "--nothing"};
   char many[1023] = "";
@@ -7446,12 +7440,8 @@ static void token_draw__top(Test *t) {
  * 16.2  The program itself: ./sink, run as a user runs it */
 
 /* Every variant is listed with its flags; every verb, and every flag of a verb, has its help, in
- * sections, what only published models have with --all; and help_found. */
+ * sections, what only published models have with --all. */
 static void sink__pages(Test *t) {
-  static const char *const SECTION[] = {"Model\n  --layers", "Attention\n  --combine",
-    "Optimiser\n  --init", "Data\n  --text", "Output\n  --out"};
-  static const char *const NOT[][2] = {{"eval", "lr"}, {"tokenize", "layers"}, {"generate", "text"},
-    {"dump", "lr"}, {"dump", "text"}, {"run", "log"}, {"train", "k"}, {"help", "seed"}};
   char line[400];
   if (no_binary(t)) return;
   scratch_open();
@@ -7465,7 +7455,6 @@ static void sink__pages(Test *t) {
   fact(t, strstr(list, "--grammar data/story.grammar\n") && strstr(list, "data/log.grammar\n"),
        "sink list has no grammars");
   narrow(t, list);
-  fact(t, strstr(said(t, "--version"), SINK_VERSION) != NULL, "the version");
   for (const Verb *v = VERBS; v->name; v++) {
     const char *all = said(t, "help %s --all", v->name), *few = said(t, "help %s", v->name);
     bool published = false;
@@ -7477,68 +7466,9 @@ static void sink__pages(Test *t) {
            "sink help %s: --%s is missing, or too much", v->name, o->flag);
     }
   }
-  const char *train = said(t, "help train");
-  EACH(i, SECTION) fact(t, strstr(train, SECTION[i]) != NULL, "sink help train: %s", SECTION[i]);
-  EACH(i, NOT) fact(t, !option_find(NOT[i][1], verb_find(&SINK, NOT[i][0])->groups),
-                    "sink %s takes --%s", NOT[i][0], NOT[i][1]);
-  help_found(t, &SINK);
 }
 
-static void sink__wrong_usage(Test *t) {
-  static const char *const NAMES[] = {
-    "lr learning-rate learning_rate=", "batch batch-size batch_size per_device_train_batch_size",
-    "context block-size block_size sequence_length", "layers n-layer n_layer num-hidden-layers",
-    "heads n_head num-attention-heads", "dim n_embd hidden-size", "kv-heads num_key_value_heads",
-    "ffn intermediate-size", "steps max-steps max_iters num_iterations", "tokens input_bin",
-    "wd weight-decay weight_decay", "warmup warmup-steps warmup_iters", "vocab vocab_size",
-    "clip grad_clip max_grad_norm", "accumulate gradient_accumulation_steps", "out output_dir"};
-  static const char *const ROWS[][2] = {
-    {"nobody", "no verb 'nobody'"}, {"train --nobody 3", "--nobody"},
-    {"train --layers", "--layers: expected a value"},
-    {"train --sim nothing", "exp|sigmoid|elu|identity"}, {"train --layers 0", "1 to 1,024. Try"},
-    {"train --layers 2.5", "whole"}, {"train --lr fast", "number, 0 to 1,000. Try: --lr 0.004\n"},
-    {"train --lr -1", "Try: --lr 0\n"}, {"train --variant nobody", "sink list"},
-    {"trian", "Try: sink train\n"}, {"help evla", "Try: sink eval\n"}, {"gemm", "make bench"},
-    {"report", "make paper"}, {"export", "make hf"}, {"train --experts 2", "make hf"},
-    {"eval x --ablate key1", "make paper"}, {"train --report x", "make paper"},
-    {"train --layer 3", "Try: --layers\n"}, {"train --sim sigmoyd", "Try: --sim sigmoid\n"},
-    {"train --layers 2000", "Try: --layers 1024\n"}, {"train -lrr 1", "Try: --lr\n"},
-    {"train --seed 3e9", "0 to 2,147,483,647. Try: --seed 2147483647\n"},
-    {"train --clip nan", "0 to 1,000,000,000. Try: --clip 1\n"}, {"train --valid 2", "0 to 0.9."},
-    {"train --rope-base 0", "1 to 1e12. Try: --rope-base 1\n"}, {"train --tied=2", "0 to 1."},
-    {"train --variant sigmiod", "--variant sigmoid\n"}, {"train --nothing", "sink help train\n"},
-    {"train --dropout 0.1", "without it, as"}, {"train --device cuda", "without it: all"},
-    {"generate x --max-new-tokens 1", "Try: --n\n"}, {"generate x --do_sample", "--temperature\n"},
-    {"generate x --top_k 0", "1 to 16,777,216."}, {"generate x --top-p 1.5", "0 to 1."},
-    {"train --quiet --heads 3 --steps 0", "does not divide"},
-    {"train --quiet --sim identity --steps 0", "--sim identity"},
-    {"train --quiet --text a --grammar b --steps 0", "exclude"},
-    {"train --quiet --pnorm 3 --steps 0", "--pnorm"},
-    {"train --quiet --extra-value e1 --steps 0", "--extra k"},
-    {"train --quiet --random-tokens 0 --steps 1", "--random-tokens 0"},
-    {"train --quiet --prefix 9 --context 8 --steps 0", "--prefix"},
-    {"dump --experts 2 --ids data/story.txt --out " SCRATCH "/d", "--experts"},
-    {"train --prompt x", "--prompt"}, {"list --layers 3", "--layers"},
-    {"eval --layers 3 x", "--layers"}, {"eval --batch 3 x", "--batch"},
-    {"generate --steps 3 x", "--steps"}, {"eval", "a model file"}, {"generate", "one model"},
-    {"dump", "--ids"}, {"dump --ids x", "--out"}, {"tokenize", "encode or decode"},
-    {"tokenize nobody", "nobody"}, {"tokenize train", "--out"},
-    {"bench", "make bench, and ./bench"}, {"help nobody", "nobody"}, {"check nobody", "nobody"},
-    {"train --quiet stray --steps 0 --context 8 --batch 1", "stray"}, {"list stray", "stray"},
-  };
-  if (no_binary(t)) return;
-  scratch_open();
-  EACH(i, ROWS) sink_fails(t, ROWS[i][0], 2, ROWS[i][1]);
-  EACH(i, NAMES) {                             /* ours, then those of other programs */
-    char names[100], row[100], answer[60];
-    const char *ours = strtok(strcpy(names, NAMES[i]), " "), *their;
-    snprintf(answer, sizeof answer, "no such flag here. Try: --%s\n", ours);
-    while ((their = strtok(NULL, " ")) != NULL) {
-      snprintf(row, sizeof row, "train --%s 1", their);
-      sink_fails(t, row, 2, answer);
-    }
-  }
-}
+static void sink__usage(Test *t) { usage_hold(t, &SINK); }
 
 static void sink__wrong_files(Test *t) {
   static const char *const ROWS[][2] = {
@@ -7631,8 +7561,7 @@ static void sink__sources(Test *t) {
     fact(t, found == n, "%d documents, expected %d", found, n);
   }
   fact(t, !e.status, "%s", e.text);
-  bytes_free(&text);
-  bytes_free(&shard);
+  bytes_free(&text); bytes_free(&shard);
 }
 
 /* Text to ids and back, by file and by standard input; and a vocabulary trained as in memory. */
@@ -7852,8 +7781,7 @@ static void sink__train_and_eval(Test *t) {
   fact(t, again.status == 0 && files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"),
        "sink %s: another model", command);
   fact(t, !strcmp(line, (char *)again.out.at), "another line: %s", (char *)again.out.at);
-  ran_free(&r);
-  ran_free(&again);
+  ran_free(&r); ran_free(&again);
   const char *out = said(t, EVAL " --json " SCRATCH "/r.json --csv " SCRATCH "/r.csv");
   fact(t, strstr(out, "9 sequences of 12 tokens, natural") && strstr(out, "token 1 fixed"), "%s",
        out);
@@ -7870,8 +7798,7 @@ static void sink__train_and_eval(Test *t) {
   EACH(i, NUMBERS)
     within(t, number_after((const char *)json.at, NUMBERS[i].name, NUMBERS[i].k),
            NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
-  sinks_free(&found);
-  bytes_free(&json);
+  sinks_free(&found); bytes_free(&json);
   for (int cold = 0; cold < 2; cold++) {
     const char *told[2];
     EACH(i, told)
@@ -7935,8 +7862,7 @@ static void sink__edits_and_starts(Test *t) {
     within(t, number_after(at, "\"alpha_1\": ", 0), alpha_1, 1e-6, "in JSON");
     within(t, number_after(at, "\"alpha_t\": ", 0), alpha_5, 1e-6, "in JSON");
     within(t, csv_number(t, SCRATCH "/r.csv", 1, "alpha_t"), alpha_5, 1e-6, "in CSV");
-    sinks_free(&found);
-    bytes_free(&json);
+    sinks_free(&found); bytes_free(&json);
   }
   EACH(i, RUNS_OF) {
     snprintf(command, sizeof command, "train --start " SCRATCH "/m.ckpt --text " SCRATCH
@@ -7994,10 +7920,7 @@ static void sink__generate(Test *t) {
        (const char *)text.at);
   fact(t, prompted < CONTEXT && ids.size > CONTEXT + 5, "%d tokens, %zu in the end", prompted,
        ids.size);
-  free(y);
-  ids_free(&ids);
-  bytes_free(&text);
-  trainer_free(&back);
+  free(y); ids_free(&ids); bytes_free(&text); trainer_free(&back);
 }
 
 static const TestEntry TESTS[] = {
@@ -8058,7 +7981,7 @@ static const TestEntry TESTS[] = {
   RUNS(fail__keeps_the_first), RUNS(set_workers__says_so), RUNS(option__choices),
   RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
   RUNS(settings_count__rows), RUNS(settings_parse__order), RUNS(token_draw__top),
-  RUNS(sink__pages), RUNS(sink__wrong_usage),
+  RUNS(sink__pages), RUNS(sink__usage),
   RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
   RUNS(sink__train_and_eval), RUNS(sink__plain), RUNS(sink__edits_and_starts),
   RUNS(sink__generate),
