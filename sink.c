@@ -1929,7 +1929,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
 static void add_rows(real *y, const real *x, idx n) {
   PARALLEL
-  for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
+  for (idx j = 0; j < n; j += CHUNK) vec_add(chunk(n, j), y + j, x + j);
 }
 
 _Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new norm: 3.2");
@@ -2026,8 +2026,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   add_rows(dh, dx, n);
 }
 
-/* The first of the three parts of a forward: the embedding, the blocks, the final norm. Leaves the
- * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
+/* The embedding. Leaves the stream a->h = H^0 [B,N,C]; returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
   /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
   if (!a->past) biases_tabulate(m, a);
@@ -2276,8 +2275,8 @@ typedef struct Step {            /* one step of the optimiser */
   double shrink;               /* what clipping leaves of the gradient: 1, or less */
 } Step;
 
-/* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
- * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
+/* One step of w [n] by shrink times its gradient g [n], and of the moments m, v [n], which SGD does
+ * not touch. CHUNK at a time: the square roots need no array of length n. */
 static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
   Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
                .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
@@ -2285,7 +2284,7 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
                .root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
-    idx some = n - from < CHUNK ? n - from : CHUNK;
+    idx some = chunk(n, from);
     if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
     else
       for (idx j = from; j < from + some; j++)
@@ -2310,11 +2309,10 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup, in
   return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
 }
 
-/* The global norm sqrt(sum g^2) over all tensors, for clipping (chapter 10; the authors clip at 1).
- * Each tensor is cut into SHARES of fixed borders, a share into dot products of CHUNK. These are
- * summed in double, the shares in their order, so that the norm has the same bits on any number of
- * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
- * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
+/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). A tensor is cut
+ * into SHARES of fixed borders, a share into dot products of CHUNK. Their sums are in double and in
+ * order: the same bits on any number of threads. *bad is the first tensor whose sum is not finite,
+ * else NULL: a NaN or infinity, or, in float, gradients near 1e18, whose squares overflow. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
   enum { SHARES = 64 };
   double total = 0;
@@ -2329,7 +2327,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
       idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
       part[p] = 0;
       for (idx j = from; j < to; j += CHUNK)
-        part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
+        part[p] += (double)vec_dot(chunk(to, j), g + j, g + j);
     }
     for (idx p = 0; p < SHARES; p++) sum += part[p];
     if (!isfinite(sum) && !*bad) *bad = t;
@@ -5189,8 +5187,8 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
 
 static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
   if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
-  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: another than %s", path,
-              d->tokenizer);
+  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: --tokenizer, not %s",
+              path, d->tokenizer);
 }
 
 static int resume_data(Trainer *t, Error *e) {
@@ -5534,7 +5532,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 }
 
 static int none_held(int T, Error *e) {
-  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid", T + 1);
+  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid 0.2", T + 1);
 }
 
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
@@ -6819,9 +6817,42 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   }
 }
 
+/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads spin: the fastest
+ * way, until another program takes a core and a step of 17 ms lasts 700. So forwards are timed, and
+ * passes run on one thread less while that is faster: the second one tries it. All are tried again
+ * after 16 to 256 times what they took. While wait is 0 one slow forward is forgiven. */
+static void take_less(struct Pace *p, bool less) {
+  if (less == p->less) return;
+  set_workers(workers() + (less ? -1 : 1));
+  p->less = less;
+  p->last = INFINITY;
+}
+static void pace(struct Pace *p, double took, double now) {
+  p->took[p->less] = p->wait < 1 ? fmin(took, p->last) : took;
+  p->last = took;
+  if (p->took[1] == 0) take_less(p, true);
+  else if (p->took[0] < p->took[1]) {
+    take_less(p, false);
+    p->wait *= 0.98;
+  } else if (!p->less) {
+    p->wait = fmin(fmax(2 * p->wait, 16), 256);
+    p->retry = now + p->wait * took;
+    take_less(p, true);
+  }
+}
+static void pass_begins(struct Pace *p) {
+  p->began = seconds();
+  if (p->wait > 0 && p->began > p->retry) take_less(p, false);
+}
+static void pass_ends(struct Pace *p) {
+  const double now = seconds();
+  if (workers() > 1 || p->less) pace(p, now - p->began, now);
+}
+
 /* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
+  if (l == 0) pass_begins(&a->pace);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K;
@@ -6829,6 +6860,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
     transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
     for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
   }
+  if (l == m->c.layers - 1) pass_ends(&a->pace);
 }
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
@@ -7028,6 +7060,7 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
 }
 
 void acts_free(Acts *a) {
+  take_less(&a->pace, false);
   free(a->layer); free(a->loss_row); free(a->arena);
   *a = (Acts){0};
 }
@@ -7096,20 +7129,7 @@ int worker(void) { return 0; }
 int workers(void) { return 1; }
 static void ask_workers(int n) { (void)n; }
 #endif
-/* n > 0, or all there are; 1 when n are not to be had */
-static int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
-
-/* A waiting thread of GCC's OpenMP spins 300,000 turns: beside busy programs a step of 10 ms took a
- * second so, with 1000 turns 33 ms. Read before main begins, so the program starts itself again. */
-static void calm_threads(char **argv) {
-#if defined(_OPENMP) && defined(__linux__)
-  if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
-      !setenv("GOMP_SPINCOUNT", "1000", 0))
-    execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
-#else
-  (void)argv;
-#endif
-}
+int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
@@ -8516,7 +8536,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
 
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
-  calm_threads(argv);
   return sink_main(&SINK, argc, argv);
 }
 #endif

@@ -267,6 +267,7 @@ typedef struct Acts {
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
   int threads; idx size; void *arena; /* how many pieces scratch has; numbers in the arena */
+  struct Pace { double began, last, took[2], retry, wait; bool less; } pace;     /* chapter 14 */
 } Acts;
 
 /* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
@@ -547,7 +548,8 @@ real real_exp(real x), real_log(real x), real_pow(real x, real y), real_abs(real
 #else
 #define PARALLEL
 #endif
-int  worker(void), workers(void);        /* this thread's number, from 0; of how many */
+int  worker(void), workers(void);        /* this thread's number, from 0; how many a loop uses */
+int  set_workers(int n);                 /* n > 0, or all; 1 when n are not to be had */
 
 int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */
 void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
@@ -572,7 +574,7 @@ void writing_add(Writing *w, const void *at, size_t n);
 bool file_missing(const char *path);
 /* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
 int  file_ready(const char *path, Error *e);
-double seconds(void);            /* wall clock: for progress and bench only */
+double seconds(void);            /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------
  * 16  Command line */

@@ -1068,9 +1068,7 @@ static bool tale_open(Test *t, Settings *s, const char *flags) {
   if (!e->status) file_write(SCRATCH "/tale.txt", text.at, text.size, e);
   if (!e->status && !tokenizer_train(&k, text.at, text.size, 320, e))
     tokenizer_save(SCRATCH "/tale.tok", &k, e);
-  grammar_free(&g);
-  tokenizer_free(&k);
-  bytes_free(&text);
+  grammar_free(&g); tokenizer_free(&k); bytes_free(&text);
   if (!e->status) tiny_settings(s, flags, e);
   t->tale = !e->status;
   fact(t, t->tale, "%s: %s", flags, e->text);
@@ -4603,9 +4601,7 @@ static void encode_and_back(Test *t, Encoder *c, const void *text, size_t n, con
   fact(t, !t->e.status && bytes_are(&back, text, n), "%s: other bytes %s", what, t->e.text);
   oracle_encode(c->tokenizer, text, n, &slow);
   fact(t, same_ids(&slow, &ids), "%s: %zu ids of %zu bytes", what, ids.size, n);
-  ids_free(&ids);
-  ids_free(&slow);
-  bytes_free(&back);
+  ids_free(&ids); ids_free(&slow); bytes_free(&back);
 }
 
 /* The oracle cuts as chapter 8 says in words. A tokenizer that merges any two of eight bytes shows
@@ -7099,6 +7095,25 @@ static void fail__keeps_the_first(Test *t) {
   free(p);
 }
 
+/* Passes: what each took, how much later the next begins, whether on one thread less. One less is
+ * tried after cold memory; one slow pass is forgiven, two are not; all are tried after 16 times
+ * 700, then 32 times 600. */
+static void pace__leaves_a_busy_core(Test *t) {
+  static const double STEPS[][3] = {
+    {90, 0, 1}, {30, 0, 0}, {17, 0, 0}, {99, 0, 0}, {18, 0, 0}, {800, 0, 0}, {700, 0, 1},
+    {30, 0, 1}, {30, 11100, 1}, {30, 200, 0}, {600, 0, 1}, {30, 19000, 1}, {30, 300, 0},
+    {17, 0, 0}, {600, 0, 1}};
+  struct Pace p = {0};
+  double now = 1;
+  int before = workers();
+  EACH(i, STEPS) {
+    pace(&p, STEPS[i][0], now += STEPS[i][0]);
+    if ((now += STEPS[i][1]) > p.retry && p.wait > 0) take_less(&p, false);
+    fact(t, p.less == (STEPS[i][2] > 0), "after pass %d: %d less", i, p.less);
+  }
+  set_workers(before);
+}
+
 /* One thread is always to be had, more only where OpenMP is; 0 is all. Clocks do not go back. */
 static void set_workers__says_so(Test *t) {
   const int before = workers();
@@ -7978,7 +7993,8 @@ static const TestEntry TESTS[] = {
   RUNS(heat_maps__print_alpha), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
   RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
   RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
-  RUNS(fail__keeps_the_first), RUNS(set_workers__says_so), RUNS(option__choices),
+  RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
+  RUNS(set_workers__says_so), RUNS(option__choices),
   RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
   RUNS(settings_count__rows), RUNS(settings_parse__order), RUNS(token_draw__top),
   RUNS(sink__pages), RUNS(sink__usage),

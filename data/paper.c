@@ -3791,7 +3791,6 @@ int main(int argc, char **argv) {
                          &own, .checks = MORE_CHECKS, .other = PAPER_VERBS, .page = report_write,
                          .survey = survey, .heads = outcome_heads, .ablate = eval_ablate, .open =
                          toys_open};
-  calm_threads(argv);
   return sink_main(&paper, argc, argv);
 }
 #endif
