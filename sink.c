@@ -7252,8 +7252,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
   if (name) qsort(name, count, sizeof *name, by_name);
   for (size_t i = 0; i < count && !e->status; i++)
     bytes_add(names, name[i], strlen(name[i]) + 1, e);
-  free(name);
-  bytes_free(&found);
+  free(name); bytes_free(&found);
   return count ? e->status
                : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
 }
@@ -7401,8 +7400,7 @@ const Option OPTIONS[] = {
 enum { VALUE_ROOM = 96 };
 /* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
 static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-  const char *at = o->value;
-  char *to = word;
+  const char *at = o->value; char *to = word;
   for (; i > 0 && at; i--) at = strchr(at + 1, ' ');
   for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ','; at++)
     *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
@@ -7425,8 +7423,7 @@ static const char *as_written(double x, char text[32]) {
   char *power = strchr(text, 'e');
   if (power) snprintf(power, 8, "e%d", atoi(power + 1));
   for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); at -= 3) {
-    memmove(text + at + 1, text + at, strlen(text + at) + 1);
-    text[at] = ',';
+    memmove(text + at + 1, text + at, strlen(text + at) + 1); text[at] = ',';
   }
   return text;
 }
@@ -7434,15 +7431,13 @@ static const char *as_written(double x, char text[32]) {
 /* Letters put in, left out or changed on the way from a to b, which has up to 63. */
 static int edits(const char *a, const char *b) {
   int row[64], n = (int)strlen(b);
-  if (n > 63) return n;
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (; *a; a++)
+  for (int j = 0; j <= n && n < 64; j++) row[j] = j;
+  for (; *a && n < 64; a++)
     for (int j = 1, corner = row[0]++; j <= n; j++) {
       const int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
-      corner = row[j];
-      row[j] = changed <= row[least] ? changed : row[least] + 1;
+      corner = row[j]; row[j] = changed <= row[least] ? changed : row[least] + 1;
     }
-  return row[n];
+  return n < 64 ? row[n] : n;
 }
 
 /* A part of a word, or what it begins, is one edit away. */
@@ -7452,17 +7447,14 @@ static void near_look(Near *n, const char *right) {
   const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
                     || (length > 2 && strstr(n->word, right)) ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
-  n->edits = found;
-  snprintf(n->best, sizeof n->best, "%s", right);
+  n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
   const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
   char *end, word[VALUE_ROOM], least[32], most[32];
-  Near near = {.word = text};
-  int row = 0;
-  double x = strtod(text, &end);
+  Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   const bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
@@ -7501,8 +7493,7 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
 static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
-  s->program = &SINK;
-  s->verb = "";
+  s->program = &SINK; s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
@@ -7606,8 +7597,7 @@ static const char *advice(const char *word, const char *groups, char text[64]) {
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         const char *groups, Error *e) {
   const Option *const options[] = {OPTIONS, s->program->options};
-  Near near = {.word = flag};
-  char text[64];
+  Near near = {.word = flag}; char text[64];
   if (*advice(flag, groups, text))
     return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
   for (int i = 0; i < 2; i++)
@@ -7632,8 +7622,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
     for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
     if (value) value++;
-    s->help = !strcmp(flag, "h") || !strcmp(flag, "help");
-    if (s->help) return 0;
+    if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
     const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
     const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
@@ -7647,8 +7636,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     if (o && !own) s->given[o - OPTIONS] = true;
     if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
     else {                                               /* the flags of a row of VARIANTS */
-      Near near = {.word = value};
-      const Variant *v = VARIANTS;
+      Near near = {.word = value}; const Variant *v = VARIANTS;
       for (; v->name && strcmp(v->name, value); v++) near_look(&near, v->name);
       if (v->name) settings_flags(s, v->flags, "m", e);
       else fail(e, 2, "--variant %s: no such row. Try: %s%s", value,
@@ -7906,11 +7894,7 @@ static int page_total(const Page *p) {
 }
 
 static void toy_free(Toy *y) {
-  free(y->a.probe);
-  acts_free(&y->a);
-  model_free(&y->m);
-  free(y->maps);
-  free(y->before);
+  free(y->a.probe); acts_free(&y->a); model_free(&y->m); free(y->maps); free(y->before);
   *y = (Toy){0};
 }
 
@@ -8066,25 +8050,17 @@ typedef struct Work {
 } Work;
 
 static int work_end(Work *w, Error *e) {
-  trainer_free(&w->t);
-  sinks_free(&w->o.s);
-  ids_free(&w->ids);
-  bytes_free(&w->in);
-  bytes_free(&w->out);
-  bytes_free(&w->table);
-  result_free(&w->besides);
-  result_free(&w->row.all);
+  trainer_free(&w->t); sinks_free(&w->o.s); ids_free(&w->ids); bytes_free(&w->in);
+  bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides); result_free(&w->row.all);
   return e->status;
 }
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
-  (void)words; (void)n;
-  return demo_run(s, stdout, e);
+  (void)words; (void)n; return demo_run(s, stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Trainer *t = &w.t; Outcome *o = &w.o;
+  Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
   char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
   int starts;
   (void)words; (void)n;
@@ -8123,10 +8099,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
   for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
     if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
-  t->s.program = s->program;
-  t->s.own = s->own;
-  t->s.data.open = s->data.open;
-  t->s.groups = s->groups;
+  t->s.program = s->program; t->s.own = s->own; t->s.data.open = s->data.open;
+  t->s.groups = s->groups; t->s.verb = s->verb;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
       || settings_count(&t->s, e)) return e->status;
   *s = t->s;
@@ -8213,8 +8187,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  (void)s; (void)words; (void)n;
+  Work w = {0}; (void)s; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
@@ -8232,23 +8205,20 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
 
 /* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
-  Bytes text = {0};
-  Grammar g = {0};
+  Bytes text = {0}; Grammar g = {0};
   const size_t start = out->size;
   if (!file_read(s->data.grammar, &text, e))
     grammar_read(&g, text.at, text.size, s->data.grammar, e);
   for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
     if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
       bytes_print(out, e, "\n%s\n", DOCUMENT_END);
-  grammar_free(&g);
-  bytes_free(&text);
+  grammar_free(&g); bytes_free(&text);
   return e->status;
 }
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Tokenizer *t = &w.t.data.tokenizer;
+  Work w = {0}; Tokenizer *t = &w.t.data.tokenizer;
   Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
@@ -8320,8 +8290,7 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *
 /* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
  * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
-  const Tokenizer *known = &w->t.data.tokenizer;
-  const Model *m = &w->t.m;
+  const Tokenizer *known = &w->t.data.tokenizer; const Model *m = &w->t.m;
   const int C = m->c.context, V = m->c.vocab;
   Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
   real *y = grab(V, sizeof(real), e);
@@ -8334,21 +8303,17 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
     int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
     if (e->status || next == known->end) break;
-    from = have;
+    from = have; w->out.size = 0;
     ids_add(&w->ids, &next, 1, e);
-    w->out.size = 0;
     if (!tokenizer_decode(known, &next, 1, &w->out, e))
       fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
-  fputc('\n', stdout);
-  free(y);
-  free(row);
+  fputc('\n', stdout); free(y); free(row);
 }
 
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Data *d = &w.t.data;
+  Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
   if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
@@ -8373,8 +8338,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   char config[PATH_ROOM + 16];                     /* written there first, with its folders */
   Work w = {0};
-  Model *m = &w.t.m;
-  int B = 0, T = 0;
+  Model *m = &w.t.m; int B = 0, T = 0;
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
   if (n == 1) {
@@ -8396,15 +8360,14 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
-
 static const Verb VERBS[] = {
   {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run, true},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
   {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
   {"list", "", "", "the paper's variants by name", verb_list, false},
-  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ",
-   "text and its ids", verb_tokenize, false},
+  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
+   verb_tokenize, false},
   {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
    verb_generate, true},
   {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump, false},
@@ -8453,8 +8416,7 @@ static int help_verb(const Program *program, const Verb *v, bool all) {
           hidden = !all && strstr("embed-dim attention-period", o->flag);
         }
       if (hidden || !option_in(o, v->groups)) continue;
-      if (heading) printf("\n%s\n", heading);
-      heading = NULL;
+      if (heading) printf("\n%s\n", heading), heading = NULL;
       snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
       printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
       printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
@@ -8485,11 +8447,8 @@ static int sink_main(const Program *program, int argc, char **argv) {
   Error e = {0};
   const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
   int n = 0;
-  streams_begin();
-  settings_default(&s);
-  s.program = program;
-  s.own = program->own;
-  s.data.open = program->open;
+  streams_begin(); settings_default(&s);
+  s.program = program; s.own = program->own; s.data.open = program->open;
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
@@ -8502,8 +8461,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     settings_flags(&s, RUN_FLAGS, "mtd", &e);
     if (program->page) strcpy(s.report, "out/run.html");
   }
-  s.argc = argc > used ? argc - used : 0;
-  s.argv = argv + used;
+  s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
   if (v) s.verb = v->name, s.groups = v->groups;
   if (!v) verb_unknown(program, (Near){.word = name}, &e);
   else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
@@ -8511,10 +8469,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   else if (!e.status) {
     if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-    if (v->stops) {                                      /* at a step */
-      signal(SIGINT, on_interrupt);
-      signal(SIGTERM, on_interrupt);
-    }
+    if (v->stops) signal(SIGINT, on_interrupt), signal(SIGTERM, on_interrupt);   /* at a step */
     const bool trains = v->run == verb_run || v->run == verb_train;
     if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
     if (!e.status && !s.quiet && trains && !s.resume) {

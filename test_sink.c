@@ -1195,15 +1195,10 @@ static const char *said(Test *t, const char *format, ...) {
   return sink_does(t, words, r) ? (const char *)r->out.at : "";
 }
 
-static void narrow(Test *t, const char *text) {
-  for (size_t n; (n = strcspn(text, "\n")) > 0 || *text; text += n + (text[n] != 0))
-    fact(t, n <= 80, "%.100s: over 80 columns", text);
-}
-
 /* The rows of data/usage.txt: status, program, words, and a part of the answer. And every page of
  * help has at most 80 columns, and is found by `help VERB`, `VERB --help`, `VERB -h`. */
 static void usage_hold(Test *t, const Program *program) {
-  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all"};
+  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all", "list"};
   if (no_binary(t)) return;
   scratch_open();
   Bytes *rows = bytes_of(t);
@@ -1221,10 +1216,11 @@ static void usage_hold(Test *t, const Program *program) {
   }
   const Verb *v = NULL;
   do {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5 - (v != NULL); i++) {
       const char *name = v ? v->name : "", *page = said(t, FORMS[i], name);
       fact(t, strstr(page, name) && (i > 2 || !strcmp(page, said(t, FORMS[0], name))), "%s", name);
-      narrow(t, page);
+      for (size_t n; (n = strcspn(page, "\n")) > 0 || *page; page += n + (page[n] != 0))
+        fact(t, n <= 80, "%.100s: over 80 columns", page);
     }
   } while ((v = verb_after(v, program)) != NULL);
 }
@@ -4566,8 +4562,7 @@ static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t
     if (left != k->merges.at[r].left || right != k->merges.at[r].right) break;
     s.size = oracle_join(s.at, s.size, left, right, 259 + (int32_t)r);
   }
-  free(count);
-  ids_free(&s);
+  free(count); ids_free(&s);
   return r;
 }
 
@@ -4689,8 +4684,7 @@ static void tokenizer_train__by_the_book(Test *t) {
     fact(t, vocab > 265 && same == vocab - 259, "text %d: %d merges", trial, same);
     fact(t, !tokenizer_train(&again, s, n, vocab, fresh(t)) && again.hash == k.hash,
          "text %d: another one", trial);
-    tokenizer_free(&k);
-    tokenizer_free(&again);
+    tokenizer_free(&k); tokenizer_free(&again);
   }
 }
 
@@ -4715,8 +4709,7 @@ static void tokenizer_train__by_hand(Test *t) {
   EACH(i, EXPECT)
     fact(t, a.merges.at[i].left == EXPECT[i][0] && a.merges.at[i].right == EXPECT[i][1],
          "merge %d is %d %d", i, a.merges.at[i].left, a.merges.at[i].right);
-  tokenizer_free(&a);
-  tokenizer_free(&b);
+  tokenizer_free(&a); tokenizer_free(&b);
   EACH(i, WRONG)
     fact(t, trained(t, &a, WRONG[i].text, WRONG[i].vocab) == WRONG[i].status && !a.start &&
             strstr(t->e.text, WRONG[i].hint), "%d: %s", WRONG[i].vocab, t->e.text);
@@ -5737,8 +5730,7 @@ static void trainer_step__accumulates(Test *t) {
   }
   within(t, distance(one.m.count, one.m.params, two.m.params) *
             biggest(one.m.count, one.m.params), 0, 30 * REAL_EPS, "parameters after 3 steps");
-  trainer_free(&one);
-  trainer_free(&two);
+  trainer_free(&one); trainer_free(&two);
 }
 
 /* SGD leaves what it did in plain sight, in each of ten steps: w (1 - lr wd) - lr g, g shrunk to
@@ -5788,8 +5780,7 @@ static void trainer_step__by_hand(Test *t) {
       within(t, r.lr, lr, 1e-15, "%s: rate of step %d", flags, step);
       fact(t, r.norm > 0.02, "%s: norm %g", flags, r.norm);
     }
-    free(before);
-    trainer_free(&r);
+    free(before); trainer_free(&r);
   }
   int near = 0;                       /* AdamW's first step is lr, whatever the gradient's size */
   if (!trainer_made(t, &r, "--lr 0.5 --warmup 0 --wd 0")) return;
@@ -5799,8 +5790,7 @@ static void trainer_step__by_hand(Test *t) {
   for (idx i = 0; i < r.m.count; i++)
     near += fabs(fabs((double)r.m.params[i] - (double)before[i]) - 0.5) < 1e-3;
   fact(t, near > r.m.count / 3, "%d of %td parameters moved by lr", near, r.m.count);
-  free(before);
-  trainer_free(&r);
+  free(before); trainer_free(&r);
 }
 
 /* A run that breaks says at which step and in which tensor or block. */
@@ -5917,8 +5907,7 @@ static void checkpoint__round_trip(Test *t) {
     trainer_free(&back);
     fact(t, !checkpoint_read(b->at, b->size, "x", &back, false, fresh(t)) && !back.m1 &&
          !back.m.grads, "to evaluate: %s", t->e.text);
-    trainer_free(&back);
-    trainer_free(&r);
+    trainer_free(&back); trainer_free(&r);
   }
 }
 
@@ -6560,8 +6549,7 @@ static void demo_run__verdict(Test *t) {
     fact(t, (strstr(at, "failed to appear") != NULL) == (three < absent), "%g times even: %s",
          three, at);
   }
-  free(page[0]);
-  free(page[1]);
+  free(page[0]); free(page[1]);
 }
 
 /* Arms that diverge, with a checkpoint, without one, and by their last update, so that no step
@@ -7241,7 +7229,7 @@ static void option__numbers(Test *t) {
     const Option *o = option_find(strtok(strcpy(row, ROWS[i]), " "), "mtdeo");
     for (bool wrong = false; (x = strtok(NULL, " ")) != NULL; wrong |= *x == '/') {
       Settings s;
-      const int status = *x == '/' ? 2 * wrong : option_set(o, &s, x, true, fresh(t));
+      const int status = *x == '/' ? 0 : option_set(o, &s, x, true, fresh(t));
       fact(t, wrong ? status == 2 && strstr(t->e.text, o->flag) && strstr(t->e.text, "Try: ")
                     : !status, "--%s \"%s\": status %d, %s", o->flag, x, status, t->e.text);
     }
@@ -7425,25 +7413,22 @@ static void settings_parse__order(Test *t) {
 
 /* A token that stays comes at its share, no other ever. K 1 is greedy; of equals the smaller id. */
 static void token_draw__top(Test *t) {
-  static const double SHARE[] = {0.1, 0.3, 0.2, 0.2, 0.15, 0.05};
-  static const double ODD[] = {NAN, INFINITY, -INFINITY};
-  static const struct { int k; double p, heat; const char *drawn; } ROWS[] = {
-    {0, 1, 1, "012345"}, {1, 1, 1, "1"}, {1, 1, 50, "1"}, {2, 1, 1, "12"}, {3, 1, 1, "123"},
-    {99, 1, 1, "012345"}, {0, 0, 1, "1"}, {0, 0.29, 1, "1"}, {0, 0.31, 1, "12"}, {3, 0.5, 0, "1"},
-    {0, 0.69, 1, "123"}, {0, 0.71, 1, "1234"}, {0, 0.94, 1, "01234"}, {3, 0.42, 1, "1"},
-    {3, 0.5, 1, "12"}, {2, 0.61, 1, "12"}, {0, 0.29, 50, "12"}};
+  static const double SHARE[] = {.1, .3, .2, .2, .15, .05}, ODD[] = {NAN, HUGE_VAL, -HUGE_VAL};
+  static const struct { int k; double p, heat; const char *drawn; } ROWS[] = {{0, 1, 1, "012345"},
+    {1, 1, 1, "1"}, {1, 1, 50, "1"}, {2, 1, 1, "12"}, {3, 1, 1, "123"}, {99, 1, 1, "012345"},
+    {0, 0, 1, "1"}, {0, 0.29, 1, "1"}, {0, 0.31, 1, "12"}, {3, 0.5, 0, "1"}, {0, 0.69, 1, "123"},
+    {0, 0.71, 1, "1234"}, {0, 0.94, 1, "01234"}, {3, 0.42, 1, "1"}, {3, 0.5, 1, "12"},
+    {2, 0.61, 1, "12"}, {0, 0.29, 50, "12"}};
   EACH(r, ROWS) {
     Settings s = {.top_k = ROWS[r].k, .top_p = ROWS[r].p, .temperature = ROWS[r].heat};
-    double seen[6] = {0}, share[6], sum = 0;
+    double seen[6] = {0}, share[6], sum = 0, cold = 1 / fmax(ROWS[r].heat, 0.01);
     Rng rng = {7};
-    for (int v = 0; v < 6; v++)
-      sum += share[v] = strchr(ROWS[r].drawn, '0' + v)
-                        ? pow(SHARE[v], 1 / fmax(ROWS[r].heat, 0.01)) : 0;
-    for (int i = 0; i < 20000; i++) {
-      real y[6];
-      for (int v = 0; v < 6; v++) y[v] = (real)log(SHARE[v]);
-      seen[token_draw(y, 6, &s, &rng, fresh(t))] += 1 / 20000.0;
+    real y[6];
+    for (int v = 0; v < 6; v++) {
+      y[v] = (real)log(SHARE[v]);
+      sum += share[v] = strchr(ROWS[r].drawn, '0' + v) ? pow(SHARE[v], cold) : 0;
     }
+    for (int i = 0; i < 20000; i++) seen[token_draw(y, 6, &s, &rng, fresh(t))] += 1 / 20000.0;
     for (int v = 0; v < 6; v++)
       within(t, seen[v], share[v] / sum, share[v] > 0 ? 0.02 : 0, "row %d: token %d", r, v);
     token_draw((real[]){r % 3 > 1 ? -INFINITY : 1, (real)ODD[r % 3]}, 2, &s, &rng, fresh(t));
@@ -7467,9 +7452,7 @@ static void sink__pages(Test *t) {
     flags += strspn(flags, " \n");
     fact(t, at && !strncmp(flags, v->flags, strlen(v->flags)), "sink list: %s", v->name);
   }
-  fact(t, strstr(list, "--grammar data/story.grammar\n") && strstr(list, "data/log.grammar\n"),
-       "sink list has no grammars");
-  narrow(t, list);
+  fact(t, strstr(list, "--grammar data/story.grammar\n") != NULL, "sink list has no grammars");
   for (const Verb *v = VERBS; v->name; v++) {
     const char *all = said(t, "help %s --all", v->name), *few = said(t, "help %s", v->name);
     bool published = false;
