@@ -8193,7 +8193,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
-  printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
+  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
          "What to train on or to generate from:\n");
   files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {

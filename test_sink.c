@@ -1039,8 +1039,8 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
   settings_default(s);
   settings_flags(s, "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
                     "--steps 30 --seed 3 --lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok "
-                    "--T 8 --n 10", "mtdeoapj", e);
-  settings_flags(s, flags, "mtdeoapj", e);
+                    "--T 8 --n 10", "mtdeoapjf", e);
+  settings_flags(s, flags, "mtdeoapjf", e);
   if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
     settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
   if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
@@ -1216,7 +1216,7 @@ static void usage_hold(Test *t, const Program *program) {
   }
   const Verb *v = NULL;
   do {
-    for (int i = 0; i < 5 - (v != NULL); i++) {
+    for (int i = 0; i < 5 - (v || program != &SINK); i++) {
       const char *name = v ? v->name : "", *page = said(t, FORMS[i], name);
       fact(t, strstr(page, name) && (i > 2 || !strcmp(page, said(t, FORMS[0], name))), "%s", name);
       for (size_t n; (n = strcspn(page, "\n")) > 0 || *page; page += n + (page[n] != 0))
@@ -5851,7 +5851,7 @@ static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
   settings_flags(&r->s, "--layers 1 --heads 1 --dim 2 --ffn 1 --vocab 4 --context 4 --lr 3e-3 "
                  "--seed 5 --fix-token 2 --eps 0.25 --T 3 --metric-rows plus1 --input repeat "
                  "--n 7 --random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b "
-                 "--log c", "mtdeou", e);
+                 "--log c", "mtdeouf", e);
   settings_flags(&r->s, flags, "mtd", e);
   if (e->status || config_resolve(&r->s.model, e) || model_create(&r->m, &r->s.model, true, e)) {
     fact(t, false, "%s", e->text);
@@ -6180,7 +6180,7 @@ static void trainer_begin__refuses(Test *t) {
     snprintf(s.out, sizeof s.out, SCRATCH "%s", ROWS[i].out);
     s.resume = ROWS[i].resume;
     if (!strcmp(flag, "--text")) s.data.grammar[0] = 0;
-    const Option *o = option_find(flag + 2, "mtdeou");       /* main has read it before */
+    const Option *o = option_find(flag + 2, "mtdeouf");      /* main has read it before */
     if (o) option_set(o, &s, value, true, &e);
     const int status = trainer_begin(&run, &s, "", fresh(t));
     fact(t, status == ROWS[i].status && strstr(t->e.text, ROWS[i].said) &&

@@ -415,8 +415,8 @@ static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--ex
 static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
   settings_default(s);
   s->data.open = toys_open;
-  settings_flags(s, flags, "mtdeou", e);
-  settings_flags(s, more, "mtdeou", e);
+  settings_flags(s, flags, "mtdeouf", e);
+  settings_flags(s, more, "mtdeouf", e);
 }
 
 /* Runs a toy with these flags, two strings; false and a failed statement when it fails. */
