@@ -3604,7 +3604,6 @@ typedef struct Pair {
   int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
-/* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
   key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -3622,8 +3621,7 @@ static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
 }
 
 static void pairs_free(Pairs *p) {
-  free(p->at);
-  free(p->slot);
+  free(p->at); free(p->slot);
   *p = (Pairs){0};
 }
 
@@ -3702,7 +3700,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
   return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank. A limit keeps a hostile file's tokens from doubling. */
+/* A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
   const uint64_t id = (uint64_t)t->vocab;
@@ -3725,9 +3723,7 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
 
 static void tokenizer_free(Tokenizer *t) {
   if (t->kind) t->kind->close(t);
-  pairs_free(&t->merges);
-  bytes_free(&t->pool);
-  free(t->start);
+  pairs_free(&t->merges); bytes_free(&t->pool); free(t->start);
   *t = (Tokenizer){0};
 }
 
@@ -3866,7 +3862,6 @@ static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids
   return e->status;
 }
 
-/* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
   const size_t before = out->size;
@@ -3919,7 +3914,6 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   return 0;
 }
 
-/* Lists the words of two bytes or more, from the tree's leaves to its root; counts their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
   r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -3938,7 +3932,6 @@ static int joiner_words(Joiner *r, Error *e) {
   return e->status;
 }
 
-/* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
@@ -3969,8 +3962,7 @@ static const Pair *joiner_best(const Joiner *r) {
   return best;
 }
 
-/* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
- * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
+/* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
   Joiner r = {0};
@@ -3996,10 +3988,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   if (!e->status && !tokenizer_bytes(out, &file, e))
     out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
   if (e->status) tokenizer_free(out);
-  bytes_free(&file);
-  pairs_free(&r.nodes);
-  pairs_free(&r.pairs);
-  ids_free(&r.symbols);
+  bytes_free(&file); pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
   free(r.words);
   return e->status;
 }
@@ -4070,7 +4059,6 @@ typedef struct Scan {
   Error *e;
 } Scan;
 
-/* An error at the cursor: what was expected, what is there instead, what to do. Returns 1. */
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
   const int c = *s->p;
   char found[24];
@@ -4101,7 +4089,6 @@ static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
-/* The symbol of the name at the cursor, made on first sight; NULL and an error without a name. */
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
@@ -4115,7 +4102,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   return number < 0 ? NULL : &g->symbols[number];
 }
 
-/* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
+/* At most four digits, or -1. */
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
@@ -4160,7 +4147,6 @@ static int scan_reference(Scan *s, Node *p) {
   return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
 static int scan_text(Scan *s, Node *p) {
   unsigned char *to = s->p;
   p->text = to;
@@ -4182,7 +4168,6 @@ static int scan_text(Scan *s, Node *p) {
 
 static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
-/* Reads one form of an alternative, up to | / ] } or the end of the rule. */
 static int scan_form(Scan *s, Node *form) {
   Node *p = NULL, **last = &form->first;
   scan_blanks(s);
@@ -4270,8 +4255,7 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
        : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
-/* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
- * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
+/* A copy [x=$y] may stand before [y=rule], hence the rounds: a longer chain of them is refused. */
 static int grammar_link(Grammar *g, Error *e) {
   const Node *p, *end = g->nodes + g->node_count;
   for (int round = 0; round < 8; round++)
@@ -4294,7 +4278,6 @@ typedef struct Telling {
   Error *e;
 } Telling;
 
-/* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
   const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
@@ -4337,8 +4320,7 @@ static int tell_operation(Telling *t, const Node *p) {
   return t->e->status;
 }
 
-/* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
- * to memory; again, where another variable has the same first form. */
+/* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
   const size_t from = t->out->size, floor = t->floor;
   bool held = true;
@@ -4388,7 +4370,6 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   return 0;
 }
 
-/* Takes, remembers and tells a value: [$x] as it is, [$x+1] counted, [x:name] told. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   size_t at = t->memory.size;
   if (p->operator ? tell_operation(t, p)
@@ -4441,7 +4422,6 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   return t->e->status;
 }
 
-/* Appends document `number` of a seed to out, without a separator. On failure out is as it was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
   const size_t start = out->size;
@@ -4453,20 +4433,16 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
                    tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
-  bytes_free(&t.memory);
-  free(t.values);
+  bytes_free(&t.memory); free(t.values);
   return bad;
 }
 
 static void grammar_free(Grammar *g) {
-  bytes_free(&g->text);
-  free(g->symbols);
-  free(g->nodes);
+  bytes_free(&g->text); free(g->symbols); free(g->nodes);
   *g = (Grammar){0};
 }
 
-/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
- * has it an end? On failure everything is freed. */
+/* Document 0 is told as the last check: has it an end? */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
   bool comment = false;
@@ -4494,8 +4470,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   }
   if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
-  pairs_free(&s.names);
-  bytes_free(&trial);
+  pairs_free(&s.names); bytes_free(&trial);
   if (e->status) grammar_free(g);
   return e->status;
 }
@@ -4544,7 +4519,6 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
   const size_t before = out->size;
@@ -4596,14 +4570,11 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     if (!e->status && !bytes_add(out, file.at, good, e))
       bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
   }
-  bytes_free(&names);
-  bytes_free(&file);
-  ids_free(&ids);
+  bytes_free(&names); bytes_free(&file); ids_free(&ids);
   return e->status;
 }
 
-/* Finds the next document from *at on, without the white space that begins it, and moves *at past
- * its separator; false when there is none. */
+/* From *at on, without the white space that begins it; *at moves past its separator. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
   while ((*from = *to = *at) < all->size) {
@@ -4732,16 +4703,13 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
 }
 
 void data_close(Data *d) {
-  tokenizer_free(&d->tokenizer);
-  encoder_free(&d->encoder);
-  grammar_free(&d->grammar);
+  tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
   ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order);
-  free(d->drawn_from);
+  free(d->order); free(d->drawn_from);
   *d = (Data){0};
 }
 
-/* The order of the blocks in a pass: a shuffle (Fisher and Yates) of seed and pass. */
+/* A shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -4813,7 +4781,6 @@ static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
-/* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 1 && p <= T) ids[p - 1] = id;
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
@@ -4930,8 +4897,7 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from memory: each pass_ function writes what it is given or
- * fills in what stands there. */
+/* To a file, or from memory: each pass_ function writes what it is given or fills it in. */
 typedef struct Passage {
   bool out;
   Writing w; uint64_t hash;                    /* out */
@@ -5278,8 +5244,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 }
 
 void trainer_free(Trainer *t) {
-  model_free(&t->m);
-  acts_free(&t->a);
+  model_free(&t->m); acts_free(&t->a);
   data_close(&t->data);
   free(t->m1); free(t->m2); free(t->ids);
   *t = (Trainer){0};
@@ -5445,7 +5410,6 @@ static int trained_loss(double *loss, Trainer *t, Error *e) {
               "smaller --lr", t->step);
 }
 
-/* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s;
   Sinks seen;
@@ -5556,8 +5520,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                   got - b < batch ? got - b : batch, s->metric_rows, e);
   sinks_finish(out);
   if (m->published) m->published->end(m, e);
-  acts_free(&a);
-  free(ids);
+  acts_free(&a); free(ids);
   if (e->status) sinks_free(out);
   return e->status;
 }
@@ -5599,8 +5562,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
       sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
     }
   }
-  acts_free(&a);
-  free(ids);
+  acts_free(&a); free(ids);
   return got ? sum / got : 0;
 }
 
@@ -5640,7 +5602,6 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
-/* One measurement's numbers, and in a table of several what they are of. */
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
@@ -5653,6 +5614,11 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
       bytes_add(out, text, 1, e);
     }
   bytes_add(out, "\"", 1, e);
+}
+
+/* --csv - or --json -: nothing else goes to standard output */
+static bool results_alone(const Settings *s) {
+  return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
 }
 
 /* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
@@ -5683,7 +5649,8 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, json ? "}" : "");
     }
     bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
-    if (!e->status) file_write(path, out.at, out.size, e);
+    if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
+    else if (!e->status) file_write(path, out.at, out.size, e);
     bytes_free(&out);
   }
   return e->status;
@@ -5801,7 +5768,6 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
   return e->status;
 }
 
-/* Lines of ids, from anywhere, as the held documents of an evaluation. */
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   Bytes text = {0};
   int B, T;
@@ -5878,7 +5844,6 @@ static void dump_tensors(Dump *d, const Model *m) {
   }
 }
 
-/* One forward and backward over file, B lines of T + 1 ids, and everything about it into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
   const Config *c = &m->c;
@@ -6019,7 +5984,6 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
                              : "this budget does not tell less sink from less learning");
 }
 
-/* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
   HeatMap maps[2 * ARMS];
   Error files = {0};                           /* must not cost the verdict */
@@ -6057,10 +6021,8 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
   Settings s = *base;
   Trainer t;
   int starts;
-  if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
-                    snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
-    fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
-  else if (folder[0]) file_ready(s.out, e);
+  if (folder[0]) snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name);
+  if (folder[0]) snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
@@ -6071,6 +6033,22 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
   trainer_free(&t);
 }
 
+/* Where all of it goes: with --out into that folder, the page too. */
+static int run_outputs(Settings *s, Error *e) {
+  char name[2 * ARMS][PATH_ROOM + 16];
+  const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
+  if (s->program->page && !s->report[0])
+    snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
+  for (int i = 0; i < 2 * ARMS; i++) {
+    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
+             i % 2 ? ".csv" : ".ckpt");
+    path[3 + i] = s->out[0] ? name[i] : "";
+    if (strlen(name[i]) >= PATH_ROOM)
+      return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
+  }
+  return outputs_ready(s, path, 2 * ARMS + 3, e);
+}
+
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
  * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
@@ -6079,7 +6057,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   Settings base = *s;
   Bytes verdict = {0};
   double start = seconds();
-  if (!e->status) results_ready(s, e);
+  if (!e->status) run_outputs(&base, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
     run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
   if (!e->status && !interrupted) {
@@ -6088,16 +6066,14 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
             workers() > 1 ? "s" : "");
     if (!s->program->page)
       fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
-    else if (s->report[0] && !e->status
-             && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
-                                  (const char *)verdict.at, e))
-      fprintf(out, "The page: %s\n", s->report);
+    else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
+                                             (const char *)verdict.at, e))
+      fprintf(out, "The page: %s\n", base.report);
     for (int i = 0; i < ARMS; i++)
       if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
   }
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
-  bytes_free(&verdict);
-  free(o);
+  bytes_free(&verdict); free(o);
   if (interrupted)                             /* between two arms, or while one was measured */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
@@ -7313,6 +7289,31 @@ int file_ready(const char *path, Error *e) {
   return e->status;
 }
 
+/* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
+ * and is none there already that only --force may replace, or --resume? */
+int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
+  char beside[sizeof ((Writing *)0)->beside];
+  Writing w;
+  for (int i = 0; i < n && !e->status; i++) {
+    const bool screen = !strcmp(path[i], "-");
+    bool same = false;
+    if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
+      continue;
+    for (int j = 0; j < i; j++) {                /* whose file beside it is now there? */
+      snprintf(beside, sizeof beside, "%s.new", path[j]);
+      same = same || (screen ? !strcmp(path[j], "-") : path[j][0] && !file_missing(beside));
+    }
+    if (!screen) fclose(w.f), remove(w.beside);
+    if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
+    FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
+    if (f && fgetc(f) != EOF)
+      fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
+           path[i], option_find("resume", s->groups) ? "--resume to go on with it, " : "");
+    if (f) fclose(f);
+  }
+  return e->status;
+}
+
 /* =================================================================================================
  * 16  Command line
  *
@@ -7553,7 +7554,6 @@ static const char *option_idle(const char *spaced, const Settings *s) {
   return NULL;
 }
 
-/* Refuses what is given and changes nothing, and positions beyond the tokens there are. */
 int settings_count(const Settings *s, Error *e) {
   const char *groups = s->groups ? s->groups : "", *longer = "context";
   int most = s->model.context;
@@ -8056,7 +8056,7 @@ static int work_end(Work *w, Error *e) {
 }
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
-  (void)words; (void)n; return demo_run(s, stdout, e);
+  (void)words; (void)n; return demo_run(s, results_alone(s) ? stderr : stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
@@ -8066,8 +8066,10 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
   snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
            s->out[0] && !s->report[0] ? ".html" : "");
-  if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)
+  if (!s->program->page) page[0] = 0;
+  if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
+  if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8077,7 +8079,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
            t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
            s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
-  if (!e->status && page[0] && s->program->page && o->p.looks
+  if (!e->status && page[0] && o->p.looks
       && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
     s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
   if (o->ended[0]) fail(e, 1, "%s", o->ended);
@@ -8126,7 +8128,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
 }
 
 int results_ready(const Settings *s, Error *e) {
-  return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
+  return outputs_ready(s, (const char *const []){s->csv, s->json, s->report}, 3, e);
 }
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
@@ -8167,7 +8169,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
   w.o.loss = w.o.s.loss;
-  eval_print(&w, s, starts);
+  if (!results_alone(s)) eval_print(&w, s, starts);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
     rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
   if (s->report[0] && program->page)
@@ -8226,7 +8228,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
-  if (train) {
+  if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
@@ -8234,7 +8236,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-  } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+  } else if (train || tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
              || file_read(path, &w.in, e)) {
     ;                                                    /* e says which */
   } else if (encode) {
@@ -8354,7 +8356,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
          m->c.context + 1, T + 1, T);
-  else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+  else if (!e->status && !outputs_ready(s, (const char *const []){config}, 1, e) &&
+           !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
     dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
   return work_end(&w, e);
 }
@@ -8363,7 +8366,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e);
 static const Verb VERBS[] = {
   {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run, true},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
-  {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
+  {"eval", "MODEL ..", "dseoapiyjl force ", "sink metrics, norms and the alpha map", verb_eval, false},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
   {"list", "", "", "the paper's variants by name", verb_list, false},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
@@ -8415,7 +8418,7 @@ static int help_verb(const Program *program, const Verb *v, bool all) {
           heading = SECTIONS[k][1];
           hidden = !all && strstr("embed-dim attention-period", o->flag);
         }
-      if (hidden || !option_in(o, v->groups)) continue;
+      if (hidden || option_among(options[i], o->flag, v->groups) != o) continue;
       if (heading) printf("\n%s\n", heading), heading = NULL;
       snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
       printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
@@ -8457,10 +8460,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   const Verb *v = verb_find(program, name);
   const int used = v ? 2 : 1;                              /* words before the verb's own */
   if (!v) v = program->other;
-  if (v && v->run == verb_run) {
-    settings_flags(&s, RUN_FLAGS, "mtd", &e);
-    if (program->page) strcpy(s.report, "out/run.html");
-  }
+  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
   s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
   if (v) s.verb = v->name, s.groups = v->groups;
   if (!v) verb_unknown(program, (Near){.word = name}, &e);

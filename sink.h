@@ -360,7 +360,6 @@ typedef struct Grammar {
 } Grammar;
 
 #define SHIPPED_GRAMMAR "data/story.grammar"
-
 /* Where a training's tokens come from, and how far it has read. */
 typedef struct Data {
   Tokenizer tokenizer; Encoder encoder; Grammar grammar;
@@ -405,7 +404,7 @@ typedef struct Settings {
   double eps;                                   /* threshold of Sink */
   int eval_T, eval_n, eval_k, metric_rows, input, ablate;
   int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
-  int threads, quiet, plain, all, resume, help;
+  int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
   char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
@@ -425,6 +424,7 @@ int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
 int  settings_count(const Settings *s, Error *e);     /* 2 for a flag that changes nothing */
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 int  results_ready(const Settings *s, Error *e);
+int  outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 void data_close(Data *d);
 
 typedef struct Trainer {
@@ -457,7 +457,6 @@ typedef struct Progress {
 } Progress;
 
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
-
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
  * the first rows, and its tokens as text. */
 enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24 };  /* no more rows than these are kept */
@@ -572,8 +571,7 @@ int  file_write(const char *path, const void *at, size_t n, Error *e);   /* besi
 int  writing_begin(Writing *w, const char *path, Error *e), writing_end(Writing *w, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 bool file_missing(const char *path);
-/* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
-int  file_ready(const char *path, Error *e);
+int  file_ready(const char *path, Error *e);     /* can it be written? Makes its folders */
 double seconds(void);            /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------
@@ -633,6 +631,7 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
   {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"}, \
   {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"}, \
   {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"}, \
+  {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"}, \
   {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"}, \
   {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"}, \
   {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"}, \

@@ -4807,8 +4807,10 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
   if (n != 1)
     return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
                       "out/gpt2.model, or hf help");
-  return out_wanted(s, "import", e) ? e->status
-       : import_model(words[0], s->out, own->link, own->tokenizer, e);
+  char beside[PATH_ROOM + 8];
+  snprintf(beside, sizeof beside, "%s.tok", s->out);
+  return out_wanted(s, "import", e) || outputs_ready(s, (const char *[]){s->out, beside}, 2, e)
+       ? e->status : import_model(words[0], s->out, own->link, own->tokenizer, e);
 }
 
 static int verb_export(Settings *s, const char **words, int n, Error *e) {
@@ -4823,7 +4825,8 @@ static int verb_export(Settings *s, const char **words, int n, Error *e) {
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,
                          int (*convert)(const char *from, const char *to, Error *e), Error *e) {
   if (n != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
-  return out_wanted(s, verb, e) ? e->status : convert(words[0], s->out, e);
+  return out_wanted(s, verb, e) || outputs_ready(s, (const char *[]){s->out}, 1, e) ? e->status
+       : convert(words[0], s->out, e);
 }
 static int verb_tokenizer(Settings *s, const char **words, int n, Error *e) {
   return verb_converts(s, words, n, "tokenizer", import_tokenizer, e);

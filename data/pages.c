@@ -625,9 +625,9 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
     snprintf(text, sizeof text,
              "Above alpha by block (down) and head (across), mean over %d sequences of %d tokens; "
              "even rows give %.3f. Below the weight of each query (down) on each key (across) in "
-             "one held sequence, whose first tokens stand beside it; a dot is a blank. A sink is "
-             "a dark column; alpha above %g. The paper's Figures 19 to 24.", s->n, s->T, o->even,
-             eps);
+             "one of the sequences, whose first tokens stand beside it; a dot is a blank. A sink "
+             "is a dark column, of alpha above %g. The paper's Figures 19 to 24.", s->n, s->T,
+             o->even, eps);
     figure_end(h, text);
   }
   say(h, "</div>\n");
@@ -690,7 +690,9 @@ static const char PAGE_STYLE[] =
     ".no{border-color:#d55e00;border-left-style:double}"
     "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
     "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible;"
-    "background:none}details::details-content{content-visibility:visible;block-size:auto}"
+    "background:none}details{display:none}details.maps{display:block}figure{break-inside:auto}"
+    "details.maps::details-content{content-visibility:visible;block-size:auto}"
+    "svg,h3{break-inside:avoid}h3,figure>p{break-after:avoid}"
     "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
     "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
 
@@ -897,6 +899,10 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   for (int i = 1; i < STEPS; i++)
     put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
         eps[i]);
+  if (results_alone(v->s)) {                               /* at the end, and nothing else */
+    sinks_free(&seen);
+    return e->status;
+  }
   if (v->rows == 1) {
     printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
     for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
@@ -977,6 +983,7 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
     survey_failed(&v, &of_model);
     trainer_free(&t);
   }
+  if (results_alone(s)) rows_write(v.row, v.rows, SURVEY_LABELS, s, e);
   if (!e->status && v.left_out)
     fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
                "those", v.rows, v.left_out);

@@ -1239,7 +1239,8 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
                         const Settings *s, Error *e) {
   settings_default(out);
   out->data.open = toys_open;
-  if (settings_flags(out, row->flags, "mtd", e)) return e->status;
+  out->groups = "mtd";
+  if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
   out->train.seed = seed;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
@@ -2844,8 +2845,10 @@ static void draw_maps(Paper *p, const char *word) {
         for (int at = 0; at < rows; at++) alpha += cell[at * columns] / rows;
         int at = snprintf(title, sizeof title, "Block %g, head %g", 1 + shape[0], 1 + shape[1]);
         if (fabs(alpha) < 1e6)                             /* a file may hold anything */
-          snprintf(title + at, sizeof title - (size_t)at, ", most on %s: alpha %.2f, %s", columns >
-                   rows ? "* or x*" : "token 1", alpha, alpha > 0.3 ? "a sink" : "no sink");
+          snprintf(title + at, sizeof title - (size_t)at, ", most on %s: alpha %.2f, %s",
+                   columns == rows ? "token 1" : strstr(p->x->row[row].flags, "--sink-token")
+                   ? "the sink token x*" : "the extra column *", alpha,
+                   alpha > 0.3 ? "a sink" : "no sink");
       } else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
       cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
                                  !heads && columns > rows ? "*, " : "", title, NULL});
@@ -2886,7 +2889,7 @@ static void item_pictures(Paper *p) {
     for (const Picture *w = first; w < end; w++) {
       if ((w->kind >= PICTURE_ALPHA) != folded) continue;
       if (!drawn++ && folded) {
-        say(&p->h, "<details><summary>Maps: which tokens get the weight</summary>\n");
+        say(&p->h, "<details class=\"maps\"><summary>Maps: where the weight goes</summary>\n");
         ramp_legend(&p->h);
       }
       if (drawn == 1) say(&p->h, "<div class=\"grid\">\n");
@@ -3557,7 +3560,7 @@ static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int 
   int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name, name ? "-" : "",
                    name ? name : "");
   if (lines > 1) snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
-  bytes_print(line, e, " --csv %s.csv", csv);
+  bytes_print(line, e, " --csv %s.csv --force", csv);
   bytes_add(line, "", 1, e);
   return models;
 }
@@ -3747,7 +3750,8 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
   Command q;
   (void)words; (void)n;
   if (command_open(&q, s, e)) return e->status;
-  if (!file_ready(path, e) && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
+  if (!outputs_ready(s, &path, 1, e) &&
+      !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
     printf("The page: %s\n", path);
   experiments_free(&q.x);
   return e->status;

@@ -1444,7 +1444,7 @@ static void paper_write__sound(Test *t) {
     int open = 0, bare = 0, maps = 0;          /* maps that are not folded */
     for (const char *at = page; (at = strchr(at, '<')) != NULL; at++) {
       const char *map = strstr(at, "\"Attention map of");
-      open += !strncmp(at, "<details>", 9) - !strncmp(at, "</details>", 10);
+      open += !strncmp(at, "<details ", 9) - !strncmp(at, "</details>", 10);
       if (map && map < strchr(at, '>')) maps++, bare += !open;
     }
     fact(t, !bare && (maps > 20 || !all), "%d maps, %d not folded", maps, bare);
