@@ -8366,7 +8366,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e);
 static const Verb VERBS[] = {
   {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run, true},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
-  {"eval", "MODEL ..", "dseoapiyjl force ", "sink metrics, norms and the alpha map", verb_eval, false},
+  {"eval", "MODEL ..", "dseoapiyjl force ", "the sink, norms and the alpha map", verb_eval, false},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
   {"list", "", "", "the paper's variants by name", verb_list, false},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
