@@ -7458,11 +7458,12 @@ static void sink__outputs(Test *t) {
     {EVALUATED "--json - --csv -", 2, "-: two results"},
     {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", 1, "it is there already"},
     {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: it is there"}};
+  static const char *const AT[] = {SCRATCH "/i", SCRATCH "/f/k-bias.csv", SCRATCH "/f/config.json"};
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   said(t, "%s--out " SCRATCH "/m.ckpt", TRAINED);
-  if (system("cd " SCRATCH "; mkdir f; echo 1 2 3 | tee i f/k-bias.csv f/config.json >nothing"))
-    exit(1);
+  fact(t, !make_folder(SCRATCH "/f"), "no folder");
+  EACH(i, AT) file_write(AT[i], "1 2 3\n", 6, fresh(t));
   EACH(i, ROWS) sink_fails(t, ROWS[i].words, ROWS[i].status, ROWS[i].said);
   said(t, "%s--force --out " SCRATCH "/m.ckpt", TRAINED);
   const char *json = said(t, EVALUATED "--json -"), *csv = said(t, EVALUATED "--csv -");
