@@ -6014,8 +6014,7 @@ static void checkpoint_read__other_precision(Test *t) {
   w->at[12] = OTHERS;
   for (idx i = 0; i < 3 * r.m.count; i++) {
     double d = (double)parts[i / r.m.count][i % r.m.count];
-    float f = (float)d;
-    bytes_add(w, OTHERS == 4 ? (const void *)&f : (const void *)&d, OTHERS, &t->e);
+    bytes_number(w, OTHERS == 4 ? bits_of((float)d) : bits_of_double(d), OTHERS, &t->e);
   }
   const size_t numbers = w->size;
   bytes_add(w, b->at + run, 40, &t->e);
