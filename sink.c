@@ -2450,7 +2450,7 @@ static double sink_uniform(const Config *c, int T) {
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++) sum += norms[n];
-  return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
+  return N > 1 && sum != 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
 }
 
 /* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
@@ -2507,6 +2507,23 @@ static bool sinks_attends(const Sinks *s, int l) {
   return !s->period || l % s->period == s->offset;
 }
 
+/* A NaN is above no eps, and would pass for the absence of a sink: the first block, from 1, and head
+ * (0: its output) where x is none or infinite is kept, and ends the measurement. */
+static void sinks_meet(Sinks *s, int block, int head, double x) {
+  if (s->bad || isfinite(x)) return;
+  s->bad = block;
+  s->bad_head = head;
+}
+
+#define NOT_FINITE "expected numbers, found NaN or infinity"
+static int sinks_fault(const Sinks *s, Error *e) {
+  char where[64];
+  snprintf(where, sizeof where, s->bad > s->L ? "the loss" : s->bad < 0 ? "the embedding"
+           : s->bad_head ? "block %d of %d, head %d of %d" : "block %d of %d, after its heads",
+           s->bad, s->L, s->bad_head, s->H);
+  return fail(e, 1, "%s: " NOT_FINITE ". Try: another copy of the model", where);
+}
+
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) {
   return sqrt((double)vec_dot(n, x, x));
@@ -2520,8 +2537,7 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
  *   alpha     of every column
- *   over      1[alpha > eps] for each eps: here the threshold meets one sequence (F7). NaN is not
- *             above any eps.
+ *   over      1[alpha > eps] for each eps: here the threshold meets one sequence (F7)
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
@@ -2608,7 +2624,10 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   idx N = s->N, n = N * C;
   for (idx b = 0; b < B; b++, h += n) {
     real *extreme = s->extreme + b * n;
-    for (idx i = 0; i < N; i++) s->hnorm[l * N + i] += length(C, h + i * C);
+    for (idx i = 0; i < N; i++) {
+      s->hnorm[l * N + i] += length(C, h + i * C);
+      sinks_meet(s, l ? l : -1, 0, s->hnorm[l * N + i]);
+    }
     if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
   }
 }
@@ -2619,11 +2638,11 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
   real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
-  bool finite = isfinite((double)vec_sum(n, h));           /* else the model has diverged */
-  for (idx j = 0; finite && j < n; j++) h[j] = real_abs(h[j]);
-  if (finite) qsort(h, (size_t)n, sizeof(real), by_size);
-  s->massive += finite ? (double)h[n - 1] : NAN;
-  s->median += finite ? (double)h[n / 2] : NAN;
+  if (s->bad) return;                                      /* a NaN has no place in an order */
+  for (idx j = 0; j < n; j++) h[j] = real_abs(h[j]);
+  qsort(h, (size_t)n, sizeof(real), by_size);
+  s->massive += (double)h[n - 1];
+  s->median += (double)h[n / 2];
 }
 
 /* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
@@ -2637,9 +2656,13 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
   idx map = N * s->S;
   if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
   for (int h = 0; h < H; h++) {
-    idx head = (b * H + h) * map;
-    measure_head(s, c, rows, l * H + h, s->probe[l].metric + head, s->probe[l].weight + head);
+    idx head = (b * H + h) * map, lh = l * H + h;
+    measure_head(s, c, rows, lh, s->probe[l].metric + head, s->probe[l].weight + head);
     measure_angles(s, c, la, b, l, h);
+    double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
+    for (idx n = 0; n < N; n++)
+      all += (double)vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
+    sinks_meet(s, l + 1, h + 1, all);
   }
   for (idx n = 0; n < N; n++) {
     idx row = b * N + n, at = l * N + n;
@@ -2673,8 +2696,9 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
   for (idx b = 0; b < B; b++) measure_massive(s, b, C);
   /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
   if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
+  sinks_meet(s, s->L + 1, 0, s->loss);
   s->n += B;
-  return model_fault(m, e);
+  return model_fault(m, e) || !s->bad ? e->status : sinks_fault(s, e);
 }
 
 /* Sums to means over the n sequences measured, every field alike; once. over becomes the share of
@@ -4545,7 +4569,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *
  * Held back for validation, whatever the seed: of a text or shards, the documents whose number
  * hashes below --valid; where that leaves one side empty, the end of the last document, its share
- * by length. Of a grammar, the documents of a seed no training has.
+ * by length. Of a grammar, the documents of a seed no training has. An evaluation reads these of
+ * the model's own text, and all of another one unless --valid is said, or 0.
  *
  * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
  * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
@@ -4598,6 +4623,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   if (e->status) out->size = before;
   return e->status;
 }
+
+static bool source_named(const Source *s) { return s->text[0] || s->grammar[0] || s->tokens[0]; }
 
 /* The file or folder that the data come from. */
 static const char *source_name(const Source *s) {
@@ -4656,9 +4683,25 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
   return false;
 }
 
-static bool document_held(const Source *s, uint64_t number) {
+static bool document_held(double share, uint64_t number) {
   Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
-  return rng_uniform(&draw) < s->valid;
+  return rng_uniform(&draw) < share;
+}
+
+/* Is it the model's own text, by hash or, if it has changed, by name? */
+static bool data_own(const Data *d, const Source *s) {
+  return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
+}
+
+/* Sets d->read: how much of its text is held; in an evaluation (T = 0) also whose text it is. */
+static void data_describe(Data *d, const Source *s, double share, bool held, int T) {
+  const bool known = T || d->source == s->own, other = !T && s->own && !data_own(d, s);
+  char much[32] = "all of it";
+  if (share > 0) snprintf(much, sizeof much, "%g of it", share);
+  snprintf(d->read, sizeof d->read, "%s%s%s%s", held ? "held-out documents" : much,
+           known ? "" : other ? "; not the model's own, " : s->own ? "; changed since the training"
+           : "; the model's own is not known", other ? s->own_name : "",
+           other && file_missing(s->own_name) ? ", which is not there" : "");
 }
 
 /* Appends the tokens of a document of n bytes; d->starts notes where one of d->held begins. */
@@ -4677,23 +4720,25 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   uint64_t n = 0, held = 0, i = 0;
   size_t from, to;
   source_read(d, s, &all, e);
+  d->source = hash64(0, all.at, all.size);
+  const double share = s->whole && !data_own(d, s) ? 0 : s->valid;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
-    held += document_held(s, n);
-  if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", source_name(s));
-  const bool cut = s->valid > 0 && (!held || held == n);
+    held += document_held(share, n);
+  if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", d->name);
+  const bool cut = share > 0 && (!held || held == n), whole = !T && share == 0;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
     const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-    const bool back = !cut && document_held(s, i);
+    const bool back = whole || (!cut && document_held(share, i));
     size_t end = to;
     if (cut && i + 1 == n) {
-      end -= unit * (size_t)((double)((to - from) / unit) * s->valid);
+      end -= unit * (size_t)((double)((to - from) / unit) * share);
       while (unit == 1 && end < to && !isspace(all.at[end])) end++;
     }
     if (from < end && (back || room))
       data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
     if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
   }
-  d->source = hash64(0, all.at, all.size);
+  data_describe(d, s, share, T || (s->whole && share > 0), T);
   bytes_free(&all);
   return e->status;
 }
@@ -4708,10 +4753,10 @@ static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, I
 }
 
 static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
-  const char *path = source_name(s);
   Bytes text = {0};
-  if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
+  if (!file_read(d->name, &text, e)) grammar_read(&d->grammar, text.at, text.size, d->name, e);
   d->source = hash64(0, text.at, text.size);
+  data_describe(d, s, 0, true, T);
   bytes_free(&text);
   d->endless = s->data_tokens == 0 || !T;
   for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
@@ -4751,6 +4796,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
               .pass = -1};
   if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
     return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
+  snprintf(d->name, sizeof d->name, "%s", source_name(s));
   if (s->toy && s->open) return s->open(d, s, T, e);
   if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
   if (!data_open_ids(d, s, e)) {
@@ -4886,10 +4932,18 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
+ *             of them, of a long text spread evenly over it
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
  * how many sequences there are; *starts of them are starts of documents.
  */
+/* A grammar's documents are told alike: the first serve. Of a text's they may be one chapter: what
+ * is read is spread over all, but for the rows of data/results, measured on the first. */
+static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
+
+/* Does number i of n belong to `wanted` of them that are spread evenly? */
+static bool is_drawn(idx i, idx wanted, idx n) { return (i + 1) * wanted / n > i * wanted / n; }
+
 static const char *const INPUTS[] = {
   [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
 
@@ -4898,13 +4952,21 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
   const int fixed = s->fix_token <= T ? s->fix_token : 0;
+  idx further = 0, seen = 0, wanted = n;   /* stretches behind the starts, of which these many */
   int got = 0;
   *starts = 0;
+  for (int i = 0; natural && i < documents; i++) {
+    const int end = i + 1 < documents ? d->starts.at[i + 1] : size,
+              stretches = (end - d->starts.at[i] - 1) / T;
+    wanted -= stretches > 0;
+    further += stretches > 0 ? stretches - 1 : 0;
+  }
+  if (!data_spreads(d, s) || wanted > further) wanted = further;
   for (int skip = 0; natural && got < n && skip < size; skip += T)
     for (int i = 0; i < documents && got < n; i++) {
       const int from = d->starts.at[i] + skip,
                 end = i + 1 < documents ? d->starts.at[i + 1] : size;
-      if (from + T + 1 > end) continue;
+      if (from + T + 1 > end || (skip && !is_drawn(seen++, wanted, further))) continue;
       block_split(d->held.at + from, T, ids, targets);
       overwrite(ids, targets, T, fixed, d->fix);
       ids += T, targets += T;
@@ -4921,16 +4983,24 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   return got;
 }
 
-/* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
+/* How many packed blocks of T+1 tokens the validation loss reads of the held documents, n at most.
+ */
+static idx held_blocks(const Data *d, int n, int T) {
+  const idx all = (idx)d->held.size / (T + 1);
+  return all < n ? all : n;
+}
+
+/* Those blocks: of a grammar the first ones, of a text every so many, from its start to its end. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
-  int got = 0;
-  for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
-    block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
-    intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
+  const idx blocks = held_blocks(d, n, T), all = (idx)d->held.size / (T + 1);
+  for (idx i = 0; !e->status && i < blocks; i++) {
+    const idx at = data_spreads(d, s) ? i * all / blocks : i;
+    block_split(d->held.at + at * (T + 1), T, ids, targets);
+    intervene(d, s, ~(uint64_t)i, T, ids, targets, e);
     ids += T, targets += T;
   }
-  return got;
+  return (int)blocks;
 }
 
 /* =================================================================================================
@@ -4962,8 +5032,9 @@ static void on_interrupt(int signal_number) {
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock, path or thread count: the same run gives the same bytes. No generator's state: every
- * draw comes from --seed and from where it is made (a tensor's name, the number of a document).
+ * No clock or thread count: the same run gives the same bytes. The text and the tokenizer have the
+ * names that they were given. No generator's state: every draw comes from --seed and from where it
+ * is made (a tensor's name, the number of a document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
@@ -5027,11 +5098,17 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
+/* Does a checkpoint keep this flag? All that a look at the sink needs; of the names of files those
+ * of the text and the tokenizer. */
 static bool option_kept(const Option *o, const char *groups) {
   if (!strchr(groups, o->group)) return false;
   if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
-  return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
+  return strchr("mtd", o->group) && strcmp(o->flag, "log");
+}
+
+/* Of a text or the tokenizer, where hashes tell what is the same. */
+static bool option_name(const Option *o) {
+  return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
 
 /* Lines "flag value" of what is kept of those groups. */
@@ -5039,7 +5116,7 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, s, value, sizeof value);
-    if (option_kept(o, groups) && (o->kind != 's' || value[0]))
+    if (option_kept(o, groups) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
       bytes_print(out, e, "%s %s\n", o->flag, value);
   }
   return e->status;
@@ -5117,9 +5194,15 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   if (!c->out && !e->status)
     checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
-  if (!with_moments || !(parts & PARTS_MOMENTS) || e->status) return e->status;
-  pass_numbers(c, t->m1, t->m.count, width);
-  pass_numbers(c, t->m2, t->m.count, width);
+  if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
+  if (with_moments) {
+    pass_numbers(c, t->m1, t->m.count, width);
+    pass_numbers(c, t->m2, t->m.count, width);
+  } else {
+    const size_t moments = 2 * (size_t)count * (size_t)width;
+    c->at += moments;
+    c->left -= moments;
+  }
   if (parts & PARTS_RUN) {
     t->loss = pass_double(c, t->loss);
     t->loss_sum = pass_double(c, t->loss_sum);
@@ -5184,6 +5267,7 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   else if (t->s.model.vocab < known)
     fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
   t->tokenizer_hash = t->data.tokenizer.hash;
+  if (!source_named(&t->s.data)) strcpy(t->s.data.grammar, SHIPPED_GRAMMAR);
   if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
       || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
   else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
@@ -5192,7 +5276,7 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
 
 /* What --resume may change: it moves no bit of a step that is done. */
 static bool option_free(const Option *o) {
-  return !strcmp(o->flag, "steps") || strstr(o->flag, "-every");
+  return !strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o);
 }
 
 /* The settings to go on with: what a checkpoint keeps of `groups` from `was`, the settings of
@@ -5205,7 +5289,8 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   Error not_now = {0};                          /* a flag that contradicts is named below */
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (!option_kept(o, groups)) continue;
+    const bool text = option_name(o) && !*o->fallback;   /* another one stands in its place */
+    if (!option_kept(o, groups) || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
@@ -5322,6 +5407,23 @@ void trainer_free(Trainer *t) {
   data_close(&t->data);
   free(t->m1); free(t->m2); free(t->ids);
   *t = (Trainer){0};
+}
+
+/* What an evaluation of a training came to: where it met a NaN, the training has diverged. */
+static int step_fault(Trainer *t, const Error *why, Error *e) {
+  const char *end = strstr(why->text, ". Try");
+  if (!why->status) return 0;
+  if (!strstr(why->text, NOT_FINITE)) return fail(e, why->status, "%s", why->text);
+  t->loss = NAN;
+  return fail(e, 1, "step %ld: %.*s: this variant diverges here. Try: a smaller --lr", t->step,
+              (int)(end - why->text), why->text);
+}
+
+/* The loss on up to n held blocks of what a training leaves: it tells of a last update too many. */
+static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
+  Error why = {0};
+  *loss = held_loss(&t->m, &t->data, &t->s, n, &why);
+  return step_fault(t, &why, e);
 }
 
 /* Says where a diverging variant (the paper's "-") broke. */
@@ -5457,7 +5559,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     bool save = r->save_every && t->step % r->save_every == 0;
     if (t->step % r->log_every == 0 || t->step == r->steps) {
       if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
-      if (p->holds) p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
+      if (p->holds) trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e);
     }
     progress_show(t, p);
     if (save || seconds() - logged > FOLLOW) {
@@ -5477,21 +5579,14 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   return e->status;
 }
 
-/* The loss on held documents of what a training leaves: it tells of a last update too many. */
-static int trained_loss(double *loss, Trainer *t, Error *e) {
-  *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
-  if (e->status || isfinite(*loss)) return e->status;
-  t->loss = *loss;
-  return fail(e, 1, "step %ld: the held loss is not finite: this variant diverges here. Try: a "
-              "smaller --lr", t->step);
-}
-
 /* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s;
   Sinks seen;
   int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
-  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
+  Error why = {0};
+  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why))
+    return step_fault(t, &why, e);
   int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
   p->has_star = star >= 0;
   p->alpha1 = sinks_alpha(&seen, first);
@@ -5617,6 +5712,10 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
   o->c = t->m.c;
   o->even = sink_uniform(&o->c, T);
   o->star = config_column_star(&o->c) >= 0;
+  o->tokens = held_blocks(&t->data, HELD_BLOCKS, o->c.context) * o->c.context;
+  if (t->s.input != INPUT_NATURAL) return;
+  strcpy(o->text, t->data.name);
+  strcpy(o->read, t->data.read);
 }
 
 /* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
@@ -5624,6 +5723,18 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
   outcome_begin(o, o->name, o->source, t, o->s.T);
   return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
+}
+
+/* 0, or where a forward of T tokens meets a number that is not finite. */
+static int forward_fault(Model *m, const int *ids, int T, Error *e) {
+  Sinks s;
+  Acts a = {0};
+  if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e)
+      && !acts_create(&a, m, 1, T, ACTS_ONE, e))
+    sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
+  acts_free(&a);
+  sinks_free(&s);
+  return e->status;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
@@ -5639,6 +5750,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
       int B = got - b < BATCH ? got - b : BATCH;
       model_forward(m, &a, ids + (idx)b * T, B, T);
       sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
+      for (int i = b; !isfinite(sum) && i < b + B; i++) forward_fault(m, ids + (idx)i * T, T, e);
     }
   }
   acts_free(&a);
@@ -5685,8 +5797,8 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 }
 
 /* One measurement's numbers, and in a table of several what they are of. */
-enum { LABELS = 3 };
-typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
+enum { LABELS = 4 };
+typedef struct Measured { char label[LABELS][2 * PATH_ROOM]; Result all; } Measured;
 
 /* A text in CSV or JSON. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
@@ -5701,11 +5813,12 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
 }
 
 /* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
- * NULL; without one, the JSON is an object and no list. */
+ * NULL; where the first is the text, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
   for (int json = 0; json < 2; json++) {
     const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
+    const bool list = strcmp(labels[0], "text") != 0;
     Bytes out = {0};
     if (!path[0]) continue;
     for (int i = 0; labels[i] && !json; i++) bytes_print(&out, e, "%s,", labels[i]);
@@ -5713,7 +5826,7 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
     for (int r = 0; r < n; r++) {
       const Result *all = &row[r].all;
-      bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : labels[0] ? "[{" : "{");
+      bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : list ? "[{" : "{");
       for (int i = 0; labels[i]; i++) {
         if (json) bytes_print(&out, e, "\"%s\": ", labels[i]);
         quoted(&out, row[r].label[i], json, e);
@@ -5727,7 +5840,7 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       }
       bytes_print(&out, e, json ? "}" : "");
     }
-    bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
+    bytes_print(&out, e, json && list ? "]\n" : "\n");
     if (!e->status) file_write(path, out.at, out.size, e);
     bytes_free(&out);
   }
@@ -5850,7 +5963,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   Bytes text = {0};
   int B, T;
-  *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1};
+  *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1, .read = "all of it"};
+  snprintf(d->name, sizeof d->name, "%s", path);
   if (!file_read(path, &text, e))
     ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
   bytes_free(&text);
@@ -5959,6 +6073,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
     dump_alpha(&d, a);
     npy_end(&d);
     a->probe = NULL;
+    for (int b = 0; b < B && !isfinite((double)loss); b++) forward_fault(m, ids + b * (idx)T, T, e);
   }
   free(ids); free(maps); free(probe);
   return e->status;
@@ -5989,7 +6104,7 @@ static const char RUN_FLAGS[] =
     "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
-  static const char *const LABEL[] = {"arm", NULL};
+  static const char *const LABEL[] = {"arm", "text", "read", NULL};
   Measured rows[ARMS] = {0};
   fprintf(out, "\n%-8s %-9s", "arm", "paper");
   for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
@@ -6000,7 +6115,9 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
     double row[ROW];
     char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
-    snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
+    strcpy(rows[i].label[0], o[i].name);
+    strcpy(rows[i].label[1], o[i].text);
+    strcpy(rows[i].label[2], o[i].read);
     fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
     for (int k = 0; k < ROW; k++) {
       fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
@@ -6012,8 +6129,8 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   }
   fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
           "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
-          "largest ||h_1||\nover the mean of the others. valid loss: nats a token on held "
-          "documents.\n", s->eps, s->eval_n, s->eval_T);
+          "largest ||h_1||\nover the mean of the others. valid loss: nats a token on %lld of them. "
+          "Text: %s,\n%s.\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text, o->read);
   rows_write(rows, ARMS, LABEL, s, e);
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
@@ -6110,7 +6227,7 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
   progress_start(&o->p, arm->name, base->quiet);
-  if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
+  if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, HELD_BLOCKS, e))
     outcome_measure(o, &t, &t.s, &starts, e);
   has_ended(o->ended, &t, e);
   trainer_free(&t);
@@ -8017,16 +8134,25 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
-  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, e))
-    printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
-           t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
-           s->out[0] ? " out=" : "", s->out);
+  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
+    printf("steps=%ld loss=%.6f valid_loss=%.6f valid_tokens=%lld alpha_1=%.6f sink_1=%.6f "
+           "parameters=%lld text=%s%s%s\n", t->step, t->loss, o->loss, (long long)o->tokens,
+           o->p.alpha1, o->p.sink1, (long long)t->m.count, o->text, s->out[0] ? " out=" : "",
+           s->out);
   has_ended(o->ended, t, e);
   if (!e->status && page[0] && s->program->page && o->p.looks
       && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
     s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
   if (o->ended[0]) fail(e, 1, "%s", o->ended);
   return work_end(&w, e);
+}
+
+/* What a model knows of its text, of that hash. The text is read again where it is still there and
+ * no other one is `told`; --valid is then as it was, unless it is said. */
+static void model_text(Source *s, uint64_t hash, bool told) {
+  s->own = hash;
+  if (hash) strcpy(s->own_name, source_named(s) ? source_name(s) : "which has no name here");
+  if (told || file_missing(s->own_name)) s->text[0] = s->grammar[0] = s->tokens[0] = 0;
 }
 
 /* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
@@ -8040,6 +8166,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
   snprintf(own, sizeof own, "%s.tok", path);
   if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
+  model_text(&t->s.data, t->data.source, source_named(&s->data));
+  const double valid = t->s.data.valid;
+  t->s.data.valid = -1;
   t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
   t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
   for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
@@ -8048,6 +8177,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.own = s->own;
   t->s.data.open = s->data.open;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
+  t->s.data.whole = t->s.data.valid < 0;                  /* --valid is not said */
+  if (t->s.data.whole) t->s.data.valid = valid;
   *s = t->s;
   t->m.plain = s->plain;
   return 0;
@@ -8080,7 +8211,8 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   const int edited = swap + s->replace_position, there = first + edited - 1;
   char edit[48];
   snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
-  printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
+  printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
+  printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
   if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
@@ -8114,9 +8246,12 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
   w.o.loss = w.o.s.loss;
+  w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   eval_print(&w, s, starts);
+  strcpy(w.row.label[0], w.o.text);
+  strcpy(w.row.label[1], w.o.read);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-    rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
+    rows_write(&w.row, 1, (const char *const[]){"text", "read", NULL}, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
@@ -8239,6 +8374,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     if (size > C) from = 0;                              /* the context was full before */
     for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
     int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
+    if (!isfinite((double)vec_sum(s->model.vocab, y))) forward_fault(&w->t.m, row, have, e);
     if (model_fault(&w->t.m, e) || next == known->end) break;
     from = have;
     ids_add(&w->ids, &next, 1, e);

@@ -36,6 +36,7 @@ typedef struct Matrix { const real *at; idx row, col; } Matrix;
 
 /* One line that a user can act on: "FILE: expected X, found Y. Try: COMMAND". */
 typedef struct Error { int status; char text[640]; } Error;
+enum { PATH_ROOM = 512 };
 
 /* SplitMix64 (Steele, Lea and Flood 2014): the state is one word. */
 typedef struct Rng { uint64_t state; } Rng;
@@ -324,6 +325,7 @@ typedef struct Sinks {
   double *cosine, *product;
   double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
   double loss;                     /* mean cross-entropy, when targets were given */
+  int bad, bad_head; /* 0, or the first block, from 1, with a NaN or infinity; its head, 0: none */
   double *sums; idx n_sums;        /* all of the arrays above in one */
   /* [L], all of them at maps [2,batch,H,N,S]; [batch,N,C] the output with the largest |h| */
   Probe *probe; real *maps, *extreme;
@@ -408,7 +410,8 @@ typedef struct Data {
   uint64_t document;           /* of a grammar: the document that the next block starts in, */
   size_t offset;               /* its token, */
   Ids told;                    /* and its tokens */
-  uint64_t source;             /* hash64 of the text, the ids or the grammar */
+  uint64_t source;             /* hash64 of the text, the ids or the grammar; its name, and */
+  char name[PATH_ROOM], read[2 * PATH_ROOM];   /* how much of it is held, and whose it is */
   /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
    * of memory that is freed with d; else NULL */
   void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
@@ -417,8 +420,6 @@ typedef struct Data {
 
 /* -------------------------------------------------------------------------------------------------
  * 10 to 13  Settings of a run: everything that a command line can say */
-
-enum { PATH_ROOM = 512 };
 
 typedef struct Train {
   int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
@@ -436,6 +437,9 @@ typedef struct Source {
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
   int bos;                                      /* <|bos|> before every document */
   double valid;                                 /* share of the documents kept for validation */
+  /* of the text that a model was trained on: hash, 0: not known; name */
+  uint64_t own; char own_name[PATH_ROOM];
+  int whole, first;            /* all of another text, as --valid is not said; see 9.4 */
   int toy;                                      /* a task of the companion instead, 0 none, */
   int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
 } Source;
@@ -524,7 +528,8 @@ typedef struct Outcome {
   Config c;
   Sinks s;                     /* n = 0: nothing was measured */
   Progress p;                  /* its looks */
-  double even, loss;           /* alpha of even rows; nats a token on held documents */
+  double even, loss;           /* alpha of even rows; nats a token, over so many tokens, */
+  idx tokens; char text[PATH_ROOM], read[2 * PATH_ROOM];   /* of what Data.name and .read say */
   bool star;                   /* has it a column * or x*? */
   char ended[640];             /* why its training ended early, or "" */
   HeadMap map[2];              /* for a page: of the heads with the most and the least sink */

@@ -908,6 +908,7 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
       grammar_document(&d->grammar, HELD_SEED, i, &text, e);
   if (!e->status) backcopy_count(d, &text, path, e);
   d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
+  data_describe(d, s, 0, true, T);
   for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
     int32_t start = (int32_t)d->held.size;
     backcopy_draw(d, HELD_SEED, i, block, n);
@@ -1106,9 +1107,14 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
 }
 
 /* A look of a training under way: the curves, and the line that the terminal shows. */
-static void play_watch(Play *y, Progress *p) {
+static int play_watch(Play *y, Progress *p, Error *e) {
   Trainer *t = &y->t;
   play_look(y);
+  if (!isfinite(y->seen.sum[TOY_GATE] + y->seen.sum[TOY_LOSS])) {
+    t->loss = NAN;
+    return fail(e, 1, "step %ld: the maps are not finite: this variant diverges here. Try: a "
+                "smaller --lr", t->step);
+  }
   y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
   for (int k = 0; k < TOY_CURVES; k++) {
     int of = TOY_CURVE[k].of;
@@ -1123,6 +1129,7 @@ static void play_watch(Play *y, Progress *p) {
   p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
   p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1);
   p->ratio = 1;
+  return 0;
 }
 
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
@@ -1175,7 +1182,7 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
     if (interrupted)
       fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
            t->step, steps);
-    if (!e->status && t->loss_steps) play_watch(y, p);
+    if (!e->status && t->loss_steps) play_watch(y, p, e);
   }
   progress_end(p);
   if (has_ended(r->ended, t, e))
@@ -1189,8 +1196,7 @@ static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
   if (play_refuses(s, e)) return e->status;
   Play *y = grab(1, sizeof *y, e);
   if (!y) return e->status;
-  if (!play_create(y, s, e) && !play_map(y, r, "before", e)) {
-    play_watch(y, p);
+  if (!play_create(y, s, e) && !play_map(y, r, "before", e) && !play_watch(y, p, e)) {
     double loss_start = toy_mean(&y->seen, TOY_LOSS);
     if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
       play_map(y, r, "after", e);
@@ -1264,6 +1270,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
   out->quiet = s->quiet;
+  out->data.first = true;                                  /* as data/results has it */
   memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
   if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
   if (!corpus->grammar && !own_of(s)->texts[0])
@@ -1461,8 +1468,8 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
 }
 
 /* +domains, [FIG9]: the held documents of every corpus and domain that is at hand, a grammar or
- * a text of the folder `texts`: what `./sink eval MODEL --text FILE` prints of each. Where t was
- * trained on one of them, the documents that are measured are none that it has seen. */
+ * a text of the folder `texts`: what `./sink eval MODEL --text FILE --valid 0.05` prints of each.
+ * Where t was trained on one of them, the documents that are measured are none that it has seen. */
 static int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts,
                            Error *e) {
   int first = config_column_first(&t->m.c), starts;
@@ -1586,7 +1593,7 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
   Look start = {.loss = NAN, .norm = NAN, .held = NAN};
   double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
-      !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, e);
+      !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
     put(r, e, ended, "diverged");
