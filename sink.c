@@ -1504,7 +1504,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
  * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
  * forward and five times backward (scores again, da, dq, dk, dv).
- * Tests: 3.7 of test_sink.c; data/pages.c has [E4] [T4] in closed form.
+ * Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -2719,7 +2719,7 @@ static void sinks_finish(Sinks *s) {
  * of `sink check` is a row of a table below. It comes out as one of
  *
  *   holds               the deviation is within its bound, or the number is the one stated
- *   fails as it must    a control: the statement where its premise is missing, and it does fail
+ *   control             the statement where its premise is missing: it must fail, and does
  *   refuted as printed  the paper's sentence or equation is wrong; a counterexample was measured
  *   WRONG               anything else: `sink check` then ends with status 1
  *
@@ -2750,7 +2750,8 @@ enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS 
 /* A line of the page. Its toy has the flags of the table's first line, then its own before a |.
  * Those after the | are of a second toy to compare with. A * in front stands for each position
  * scheme inside the score in turn. The first line of a table measures nothing: name, heading, flags
- * of all its toys; x is the seed of their tokens, 0 for a repeated one. */
+ * of all its toys; x is the seed of their tokens, 0 for a repeated one. Behind a \n stands what the
+ * table says in a sentence; or of a line that is refuted, what is printed and what is so. */
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
@@ -2878,8 +2879,8 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
- * equal those of the token standing alone (T = 1), both being a function of r v with one r. 'x':
- * they part. Positions added to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
+ * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
+ * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
  *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                            o_t = v + v+
@@ -2889,47 +2890,48 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
  *   another first token                                 every row gives it another share */
 typedef struct StateRow {
-  const char *name, *flags;
+  const char *name;
   bool agree;                         /* where the positions act inside the score */
   double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-  int closed; const char *reference;  /* pages.c: in the first blocks, or 0; where it stands */
+  int closed;                         /* paper.c: in the first blocks, or 0 */
+  const char *flags, *reference;
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
-  {"softmax",                   "",                                      1, 0, 3, "Table 15, 1"},
-  {"post-norm",                 "--place post",                          1, 0, 0, ""},
-  {"parallel residual",         "--place parallel",                      1, 0, 0, ""},
-  {"LayerNorm, GELU, biases",   "--norm layer --act gelu --linear-bias", 1, 0, 0, ""},
-  {"heads added, one key head", "--combine add --kv-heads 1",            1, 0, 0, ""},
-  {"scale 0.2",                 "--scale 0.2",                           1, 0, 3, "eq. 29"},
-  {"V biases",                  "--vbias",                               1, 0, 0, ""},
-  {"window of 4",               "--window 4",                            1, 0, 3, "Figure 6"},
-  {"prefix of 5",               "--prefix 5",                            1, 0, 3, "Figure 5"},
-  {"window of 4, prefix of 5",  "--window 4 --prefix 5",                 1, 0, 0, ""},
-  {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
-  {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
-  {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
-  {"linear / clamp, sums >= 1",  LINEAR_CLAMP,                        1, 16, 0, ""},
-  {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
-  {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
-  {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
-  {"elu + 1, Z = 1",            ELU_1,                                   0, 0, 1, "Table 15, 4"},
-  {"elu kernel, Z = 1",         LINEAR_1 "--kernel elu",                 0, 0, 0, ""},
-  {"linear, Z = 1",             LINEAR_1,                                0, 0, 1, "Table 15, 9"},
-  {"mlp, Z = 1",                MLP_1,                                   0, 0, 0, ""},
-  {"softmax, p-norm 1/2",       "--normalizer pnorm --pnorm 0.5",        0, 0, 1, "eq. 43"},
-  {"softmax, p-norm 2",         "--normalizer pnorm --pnorm 2",          0, 0, 0, ""},
-  {"sigmoid, p-norm 2",         "--sim sigmoid --normalizer pnorm --pnorm 2", 0, 0, 1, "eq. 43"},
-  {"K biases",                  "--extra k",                             0, 0, 1, "Table 4"},
-  {"K biases of 2 dims",        "--extra k --extra-dims 2",              0, 0, 1, "Table 13"},
-  {"K biases, v* fixed",        "--extra k --extra-value e1",            0, 0, 0, ""},
-  {"K biases, sigmoid / sum",   "--extra k --sim sigmoid",               0, 0, 1, "Table 4"},
-  {"K biases, sigmoid, Z = 1",  SIGMOID_1 "--extra k",                   0, 0, 0, ""},
-  {"KV biases",                 "--extra kv",                            0, 0, 1, "Table 4"},
-  {"zero logit",                "--extra zero",                          0, 0, 1, "beyond"},
-  {"learned logit",             "--extra logit",                         0, 0, 1, "beyond"},
-  {"sink token",                "--sink-token",                          0, 0, 0, ""},
-  {"another first token",       NULL,                                    0, 0, 0, ""},
+  {"softmax",                   1,  0, 3, "", "Table 15, 1"},
+  {"post-norm",                 1,  0, 0, "--place post", ""},
+  {"parallel residual",         1,  0, 0, "--place parallel", ""},
+  {"LayerNorm, GELU, biases",   1,  0, 0, "--norm layer --act gelu --linear-bias", ""},
+  {"heads added, one key head", 1,  0, 0, "--combine add --kv-heads 1", ""},
+  {"scale 0.2",                 1,  0, 3, "--scale 0.2", "eq. 29"},
+  {"V biases",                  1,  0, 0, "--vbias", ""},
+  {"window of 4",               1,  0, 3, "--window 4", "Figure 6"},
+  {"prefix of 5",               1,  0, 3, "--prefix 5", "Figure 5"},
+  {"window of 4, prefix of 5",  1,  0, 0, "--window 4 --prefix 5", ""},
+  {"sigmoid / sum",             1,  0, 1, "--sim sigmoid", "Table 15, 3"},
+  {"elu + 1 / sum",             1,  0, 1, "--sim elu", "Table 15, 5"},
+  {"elu kernel / sum",          1,  0, 0, "--kernel elu --sim identity", ""},
+  {"linear / clamp, sums >= 1", 1, 16, 0, LINEAR_CLAMP, ""},
+  {"linear / clamp",            0,  0, 1, LINEAR_CLAMP, "Table 15, 8"},
+  {"mlp / clamp",               0,  0, 0, LINEAR_CLAMP "--kernel mlp", ""},
+  {"sigmoid, Z = 1",            0,  0, 1, SIGMOID_1, "Table 15, 2"},
+  {"elu + 1, Z = 1",            0,  0, 1, ELU_1, "Table 15, 4"},
+  {"elu kernel, Z = 1",         0,  0, 0, LINEAR_1 "--kernel elu", ""},
+  {"linear, Z = 1",             0,  0, 1, LINEAR_1, "Table 15, 9"},
+  {"mlp, Z = 1",                0,  0, 0, MLP_1, ""},
+  {"softmax, p-norm 1/2",       0,  0, 1, "--normalizer pnorm --pnorm 0.5", "eq. 43"},
+  {"softmax, p-norm 2",         0,  0, 0, "--normalizer pnorm --pnorm 2", ""},
+  {"sigmoid, p-norm 2",         0,  0, 1, "--sim sigmoid --normalizer pnorm --pnorm 2", "eq. 43"},
+  {"K biases",                  0,  0, 1, "--extra k", "Table 4"},
+  {"K biases of 2 dims",        0,  0, 1, "--extra k --extra-dims 2", "Table 13"},
+  {"K biases, v* fixed",        0,  0, 0, "--extra k --extra-value e1", ""},
+  {"K biases, sigmoid / sum",   0,  0, 1, "--extra k --sim sigmoid", "Table 4"},
+  {"K biases, sigmoid, Z = 1",  0,  0, 0, SIGMOID_1 "--extra k", ""},
+  {"KV biases",                 0,  0, 1, "--extra kv", "Table 4"},
+  {"zero logit",                0,  0, 1, "--extra zero", "beyond"},
+  {"learned logit",             0,  0, 1, "--extra logit", "beyond"},
+  {"sink token",                0,  0, 0, "--sink-token", ""},
+  {"another first token",       0,  0, 0, NULL, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
@@ -2983,15 +2985,15 @@ static double equation16(Toy *y) {
 }
 
 static const Line RULES[] = {
-  {"rules", "Equation 16 itself", "", NULL, 0, 0, 0},
+  {"rules", "Equation 16 itself\nEach state is what the token's own value and the ffn make of it; "
+   "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
- * Row 1 of a causal softmax has one entry, A_11 = e^z / e^z = 1: neither later tokens nor W_Q and
- * W_K nor positions inside the score can move h_1^l, not by a bit, since z - max = 0 and e^0 = 1.
- * Another similarity over its sum has s/(s + 1e-8), almost 1. */
+ * A_11 = e^z / e^z = 1 to the bit, since z - max = 0 and e^0 = 1. Another similarity over its sum
+ * has s/(s + 1e-8), almost 1. */
 enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 
 /* How many numbers of h_1^0 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
@@ -3018,7 +3020,8 @@ static double share_of_eps(Toy *y) {
 }
 
 static const Line FIRST[] = {
-  {"first", "Section 3.1: the first token sees only itself", "--context 9", NULL, 1, 0, 0},
+  {"first", "Section 3.1: the first token sees only itself\nIts row of a causal softmax has one "
+   "entry, 1: later tokens, W_Q and W_K cannot move it.", "--context 9", NULL, 1, 0, 0},
   {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
   {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
   {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
@@ -3036,8 +3039,7 @@ static const Line FIRST[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
- * Equal states give equal scores, and a softmax of t equal scores is 1/t (equation 18). With
- * H_n = 1 + 1/2 + .. + 1/n it follows that
+ * With H_n = 1 + 1/2 + .. + 1/n
  *   alpha_k = (H_T - H_(k-1))/(T - k + 1)
  *   window w: A_ti = 1/min(t,w), alpha_1 = H_w/T
  *   prefix p: A_ti = 1/max(t,p), alpha_1 = (1 + H_T - H_p)/T
@@ -3111,7 +3113,8 @@ static double sink_at(const Toy *y, double eps) {
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
 static const Line PROP1[] = {
-  {"prop1", "Proposition 1: no positions", "--context 64 --pos none", NULL, 0, 0, 0},
+  {"prop1", "Proposition 1: no positions\nEqual states give equal scores, and t equal scores the "
+   "weight 1/t each: no sink.", "--context 64 --pos none", NULL, 0, 0, 0},
   {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
   {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
   {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
@@ -3135,11 +3138,9 @@ static const Line PROP1[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
- * q k^T cancels: the weights of repeated tokens depend on g alone. The proof then calls g "a
- * monotonic non-increasing function". Equation 6 and the authors' code both let it grow with the
- * distance, so that the first token has the largest score of every row. The t - d tokens at the
- * distance d = 128 or farther tie with it, but at T = 64 there are none: alpha_1 = 0.333958 in
- * every head of every such model, and Sink_1 = 100 %. What does hold:
+ * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
+ * let it grow, so that the first token has the largest score of every row; the t - d tokens at the
+ * distance 128 or farther tie with it, at T = 64 none. What does hold:
  *
  *   g non-increasing               A_t1 is the least of its row: A_t1 <= 1/t, so alpha_1 <= H_T/T
  *   g constant from d on, T > d    A_t1 <= 1/(t-d) for t > d, so alpha_1 <= (d + H_(T-d))/T
@@ -3170,12 +3171,16 @@ static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - positi
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
 static const Line PROP2[] = {
-  {"prop2", "Proposition 2: relative positions", "--context 64 --pos relative", NULL, 0, 0, 0},
+  {"prop2", "Proposition 2: relative positions\nq k^T cancels, and the weights depend on the bias "
+   "g(t-i) alone.", "--context 64 --pos relative", NULL, 0, 0, 0},
   {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
   {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
-  {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", bucket_growth, 63, REFUTES, 0},
-  {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64", "", alpha_1, 0, REFUTES, 0.3},
-  {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64", "", sink_1, 0.3, REFUTES, 0},
+  {"prop. 2", "printed: g is non-increasing; g(63) - g(0)\nprinted: g never grows with the "
+   "distance; so: equation 6's bucket grows, by 26", "", bucket_growth, 63, REFUTES, 0},
+  {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64\nprinted: no sink on repeated "
+   "tokens; so: alpha_1 = 0.334 in every head", "", alpha_1, 0, REFUTES, 0.3},
+  {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64\nprinted: hence Sink_1 = 0; so: "
+   "Sink_1 = 100 %, whatever the weights", "", sink_1, 0.3, REFUTES, 0},
   {"eq. 20", "alpha_1 of their bucket: T = 16", "--context 16", alpha_1, 0, EQUALS, 0.664526988},
   {"eq. 20", "  T = 32", "--context 32", alpha_1, 0, EQUALS, 0.497329505},
   {"eq. 20", "  T = 64", "", alpha_1, 0, EQUALS, 0.33395803945},
@@ -3194,8 +3199,7 @@ static const Line PROP2[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
- * A geometric series, strictly increasing in i: the first token has the least weight, so alpha_1 <
- * H_T/T. It speaks of the first token only: the last columns of a steep head pass 0.3. */
+ * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
 
 /* Minus the least A_t,i+1 / A_ti over its closed form e^m, which is above 1. */
 static double row_growth(const Toy *y, int l, int h, int t) {
@@ -3214,7 +3218,8 @@ static double head_alpha(Toy *y) {
 }
 
 static const Line PROP3[] = {
-  {"prop3", "Proposition 3: ALiBi",
+  {"prop3", "Proposition 3: ALiBi\nA row is a geometric series that grows with i: the first token "
+   "has the least weight.",
    "--context 64 --pos alibi --heads 8 --head-dim 2", NULL, 0, 0, 0},
   {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
   {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
@@ -3234,10 +3239,9 @@ static const Line PROP3[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
- * All scores of repeated tokens lie within xi = |q||k| / sqrt(d_h) of 0. The appendix drops the
- * root from equation 18 on, and that is not the model of equation 4. With the root the bound holds,
- * and goes to 0 as t grows. At T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a
- * sink on repeated tokens is possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
+ * The appendix drops the root from equation 18 on; with it the bound holds. At T = 64 it keeps
+ * alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a sink is possible. Let one pair of frequency w
+ * carry q = (a, 0), k = (-a, 0):
  *
  *   s(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
@@ -3328,12 +3332,15 @@ static double aimed_over_own(Toy *y) {
 }
 
 static const Line PROP4[] = {
-  {"prop4", "Proposition 4: rotary", "--context 64 --pos rotary", NULL, 0, 0, 0},
+  {"prop4", "Proposition 4: rotary\nAll scores of repeated tokens lie within xi = |q||k|/sqrt(d_h) "
+   "of 0, which bounds every weight.", "--context 64 --pos rotary", NULL, 0, 0, 0},
   {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
   {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
   {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
-  {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
-  {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)", "", rotary, EQ25_OFF, REFUTES, APART},
+  {"eq. 27", "printed: without the root; error of A_t1\nprinted: scores without sqrt(d_h); so: "
+   "the model of equation 4 divides by it", "", rotary, EQ27_OFF, REFUTES, APART},
+  {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)\nprinted: the cosine of a cosine; so: "
+   "<q,k> = |q||k|cos(their angle)", "", rotary, EQ25_OFF, REFUTES, APART},
   {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
   {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
   {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
@@ -3351,47 +3358,45 @@ static const Line PROP4[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
- * o = scale A V: the scale can be folded into W_V or into W_O (equations 30, 31), except that W_O
- * also carries v+, and that W_V leaves v* behind. So training W under the scale a is training W^ =
- * a W without it, if each step keeps W^ = a W. The gradient of W^ is g/a (equation 40), its moments
- * are m/a and v/a^2, and for that matrix, the others keeping their settings,
+ * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
+ * behind. So training W under the scale a is training W^ = a W without it, if each step keeps W^ =
+ * a W. The gradient of W^ is g/a (equation 40), its moments m/a and v/a^2, and for that matrix
  *
  *   AdamW   W <- (1 - lr wd) W - lr m^ / (sqrt(v^) + eps)    lr' = a lr, eps' = eps/a, wd' = wd/a
  *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
  *
- * (equations 42, 35). This is decoupled decay. Were wd |W|^2 part of the loss, as section 6 writes
- * it (with the sign of log p the wrong way round), AdamW would need wd' = wd/a^2. Clipping by the
- * global norm breaks the equality, since g/a weighs more in the norm than g; counted as g, it is
- * restored. At a = 1/4 all factors are powers of two, which pass through rounding unharmed: the two
- * trainings agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which
- * may grow tenfold: within SCORES. */
+ * (equations 42, 35). Were wd |W|^2 part of the loss, as section 6 writes it, AdamW would need wd'
+ * = wd/a^2. Clipping by the global norm breaks the equality, since g/a weighs more in the norm than
+ * g; counted as g, it is restored. At a = 1/4 all factors are powers of two, and the two trainings
+ * agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which may grow
+ * tenfold: SCORES. */
 enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
-  const char *reference, *text, *flags, *tensor;
   double alpha;
   int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
   int clip; bool breaks;              /* by the global norm of 0.5; must the two part? */
+  const char *tensor, *reference, *text, *flags;
 } Twin;
 
 static const Twin TWINS[] = {
-  {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", ".wo", 0.2, 0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  of W_V",                     "",        ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  of W_V beside V biases",     "--vbias", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  of W_O beside V biases",     "--vbias", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 1},
-  {"eq. 42", "  of W_O beside KV biases", "--extra kv", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  of W_V beside KV biases", "--extra kv", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 1},
-  {"eq. 42", "  with eps' = eps",            "",        ".wo", 0.2,  0, 1,  0, -1, 1, 0, 1},
-  {"eq. 42", "  with eps' = a eps",          "",        ".wo", 0.2,  0, 1,  1, -1, 1, 0, 1},
-  {"eq. 42", "  with wd' = wd",              "",        ".wo", 0.2,  0, 1, -1,  0, 1, 0, 1},
-  {"eq. 42", "  with wd' = wd/a^2",          "",        ".wo", 0.2,  0, 1, -1, -2, 1, 0, 1},
-  {"eq. 42", "  with lr' = a^2 lr",          "",        ".wo", 0.2,  0, 2, -1, -1, 1, 0, 1},
-  {"eq. 42", "  from W^ = W",                "",        ".wo", 0.2,  0, 1, -1, -1, 0, 0, 1},
-  {"beyond", "  clipped by the global norm", "",        ".wo", 0.2,  0, 1, -1, -1, 1, CLIPPED, 1},
-  {"beyond", "  clipped, g for g/a in the norm", "", ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
-  {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
-  {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
-  {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1}};
+  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", ""},
+  {0.25, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  a = 1/4, to the bit", ""},
+  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V", ""},
+  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V beside V biases", "--vbias"},
+  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  of W_O beside V biases", "--vbias"},
+  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  of W_O beside KV biases", "--extra kv"},
+  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wv", "eq. 42", "  of W_V beside KV biases", "--extra kv"},
+  { 0.2, 0, 1,  0, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = eps", ""},
+  { 0.2, 0, 1,  1, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = a eps", ""},
+  { 0.2, 0, 1, -1,  0, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd", ""},
+  { 0.2, 0, 1, -1, -2, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd/a^2", ""},
+  { 0.2, 0, 2, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  with lr' = a^2 lr", ""},
+  { 0.2, 0, 1, -1, -1, 0, 0, 1, ".wo", "eq. 42", "  from W^ = W", ""},
+  { 0.2, 0, 1, -1, -1, 1, CLIPPED, 1, ".wo", "beyond", "  clipped by the global norm", ""},
+  { 0.2, 0, 1, -1, -1, 1, CORRECTED, 0, ".wo", "beyond", "  clipped, g for g/a in the norm", ""},
+  { 0.2, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", ""},
+  {0.25, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "  a = 1/4, to the bit", ""},
+  { 0.2, 1, 1,  0, -2, 1, 0, 1, ".wo", "eq. 35", "  with lr' = a lr", ""}};
 enum { N_TWINS = (int)(sizeof TWINS / sizeof *TWINS) };
 
 /* One step of one of the two; the settings of its tensor carry the powers of alpha, or of 1. */
@@ -3463,7 +3468,8 @@ static double folded(Toy *y) {
 #define SCALED_V "--scale 0.2 --vbias | --vbias"
 #define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
 static const Line SCALE[] = {
-  {"scale", "Equations 29 to 42: scale and optimiser", "", NULL, 1, 0, 0},
+  {"scale", "Equations 29 to 42: scale and optimiser\nA scale on o is a factor on W_V or W_O: "
+   "another learning rate, decay and start.", "", NULL, 1, 0, 0},
   {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
   {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
   {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
@@ -3475,9 +3481,8 @@ static const Line SCALE[] = {
  * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
- * the weights of a row the proportions of softmax back, e^(z_i - z_j). So p does not flatten a row,
- * it changes its sum: t equal scores sum to t^(1-1/p), any row to between 1 and that. p < 1 shrinks
- * the row; p > 1 lets it grow, to 8 at t = 64 and p = 2. */
+ * the weights of a row the proportions of softmax back, e^(z_i - z_j). Any row sums to between 1
+ * and t^(1-1/p), that of equal scores. */
 
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
@@ -3502,7 +3507,8 @@ static double pnorm_sum(Toy *y) {
 }
 
 static const Line PNORMS[] = {
-  {"pnorm", "Equations 43 and 44: the p-norm",
+  {"pnorm", "Equations 43 and 44: the p-norm\np changes a row's sum, not its proportions: below 1 "
+   "it shrinks, above 1 it grows.",
    "--context 64 --pos none --normalizer pnorm", NULL, 0, 0, 0},
   {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
   {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
@@ -3515,9 +3521,8 @@ static const Line PNORMS[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.11  Section 3.2: [M1] [M2] the metric
  *
- * Section 3.2 has 1/T <= alpha_1 <= 1, since A_11 = 1. That takes a softmax without an extra
- * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
- * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
+ * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
+ * kernel can be 0. Without equation 29 no head could pass 0.3 under a scale below 0.3. */
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 /* That; learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
@@ -3548,7 +3553,8 @@ static double sink_by_eps(Toy *y) {
 }
 
 static const Line METRIC[] = {
-  {"metric", "Section 3.2: the metric", "--context 16", NULL, 1, 0, 0},
+  {"metric", "Section 3.2: the metric\n1/T <= alpha_1 <= 1, since A_11 = 1; Sink_1 falls with eps; "
+   "neither depends on the scale.", "--context 16", NULL, 1, 0, 0},
   {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
   {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
   {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
@@ -7853,12 +7859,13 @@ enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
   FILE *out; bool colour; Error *e;
   int count[FINDINGS];
+  Line refuted[16];                   /* or as many as fit */
   const Line *heading;                /* of the table that is run */
   Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
-  {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
+  {"holds", "\033[32m"}, {"control", "\033[36m"},
   {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
 
 static const struct { const char *sign; int finding; } RELATION[] = {
@@ -7867,7 +7874,6 @@ static const struct { const char *sign; int finding; } RELATION[] = {
   [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
   [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
 
-/* Under "=" the farther from the bound, under "<=" the larger, else the smaller. */
 static double worse(const Line *l, int n, double a, double b) {
   if (n == 0) return b;
   if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
@@ -7885,6 +7891,9 @@ static const char *number(char text[32], double x) {
   return text;
 }
 
+/* The length of a text's first line. */
+static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
+
 /* Under "=" x may be off by half a unit of the last digit given. With a bound NaN is WRONG. */
 static void page_line(Page *p, const Line *l, double x) {
   char measured[32], limit[32];
@@ -7895,7 +7904,9 @@ static void page_line(Page *p, const Line *l, double x) {
             : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
   int finding = good ? RELATION[l->relation].finding
               : l->relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
-  fprintf(p->out, " %-11s %-47s %8s", l->reference, l->text, number(measured, x));
+  fprintf(p->out, " %-11s %-47.*s %8s", l->reference, first_line(l->text), l->text,
+          number(measured, x));
+  if (finding == FINDING_REFUTED && p->count[finding] < 16) p->refuted[p->count[finding]] = *l;
   if (l->relation != SAYS) {
     fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
     page_mark(p, finding, FINDING[finding].text);
@@ -7903,7 +7914,7 @@ static void page_line(Page *p, const Line *l, double x) {
   fprintf(p->out, "\n");
 }
 
-/* The cells of 7.2: how far the states are apart, and how far from those of the token alone. */
+/* The cells of 7.2. */
 static void check_states(Page *p) {
   fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
           "");
@@ -7936,13 +7947,18 @@ static void check_states(Page *p) {
     else fprintf(p->out, "   %26.1e\n", least);
   }
   fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
-          "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
+          "holds 1e-8)\n x they part by %.0e or more: controls     ! neither, or the wrong one\n",
           STATES, STATES + EPS_IN_Z, APART);
 }
 
 static int page_total(const Page *p) {
   const int *n = p->count;
-  fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
+  if (n[FINDING_REFUTED]) fprintf(p->out, "\nRefuted as printed\n");
+  for (int i = 0; i < n[FINDING_REFUTED] && i < 16; i++) {
+    const char *text = p->refuted[i].text, *said = text + first_line(text);
+    fprintf(p->out, " %-11s %s\n", p->refuted[i].reference, *said ? said + 1 : text);
+  }
+  fprintf(p->out, "\n%d hold, %d controls fail as they must, %d refuted as printed, %d WRONG\n",
           n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
   return !n[FINDING_WRONG] ? 0 : fail(p->e, 1, "check: expected all to be as it must, found %d "
          "WRONG. Try: sink check | grep '[!W]'", n[FINDING_WRONG]);
@@ -8037,7 +8053,8 @@ static void page_measure(Page *p, const Line *l) {
 }
 
 static const Line STATES_OF[] = {
-  {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
+  {"states", "Equations 10 to 17: states of repeated tokens\nThey stay equal where the weights of "
+   "every row have one sum, whatever else a block has.", "", NULL, 0, 0, 0}};
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
 struct Check { const Line *line; int lines; void (*more)(Page *p); };
 static const Check CHECKS[] = {
@@ -8062,12 +8079,14 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
     if (name && strncmp(l->reference, name, strlen(name))) continue;
     if (!ran++)
       fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-              " holds: within the bound, or the number stated   fails as it must: a control\n"
-              " refuted as printed: here is a counterexample    WRONG: anything else\n",
+              " holds: within the bound, or the number stated   control: it must fail, and does\n"
+              " refuted as printed: listed at the end           WRONG: anything else\n",
               sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-    fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", l->reference, lines ? 51 : 0,
-            l->text, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
-    for (int n = 1; n < c->lines && !e->status; n++) page_measure(&p, &l[n]);
+    const int n = first_line(l->text);
+    fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", colour ? "\033[1m" : "", l->reference,
+            lines ? 51 : 0, n, l->text, colour ? "\033[0m" : "",
+            lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
+    for (int i = 1; i < c->lines && !e->status; i++) page_measure(&p, &l[i]);
     if (c->more && !e->status) c->more(&p);
   }
   for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
@@ -8260,7 +8279,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
   const bool list = n && !strcmp(words[0], "list");
   for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
-    printf("  %-9s %s\n", c->line->reference, c->line->text);
+    printf("  %-9s %.*s\n", c->line->reference, first_line(c->line->text), c->line->text);
   if (list) return 0;
   if (n && !file_missing(words[0]))
     return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");

@@ -1223,7 +1223,8 @@ static double csv_number(Test *t, const char *path, int row, const char *name) {
 #define SMALL_RUN " --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
 
 /* What `check` prints: nothing comes out WRONG, and the last line counts so many that hold, fail as
- * they must and are refuted. */
+ * they must and are refuted. Under each heading stands a sentence, and before the last line what is
+ * printed and what is so of each that is refuted. */
 static void checks_hold(Test *t, const Program *program, int holds, int must_fail) {
   char line[512], last[512] = "";
   FILE *page = tmpfile();
@@ -1231,18 +1232,26 @@ static void checks_hold(Test *t, const Program *program, int holds, int must_fai
   if (!page) return;
   fact(t, !checks_run(program, NULL, page, false, fresh(t)), "%s", t->e.text);
   rewind(page);
-  int lines = 0, wrong = 0;
-  for (; fgets(line, sizeof line, page); lines++) {
+  int lines = 0, wrong = 0, said = 0, headings = 0, listed = 0, controls = 0;
+  for (bool blank = false, heading = false; fgets(line, sizeof line, page); lines++) {
     size_t n = strcspn(line, "\n");
+    const char *printed = strstr(line, " printed: ");
+    said += heading && line[0] == ' ' && n > 20 && line[n - 1] == '.';
+    headings += heading = blank && islower((unsigned char)line[0]);
+    listed += printed && strstr(printed, "; so: ");
+    controls += n > 7 && !strcmp(line + n - 7, "control\n");
+    blank = n == 0;
     wrong += n >= 5 && !strncmp(line + n - 5, "WRONG", 5) && !strstr(line, "0 WRONG");
     fact(t, n <= 100, "%d columns: %.60s", (int)n, line);
     if (line[0] != '\n') snprintf(last, sizeof last, "%.*s", (int)n, line);
   }
   fclose(page);
   int hold = 0, fails = 0, refuted = 0, count = 1;
-  fact(t, sscanf(last, "%d hold, %d fail as they must, %d refuted as printed, %d WRONG", &hold,
-                 &fails, &refuted, &count) == 4, "the last line: %s", last);
+  fact(t, sscanf(last, "%d hold, %d controls fail as they must, %d refuted as printed, %d WRONG",
+                 &hold, &fails, &refuted, &count) == 4, "the last line: %s", last);
   fact(t, hold == holds && fails == must_fail && refuted == 5 && !count && !wrong, "%s", last);
+  fact(t, headings > 9 && said == headings && listed == refuted && controls > 20,
+       "%d sentences for %d headings, %d refuted, %d controls", said, headings, listed, controls);
   note(t, "%s, %d lines", last, lines);
 }
 

@@ -1,7 +1,7 @@
 /* pages.c - what paper.c and hf.c both have beside sink.c: the page that a run, a training or an
  * evaluation leaves for a browser, with its tables, curves and maps; an evaluation of several
- * models, inputs, texts or lengths; one with a column ablated; and what `check` states besides.
- * Both include it behind sink.c.
+ * models, inputs, texts or lengths; one with a column ablated; and the weights that scores give, in
+ * closed form. Both include it behind sink.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -918,13 +918,11 @@ static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 6  [E4] [T4] [T15] What `check` states besides: closed forms, neutral elements, causality
- *
- * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
- * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
- * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
- * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+ * 6  [E4] [T15] What a row's scores make of it, by the formula: for `check`
+ */
+
+/* What a later token moves: causality() in paper.c, halves() in hf.c. */
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 
 /* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
 static double closed_similarity(int sim, double z) {
@@ -954,17 +952,6 @@ static void closed_row(const Config *c, int n, const double *z, double *a, doubl
   }
 }
 
-/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
-static double rotated(const Config *c, const double *q, const double *k, int n) {
-  int half = c->head_dim / 2;
-  double dot = 0;
-  for (int a = 0, b = half; a < half; a++, b++) {
-    double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
-    dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
-  }
-  return dot;
-}
-
 static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
@@ -979,230 +966,3 @@ static double closed_off(const Toy *y, int l, int h, int t, int from, const doub
     worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
   return worst;
 }
-
-static double row_closed(const Toy *y, int l, int h, int t) {
-  const Config *c = &y->m.c;
-  const Layer *w = &y->m.w.layer[l];
-  const real *row = toy_row(y, MAP_Z, l, h, t);
-  int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-  double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
-  for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
-    n1[ch] = (double)y->a.layer[l].n1[ch];
-  times(q, n1, NULL, w->wq, c->dim, Q);
-  times(k, n1, NULL, w->wk, c->dim, Q);
-  for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
-  for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
-    int n = i ? t - i : t - 1;
-    bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
-    double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
-    if (i) s += closed_bias(y, h, n > 0 ? n : 0);
-    else if (w->logit) s = (double)w->logit[h];
-    z[i - from] = seen ? s : NAN;
-    worst = larger(worst, off(row[i - 1], seen ? s : 0));
-  }
-  return larger(worst, closed_off(y, l, h, t, from, z));
-}
-
-/* The first x blocks. */
-static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
-
-static void check_closed(Page *p) {
-  for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-    char flags[100];
-    if (!r->closed) continue;
-    snprintf(flags, sizeof flags, "* %s", r->flags);
-    Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-    page_measure(p, &l);
-  }
-}
-
-/* With Z = 1 states agree where r_t does, as far as equal states reach. A window of w: in block 1
- * the rows t >= w all see w equal keys; in block l all w states that t sees must agree, so t >= 1 +
- * l(w-1), under every position that depends on the distance alone. A prefix of p without positions:
- * rows t <= p all see the same keys, in every block. x = 0: the spread of those tokens; 1: how far
- * the one beside them ends from them. */
-static double part_rule(Toy *y) {
-  double worst = 0, end = 0;
-  int w = y->m.c.window, p = y->m.c.prefix;
-  for (int l = 0; l <= y->m.c.layers; l++) {
-    int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
-    worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
-    if (l) end = toy_off(y, l, beside, beside, toy_state(y, l, first));
-  }
-  return y->x == 0 ? worst : end;
-}
-
-/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
- * accident. This says whether row t misses that, by the sign of row 1: 0 or 1. */
-static double clamp_miss(const Toy *y, int l, int h, int t) {
-  double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
-  return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
-}
-
-/* 60 models, half of them with W_K = 8 W_Q, and so large sums. The condition, read off the recorded
- * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
- * of the others. */
-static double clamp_rule(Toy *y) {
-  const Toy line = *y;
-  double worst = NAN;
-  for (int n = 0, found = 0; n < 60; n++) {
-    y = toy(line.page, (uint64_t)n, LINEAR_CLAMP "%s", SCHEMES[n % INSIDE]);
-    if (!y) return NAN;
-    keys_from_queries(&y->m, n & 1 ? 8 : 0);
-    toy_feed(y, 0);
-    if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
-    worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
-  }
-  return worst;
-}
-
-/* KV biases: o_t = v + A_t* (v* - v), so the one way out is v* = v (x = 1). While the states are
- * equal v is one vector, and v* can be set to it, block by block. */
-static double kv_rule(Toy *y) {
-  for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
-    copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
-    toy_forward(y);
-  }
-  return toy_spread(y, 1, y, 1);
-}
-
-#define WINDOWED SIGMOID_1 "--window 4 --context 14"
-#define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
-static const Line BEHIND[] = {
-  {"behind", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
-  {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, part_rule, 0, AT_MOST, STATES},
-  {"eq. 17", "  and the token before them", "* " WINDOWED, part_rule, 1, FAILS_BY, APART},
-  {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, part_rule, 0, AT_MOST, STATES},
-  {"eq. 17", "  and the tokens after them", PREFIXED, part_rule, 1, FAILS_BY, APART},
-  {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
-  {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
-  {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
-  {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES}};
-
-/* [T4] A key bias is a gate, and without a normaliser it is nothing.
- *
- * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
- *
- *   o_i = g_i softmax(z_i) V + (1 - g_i) v*          g_i = sum_i / (e^b_i + sum_i)
- *                                                        = sigmoid(log sum_i - b_i)
- *
- * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i, at a logit
- * of 20 all but wholly. With Z = 1 no row is divided by anything: a column of value 0 changes no
- * bit and gets no gradient; the clamp sums it. */
-
-/* Block 1's head outputs with the column against the gate on those without; where the line is a
- * control, against those without. Learned logits are x. */
-static double row_gate(const Toy *y, int l, int h, int t) {
-  const Toy *z = y->other;
-  idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
-  const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
-  double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
-  real gated[WIDEST];
-  for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
-  double g = 1 / (1 + exp(b - log(sum)));
-  for (idx d = 0; d < D; d++)
-    gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
-  return apart(D, y->a.layer[l].o + at, gated);
-}
-static double gate(Toy *y) {
-  const Layer *w = &y->m.w.layer[0];
-  int H = y->m.c.heads;
-  for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
-  toy_forward(y);
-  if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
-  return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
-}
-
-/* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
- * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
-static double moved(Toy *y) {
-  real logits[LOGITS], plain[LOGITS];
-  Toy *z = y->other;
-  int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
-  if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
-  for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
-    y->m.w.layer[n / H].logit[n % H] = -INFINITY;
-  toy_forward(y);
-  toy_gradients(y);
-  toy_gradients(z);
-  toy_logits(y, logits);
-  toy_logits(z, plain);
-  int count = differing(y->T * TOY_VOCAB, logits, plain);
-  for (int i = 0; i < z->m.n_tensors; i++) {
-    const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
-    if (same && same->count == t->count)
-      count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
-  }
-  for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
-    count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
-  return count;
-}
-
-#define WITH_K(operation) operation "--extra k |" operation
-static const Line GATE[] = {
-  {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
-  {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
-  {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
-  {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
-  {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", gate, 0, AT_MOST, SCORES},
-  {"beyond", "learned logit of 0.01", "--extra logit |", gate, 0.01, AT_MOST, SCORES},
-  {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
-  {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
-  {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
-  {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
-  {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
-  {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
-  {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
-  {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1}};
-
-/* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
-static const Line NEUTRAL[] = {
-  {"neutral", "Neutral elements", "", NULL, 1, 0, 0},
-  {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
-  {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-  {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-  {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
-  {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
-  {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
-  {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
-  {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
-  {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
-  {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-  {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
-
-/* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
- * and must. Changes tokens 1 .. T in turn and counts what x says. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
-static double causality(Toy *y) {
-  const Toy line = *y;
-  int count[3] = {0};
-  for (const Variant *v = VARIANTS; v->name; v++) {
-    real was[LOGITS], now[LOGITS];
-    if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
-    toy_feed(y, 1);
-    for (int t = 1; t <= y->T; t++) {
-      idx own = (t - 1) * TOY_VOCAB;
-      toy_logits(y, was);
-      y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
-      toy_forward(y);
-      toy_logits(y, now);
-      int early = differing(own, was, now);
-      if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
-      else count[MOVES_BACK] += early > 0;
-      count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-    }
-  }
-  return count[(int)line.x];
-}
-
-static const Line CAUSAL[] = {
-  {"causal", "Equation 1: causality", "", NULL, 1, 0, 0},
-  {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
-  {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-  {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
-
-static const Line CLOSED[] = {
-  {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
-static const Check MORE_CHECKS[] = {
-  {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed}, {LINES(GATE), NULL},
-  {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};

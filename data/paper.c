@@ -16,7 +16,7 @@
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
  *            4 One run                       5 Rules and verdicts  6 What is shown
- *            7 The page of the whole paper   8 The command
+ *            7 The page of the whole paper   8 What `check` states besides   9 The command
  *
  * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
  * data/test_paper.c.
@@ -60,6 +60,7 @@ static const Own *own_of(const Settings *s) {
  *   claim NAME KIND [headline] REFERENCE: STATEMENT
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
  *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
+ *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
  *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
@@ -103,7 +104,7 @@ typedef struct Claim {
   bool headline;
   Relation relation, needed[NEEDS];
   Side side[SIDES + 2 * NEEDS];
-  double margin;
+  double margin, from;         /* from: NAN where it is not said */
 } Claim;
 
 /* A picture that an item wants (chapter 7), and of what. */
@@ -380,13 +381,19 @@ static int read_relation(Reading *r, Relation *relation) {
   return i < 0 ? wrong(r, "< > = <= or >=", word) : 0;
 }
 
+/* Which of a rule's two sides is a number; -1: neither. */
+static int side_number(const Claim *c) {
+  return c->side[0].row == -1 ? 0 : c->side[1].row == -1 ? 1 : -1;
+}
+
 static int read_rule(Reading *r) {
   static const char *const fitting[] = {"<>", "=", "<>", "<>="};     /* by ClaimKind */
   Claim *c = r->claim;
   Relation relation = LESS;
   if (c->sides) return wrong(r, "one rule below a claim", r->at);
   if (read_side(r, &c->side[c->sides++])) return 1;
-  while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)) {
+  while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)
+         && strncmp(r->at, "from ", 5)) {
     if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at);
     if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
     if (c->sides > 2 && relation != c->relation)
@@ -399,10 +406,16 @@ static int read_rule(Reading *r) {
   if (!strchr(fitting[c->kind], *SIGNS[c->relation]) ||
       (c->kind != CLAIM_EXACT && c->relation > SAME))
     return wrong(r, "a relation of the claim's kind", c->name);
-  if (*next_word(r)) {
-    const char *margin = next_word(r);
+  c->from = NAN;
+  if (*r->at && *r->at != 'f') {
+    const char *margin = (next_word(r), next_word(r));
     if (!is_number(margin, &c->margin) || c->margin < 0)
       return wrong(r, "a margin of 0 or more", margin);
+  }
+  if (*r->at == 'f') {
+    const char *from = (next_word(r), next_word(r));
+    if (!is_number(from, &c->from) || c->kind != CLAIM_DIFFERS || side_number(c) < 0)
+      return wrong(r, "from NUMBER, of a row that differs from a number", from);
   }
   if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
     return wrong(r, "within what they are equal", "nothing");
@@ -1635,28 +1648,32 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * 95 %. A claim is one of
  *
  *   differs   A < B by M.  d = B - A (A - B for >): difference of the seeds' means, Welch's
- *             interval, which lets the sides spread unequally.
- *       reproduced      p <= 0.05, the interval above 0, and d >= M: not chance, and large enough
- *       opposite        p <= 0.05, the interval below 0, and d <= -M
- *       not reproduced  M > 0, and the whole interval below M: smaller than what counts
+ *             interval, which lets the sides spread unequally. d_0 is d where there is no effect:
+ *             0 between rows. Beside a number it is what `from` says; else of times even and of a
+ *             ratio 1, of other measures the number; and 0 where the claim is that there is none.
+ *       reproduced           p <= 0.05, the interval above 0, d >= M: not chance, and large enough
+ *       opposite             p <= 0.05, the interval below d_0, and d <= d_0 - M
+ *       weaker than claimed  the interval above d_0, and all of it below M (below 0 for M = 0)
+ *       not reproduced       M > 0 or d_0 < 0, all of it below M, and no effect shown
  *   equal     A = B within M.  The same d and interval.
- *       reproduced      p <= 0.05, and the whole interval inside (-M, M)
- *       not reproduced  the whole interval outside
+ *       reproduced           p <= 0.05, and the whole interval inside (-M, M)
+ *       not reproduced       the whole interval outside
  *   ordered   A < B < C ..  For each seed Kendall's tau: over all pairs of rows, the share in the
  *             stated order less the share against it; a tie is neither. Student's interval of the
  *             seeds' mean.
- *       reproduced      p <= 0.05, the interval above 0, and the mean tau >= TAU_COUNTS
- *       opposite        p <= 0.05, and the interval below 0
- *       not reproduced  the whole interval below TAU_COUNTS
+ *       reproduced           p <= 0.05, the interval above 0, and the mean tau >= TAU_COUNTS
+ *       opposite             p <= 0.05, and the interval below 0
+ *       weaker than claimed  the whole interval above 0 and below TAU_COUNTS
+ *       not reproduced       the whole interval below TAU_COUNTS, and no order shown
  *   exact     the relation holds in every seed, give or take M: reproduced; one counterexample:
  *             not reproduced.
  *
  * and undecided otherwise. p is two-sided: the level whose interval would just reach the number
- * that decides, 0, or for equal the nearer of -M and M. (Two one-sided tests of equality at 5 %
- * each would ask for an interval of 90 % only; the wider one is kept, so that one interval serves
- * every claim and the harder claim to earn is earned harder.) The more claims, the more chance
- * finds: for headline claims p is Holm's, over those of them that could be tested. It guards the
- * finding of an effect; that an effect is too small to count, the plain interval says.
+ * that decides, 0 (d_0 for d below it), or for equal the nearer of -M and M. (Two one-sided tests
+ * of equality at 5 % each would ask for an interval of 90 % only; the wider one serves every
+ * claim.) The more claims, the more chance finds: for headline claims p is Holm's, over those that
+ * could be tested. It guards the finding of an effect; that it is too small to count, the plain
+ * interval says.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
  * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.
@@ -1665,7 +1682,8 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * meet. A counterexample to an exact claim stands even where other runs are missing.
  */
 enum { SEEDS_MOST = 99 };
-typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS } Verdict;
+typedef enum Verdict { UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS }
+  Verdict;
 static const char *verdict_name(Verdict v);
 typedef struct Judged {
   Verdict verdict;
@@ -1773,8 +1791,8 @@ static void holm(double *adjusted, const double *p, int n) {
   }
 }
 
-static const char *const VERDICT_NAMES[VERDICT_KINDS] = {"undecided", "reproduced",
-                                                         "not reproduced", "opposite"};
+static const char *const VERDICT_NAMES[VERDICT_KINDS] = {
+  "undecided", "reproduced", "weaker than claimed", "not reproduced", "opposite"};
 static const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
 
 static bool related(double a, Relation relation, double b, double give) {
@@ -1833,6 +1851,16 @@ static double kendall(const Case *q, int seed) {
   return (q->c->relation == GREATER ? -1.0 : 1.0) * sum / (sides * (sides - 1) / 2);
 }
 
+/* d_0 of a claim: no effect. Where the claim is that there is none, its border is what counts. */
+static double no_effect(const Claim *c) {
+  int number = c->kind == CLAIM_DIFFERS ? side_number(c) : -1;
+  if (number < 0) return 0;
+  const char *measure = c->side[!number].measure, *ratio = strstr(measure, "_ratio");
+  bool to_one = !strncmp(measure, "times_", 6) || (ratio && !ratio[6]);
+  double border = c->side[number].number, none = !isnan(c->from) ? c->from : to_one ? 1 : border;
+  return fmin(0, (number == 0) == (c->relation == LESS) ? none - border : border - none);
+}
+
 /* Of a claim that is no exact one: B - A, or the mean tau against 0. */
 static void judge_mean(Judged *j, const Case *q) {
   const Claim *c = q->c;
@@ -1858,7 +1886,8 @@ static void judge_mean(Judged *j, const Case *q) {
   }
   j->low = ordered ? fmax(-1, d.low) : d.low;
   j->high = ordered ? fmin(1, d.high) : d.high;
-  j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? 0 : d.value < 0 ? -c->margin : c->margin);
+  double none = no_effect(c), decides = d.value < none ? none : 0;
+  j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? decides : d.value < 0 ? -c->margin : c->margin);
   if (!(d.error > 0))
     why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
 }
@@ -1948,11 +1977,12 @@ static void claim_decide(Judged *j, const Claim *c) {
     if (j->verdict == UNDECIDED && !inside) why(j, "the interval reaches over the margin");
   } else {
     bool tau = c->kind == CLAIM_ORDERED;
-    double counts = tau ? TAU_COUNTS : M;
+    double counts = tau ? TAU_COUNTS : M, none = no_effect(c);
+    bool below = (counts > 0 || none < 0) && j->high < counts;
     j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED
-                 : j->high < 0 && sure && (tau || d <= -M) ? OPPOSITE
-                 : counts > 0 ? (j->high < counts ? NOT_REPRODUCED : UNDECIDED)
-                 : same ? NOT_REPRODUCED : UNDECIDED;
+                 : j->high < none && sure && (tau || d <= none - M) ? OPPOSITE
+                 : below ? (j->low > none ? WEAKER : NOT_REPRODUCED)
+                 : counts <= 0 && same ? NOT_REPRODUCED : UNDECIDED;
     if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0) why(j, "the interval holds 0");
     else if (j->verdict == UNDECIDED && sure)
       why(j, "below %g, but the interval does not say so", counts);
@@ -2338,7 +2368,7 @@ static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *
 
 /* A claim with all that led to its verdict. */
 static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
-  enum { INDENT = 16 };
+  enum { INDENT = 21 };
   const Claim *c = &r->x->claim[claim];
   const Judged *j = &r->judged[claim];
   Bytes line = {0};
@@ -2447,14 +2477,14 @@ static void ledger_text(Bytes *out, const Results *r, Error *e) {
     item = (int)fmax(item, (double)strlen(x->item[x->claim[i].item].name));
     name = (int)fmax(name, (double)strlen(x->claim[i].name));
   }
-  bytes_print(out, e, "\n%-14s  %-*s  %-*s  %-30s  p\n", "verdict", item, "item", name, "claim",
+  bytes_print(out, e, "\n%-19s %-*s  %-*s  %-30s  p\n", "verdict", item, "item", name, "claim",
               "estimate, 95 % interval");
   for (int i = 0; i < x->claims; i++) {
     const Judged *j = &r->judged[i];
     Evidence is = evidence_of(j);
-    int left = WIDTH - 14 - item - name - 6; /* columns for what a claim lacks */
+    int left = WIDTH - 19 - item - name - 5; /* columns for what a claim lacks */
     if (!is.estimate[0]) snprintf(is.estimate, CELL, "%.*s", left < 0 ? 0 : left, j->why);
-    bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j->verdict), item,
+    bytes_print(out, e, "%-19s %-*s  %-*s  %-*s%s%s\n", verdict_name(j->verdict), item,
                 x->item[x->claim[i].item].name, name, x->claim[i].name, is.p[0] ? 30 : 0,
                 is.estimate, is.p[0] ? "  " : "", is.p);
   }
@@ -2482,9 +2512,9 @@ static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
     headline += x->claim[i].headline;
     tested += !isnan(r->judged[i].holm);
   }
-  bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
-              "%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
-              n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
+  bytes_print(out, e, "%d claims on %s: %d reproduced, %d weaker than claimed, %d not reproduced, "
+              "%d opposite,\n%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
+              n[WEAKER], n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
   if (headline)
     bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
                 "tested.\n", headline, r->corpus, tested);
@@ -2930,9 +2960,10 @@ static void html_bytes(Html *h, Bytes *b) {
 
 /* A verdict's sign, and the class of its bar. */
 static const char *const SIGNS_OF[VERDICT_KINDS] = {
-  [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
-  [OPPOSITE] = "&#8644;"}, *const BARS[VERDICT_KINDS] = {
-  [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
+  [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [WEAKER] = "&#8776;",
+  [NOT_REPRODUCED] = "&#10007;", [OPPOSITE] = "&#8644;"}, *const BARS[VERDICT_KINDS] = {
+  [UNDECIDED] = "open", [REPRODUCED] = "yes", [WEAKER] = "weak", [NOT_REPRODUCED] = "no",
+  [OPPOSITE] = "no"};
 
 static void claim_begin(Paper *p, int k) {
   const Verdict v = p->runs.judged[k].verdict;
@@ -3047,7 +3078,258 @@ static int paper_write(const char *path, const Experiments *x, const char *folde
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 8  The command: ./paper ITEM */
+ * 8  [E4] [T4] [T15] What `check` states besides: closed forms, neutral elements, causality
+ *
+ * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
+ * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+
+/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
+static double rotated(const Config *c, const double *q, const double *k, int n) {
+  int half = c->head_dim / 2;
+  double dot = 0;
+  for (int a = 0, b = half; a < half; a++, b++) {
+    double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+    dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
+  }
+  return dot;
+}
+
+static double row_closed(const Toy *y, int l, int h, int t) {
+  const Config *c = &y->m.c;
+  const Layer *w = &y->m.w.layer[l];
+  const real *row = toy_row(y, MAP_Z, l, h, t);
+  int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
+  double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
+  for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
+    n1[ch] = (double)y->a.layer[l].n1[ch];
+  times(q, n1, NULL, w->wq, c->dim, Q);
+  times(k, n1, NULL, w->wk, c->dim, Q);
+  for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
+  for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
+    int n = i ? t - i : t - 1;
+    bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
+    double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
+    if (i) s += closed_bias(y, h, n > 0 ? n : 0);
+    else if (w->logit) s = (double)w->logit[h];
+    z[i - from] = seen ? s : NAN;
+    worst = larger(worst, off(row[i - 1], seen ? s : 0));
+  }
+  return larger(worst, closed_off(y, l, h, t, from, z));
+}
+
+/* The first x blocks. */
+static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
+
+static void check_closed(Page *p) {
+  for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+    char flags[100];
+    if (!r->closed) continue;
+    snprintf(flags, sizeof flags, "* %s", r->flags);
+    Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
+    page_measure(p, &l);
+  }
+}
+
+/* With Z = 1 states agree where r_t does, as far as equal states reach. A window of w: in block 1
+ * the rows t >= w all see w equal keys; in block l all w states that t sees must agree, so t >= 1 +
+ * l(w-1), under every position that depends on the distance alone. A prefix of p without positions:
+ * rows t <= p all see the same keys, in every block. x = 0: the spread of those tokens; 1: how far
+ * the one beside them ends from them. */
+static double part_rule(Toy *y) {
+  double worst = 0, end = 0;
+  int w = y->m.c.window, p = y->m.c.prefix;
+  for (int l = 0; l <= y->m.c.layers; l++) {
+    int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
+    worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
+    if (l) end = toy_off(y, l, beside, beside, toy_state(y, l, first));
+  }
+  return y->x == 0 ? worst : end;
+}
+
+/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
+ * accident. This says whether row t misses that, by the sign of row 1: 0 or 1. */
+static double clamp_miss(const Toy *y, int l, int h, int t) {
+  double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
+  return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
+}
+
+/* 60 models, half of them with W_K = 8 W_Q, and so large sums. The condition, read off the recorded
+ * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
+ * of the others. */
+static double clamp_rule(Toy *y) {
+  const Toy line = *y;
+  double worst = NAN;
+  for (int n = 0, found = 0; n < 60; n++) {
+    y = toy(line.page, (uint64_t)n, LINEAR_CLAMP "%s", SCHEMES[n % INSIDE]);
+    if (!y) return NAN;
+    keys_from_queries(&y->m, n & 1 ? 8 : 0);
+    toy_feed(y, 0);
+    if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
+    worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
+  }
+  return worst;
+}
+
+/* KV biases: o_t = v + A_t* (v* - v), so the one way out is v* = v (x = 1). While the states are
+ * equal v is one vector, and v* can be set to it, block by block. */
+static double kv_rule(Toy *y) {
+  for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
+    copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
+    toy_forward(y);
+  }
+  return toy_spread(y, 1, y, 1);
+}
+
+#define WINDOWED SIGMOID_1 "--window 4 --context 14"
+#define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
+static const Line BEHIND[] = {
+  {"behind", "Equations 10 to 17: the rules behind the cells\nStates part where the sums of "
+   "rows do, at the rows that a rule names.", "", NULL, 0, 0, 0},
+  {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, part_rule, 0, AT_MOST, STATES},
+  {"eq. 17", "  and the token before them", "* " WINDOWED, part_rule, 1, FAILS_BY, APART},
+  {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, part_rule, 0, AT_MOST, STATES},
+  {"eq. 17", "  and the tokens after them", PREFIXED, part_rule, 1, FAILS_BY, APART},
+  {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
+  {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
+  {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
+  {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES}};
+
+/* [T4] A key bias is a gate, and without a normaliser it is nothing.
+ *
+ * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
+ *
+ *   o_i = g_i softmax(z_i) V + (1 - g_i) v*          g_i = sum_i / (e^b_i + sum_i)
+ *                                                        = sigmoid(log sum_i - b_i)
+ *
+ * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i, at a logit
+ * of 20 all but wholly. With Z = 1 no row is divided by anything: a column of value 0 changes no
+ * bit and gets no gradient; the clamp sums it. */
+
+/* Block 1's head outputs with the column against the gate on those without; where the line is a
+ * control, against those without. Learned logits are x. */
+static double row_gate(const Toy *y, int l, int h, int t) {
+  const Toy *z = y->other;
+  idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
+  const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
+  double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
+  real gated[WIDEST];
+  for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
+  double g = 1 / (1 + exp(b - log(sum)));
+  for (idx d = 0; d < D; d++)
+    gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
+  return apart(D, y->a.layer[l].o + at, gated);
+}
+static double gate(Toy *y) {
+  const Layer *w = &y->m.w.layer[0];
+  int H = y->m.c.heads;
+  for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
+  toy_forward(y);
+  if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
+  return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
+}
+
+/* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
+ * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
+static double moved(Toy *y) {
+  real logits[LOGITS], plain[LOGITS];
+  Toy *z = y->other;
+  int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
+  if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
+  for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
+    y->m.w.layer[n / H].logit[n % H] = -INFINITY;
+  toy_forward(y);
+  toy_gradients(y);
+  toy_gradients(z);
+  toy_logits(y, logits);
+  toy_logits(z, plain);
+  int count = differing(y->T * TOY_VOCAB, logits, plain);
+  for (int i = 0; i < z->m.n_tensors; i++) {
+    const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
+    if (same && same->count == t->count)
+      count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
+  }
+  for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
+    count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
+  return count;
+}
+
+#define WITH_K(operation) operation "--extra k |" operation
+static const Line GATE[] = {
+  {"gate", "Table 4: a key bias is a gate, or nothing\nIt closes the head by 1 - g; without a "
+   "normaliser it changes no bit.", "", NULL, 1, 0, 0},
+  {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
+  {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
+  {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
+  {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", gate, 0, AT_MOST, SCORES},
+  {"beyond", "learned logit of 0.01", "--extra logit |", gate, 0.01, AT_MOST, SCORES},
+  {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
+  {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
+  {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
+  {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
+  {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
+  {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
+  {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
+  {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1}};
+
+/* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
+static const Line NEUTRAL[] = {
+  {"neutral", "Neutral elements\nThe row of an axis that stands for nothing changes no bit.", "",
+   NULL, 1, 0, 0},
+  {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
+  {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
+  {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+  {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+  {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
+  {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
+  {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
+  {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
+  {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
+  {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
+  {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
+
+/* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
+ * and must. Changes tokens 1 .. T in turn and counts what x says. */
+static double causality(Toy *y) {
+  const Toy line = *y;
+  int count[3] = {0};
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    real was[LOGITS], now[LOGITS];
+    if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
+    toy_feed(y, 1);
+    for (int t = 1; t <= y->T; t++) {
+      idx own = (t - 1) * TOY_VOCAB;
+      toy_logits(y, was);
+      y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
+      toy_forward(y);
+      toy_logits(y, now);
+      int early = differing(own, was, now);
+      if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
+      else count[MOVES_BACK] += early > 0;
+      count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
+    }
+  }
+  return count[(int)line.x];
+}
+
+static const Line CAUSAL[] = {
+  {"causal", "Equation 1: causality\nA token moves no logit before it, but inside a prefix.", "",
+   NULL, 1, 0, 0},
+  {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
+  {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
+  {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
+
+static const Line CLOSED[] = {
+  {"scores", "z, A and m in closed form, 5 schemes each\nOf a repeated token s(n) and s*_t give "
+   "every weight.", "--context 24", NULL, 0, 0, 0}};
+static const Check MORE_CHECKS[] = {
+  {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed}, {LINES(GATE), NULL},
+  {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};
+
+/* -------------------------------------------------------------------------------------------------
+ * 9  The command: ./paper ITEM */
 
 /* What a command works on, and the runs it names. */
 typedef struct Command {
