@@ -2379,11 +2379,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * The authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_*
  * = (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
- *
- * The definitions come first: sink_alpha, sinks_sink, norm_ratio. Then sinks_measure and what it
- * takes from a forward: the maps, the norms of Figures 7 and 8, the angles of Figure 2.
- * `sink check prop1` and `metric` hold alpha and Sink against closed forms; test_sink.c has
- * sink_alpha__* and sinks__*.
+
  */
 
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
@@ -2507,12 +2503,9 @@ static bool sinks_attends(const Sinks *s, int l) {
   return !s->period || l % s->period == s->offset;
 }
 
-/* A NaN is above no eps, and would pass for the absence of a sink: the first block, from 1, and head
- * (0: its output) where x is none or infinite is kept, and ends the measurement. */
+/* A NaN is above no eps, and would pass for no sink: where one is met first ends a measurement. */
 static void sinks_meet(Sinks *s, int block, int head, double x) {
-  if (s->bad || isfinite(x)) return;
-  s->bad = block;
-  s->bad_head = head;
+  if (!s->bad && !isfinite(x)) s->bad = block, s->bad_head = head;
 }
 
 #define NOT_FINITE "expected numbers, found NaN or infinity"
@@ -2709,6 +2702,18 @@ static void sinks_finish(Sinks *s) {
   s->massive /= n;
   s->median /= n;
   s->loss /= n;
+}
+
+/* 0, or where a forward of T tokens meets a number that is not finite. */
+static int forward_fault(Model *m, const int *ids, int T, Error *e) {
+  Sinks s;
+  Acts a = {0};
+  if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e)
+      && !acts_create(&a, m, 1, T, ACTS_ONE, e))
+    sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
+  acts_free(&a);
+  sinks_free(&s);
+  return e->status;
 }
 
 /* =================================================================================================
@@ -4575,8 +4580,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *
  * Held back for validation, whatever the seed: of a text or shards, the documents whose number
  * hashes below --valid; where that leaves one side empty, the end of the last document, its share
- * by length. Of a grammar, the documents of a seed no training has. An evaluation reads these of
- * the model's own text, and all of another one unless --valid is said, or 0.
+ * by length. Of a grammar, the documents of a seed no training has. An evaluation reads
+ * these of the model's own text, and all of another one, unless --valid is said.
  *
  * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
  * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
@@ -4699,15 +4704,14 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-/* Sets d->read: how much of its text is held; in an evaluation (T = 0) also whose text it is. */
+/* d->read: how much of its text is held; in an evaluation, where T is 0, also whose it is. */
 static void data_describe(Data *d, const Source *s, double share, bool held, int T) {
-  const bool known = T || d->source == s->own, other = !T && s->own && !data_own(d, s);
+  const char *whose = T || d->source == s->own ? "" : !s->own ? "; the model's own is not known"
+                    : data_own(d, s) ? "; changed since the training" : "; not the model's own, ";
   char much[32] = "all of it";
   if (share > 0) snprintf(much, sizeof much, "%g of it", share);
-  snprintf(d->read, sizeof d->read, "%s%s%s%s", held ? "held-out documents" : much,
-           known ? "" : other ? "; not the model's own, " : s->own ? "; changed since the training"
-           : "; the model's own is not known", other ? s->own_name : "",
-           other && file_missing(s->own_name) ? ", which is not there" : "");
+  snprintf(d->read, sizeof d->read, "%s%s%s", held ? "held-out documents" : much, whose,
+           strchr(whose, ',') ? s->own_name : "");
 }
 
 /* Appends the tokens of a document of n bytes; d->starts notes where one of d->held begins. */
@@ -4938,17 +4942,13 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
- *             of them, of a long text spread evenly over it
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
  * how many sequences there are; *starts of them are starts of documents.
  */
-/* A grammar's documents are told alike: the first serve. Of a text's they may be one chapter: what
- * is read is spread over all, but for the rows of data/results, measured on the first. */
+/* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
+ * is spread over all. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
-
-/* Does number i of n belong to `wanted` of them that are spread evenly? */
-static bool is_drawn(idx i, idx wanted, idx n) { return (i + 1) * wanted / n > i * wanted / n; }
 
 static const char *const INPUTS[] = {
   [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
@@ -4958,21 +4958,14 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
   const int fixed = s->fix_token <= T ? s->fix_token : 0;
-  idx further = 0, seen = 0, wanted = n;   /* stretches behind the starts, of which these many */
+  const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = 0;
   *starts = 0;
-  for (int i = 0; natural && i < documents; i++) {
-    const int end = i + 1 < documents ? d->starts.at[i + 1] : size,
-              stretches = (end - d->starts.at[i] - 1) / T;
-    wanted -= stretches > 0;
-    further += stretches > 0 ? stretches - 1 : 0;
-  }
-  if (!data_spreads(d, s) || wanted > further) wanted = further;
-  for (int skip = 0; natural && got < n && skip < size; skip += T)
+  for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
     for (int i = 0; i < documents && got < n; i++) {
       const int from = d->starts.at[i] + skip,
                 end = i + 1 < documents ? d->starts.at[i + 1] : size;
-      if (from + T + 1 > end || (skip && !is_drawn(seen++, wanted, further))) continue;
+      if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
       overwrite(ids, targets, T, fixed, d->fix);
       ids += T, targets += T;
@@ -4989,17 +4982,10 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   return got;
 }
 
-/* How many packed blocks of T+1 tokens the validation loss reads of the held documents, n at most.
- */
-static idx held_blocks(const Data *d, int n, int T) {
-  const idx all = (idx)d->held.size / (T + 1);
-  return all < n ? all : n;
-}
-
-/* Those blocks: of a grammar the first ones, of a text every so many, from its start to its end. */
+/* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
-  const idx blocks = held_blocks(d, n, T), all = (idx)d->held.size / (T + 1);
+  const idx all = (idx)d->held.size / (T + 1), blocks = all < n ? all : n;
   for (idx i = 0; !e->status && i < blocks; i++) {
     const idx at = data_spreads(d, s) ? i * all / blocks : i;
     block_split(d->held.at + at * (T + 1), T, ids, targets);
@@ -5415,14 +5401,13 @@ void trainer_free(Trainer *t) {
   *t = (Trainer){0};
 }
 
-/* What an evaluation of a training came to: where it met a NaN, the training has diverged. */
+/* What a step or a look at its model came to: who meets a NaN has diverged. */
 static int step_fault(Trainer *t, const Error *why, Error *e) {
-  const char *end = strstr(why->text, ". Try");
   if (!why->status) return 0;
   if (!strstr(why->text, NOT_FINITE)) return fail(e, why->status, "%s", why->text);
   t->loss = NAN;
   return fail(e, 1, "step %ld: %.*s: this variant diverges here. Try: a smaller --lr", t->step,
-              (int)(end - why->text), why->text);
+              (int)strcspn(why->text, "."), why->text);
 }
 
 /* The loss on up to n held blocks of what a training leaves: it tells of a last update too many. */
@@ -5433,15 +5418,14 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
 }
 
 /* Says where a diverging variant (the paper's "-") broke. */
-static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
-  idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
-  char where[160] = "the loss is not finite, though every block is";
-  if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
-  for (int l = t->m.c.layers - 1; !bad && l >= 0; l--)
-    if (!isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2)))
-      snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
-  return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
-              where);
+static int diverged(Trainer *t, const Tensor *bad, Error *e) {
+  Error why = {0};
+  const int T = t->s.model.context;
+  if (bad) fail(&why, 1, "the gradient of %s: " NOT_FINITE ".", bad->name);
+  for (int b = 0; b < t->s.train.batch && !why.status; b++)
+    forward_fault(&t->m, t->ids + (idx)b * T, T, &why);
+  fail(&why, 1, "the loss: " NOT_FINITE ".");
+  return step_fault(t, &why, e);
 }
 
 /* The optimiser on every tensor, from gradients times `shrink`. */
@@ -5718,7 +5702,8 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
   o->c = t->m.c;
   o->even = sink_uniform(&o->c, T);
   o->star = config_column_star(&o->c) >= 0;
-  o->tokens = held_blocks(&t->data, HELD_BLOCKS, o->c.context) * o->c.context;
+  o->tokens = (idx)t->data.held.size / (o->c.context + 1);
+  o->tokens = (o->tokens < HELD_BLOCKS ? o->tokens : HELD_BLOCKS) * o->c.context;
   if (t->s.input != INPUT_NATURAL) return;
   strcpy(o->text, t->data.name);
   strcpy(o->read, t->data.read);
@@ -5729,18 +5714,6 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
   outcome_begin(o, o->name, o->source, t, o->s.T);
   return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
-}
-
-/* 0, or where a forward of T tokens meets a number that is not finite. */
-static int forward_fault(Model *m, const int *ids, int T, Error *e) {
-  Sinks s;
-  Acts a = {0};
-  if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e)
-      && !acts_create(&a, m, 1, T, ACTS_ONE, e))
-    sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
-  acts_free(&a);
-  sinks_free(&s);
-  return e->status;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
@@ -8166,14 +8139,6 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* What a model knows of its text, of that hash. The text is read again where it is still there and
- * no other one is `told`; --valid is then as it was, unless it is said. */
-static void model_text(Source *s, uint64_t hash, bool told) {
-  s->own = hash;
-  if (hash) strcpy(s->own_name, source_named(s) ? source_name(s) : "which has no name here");
-  if (told || file_missing(s->own_name)) s->text[0] = s->grammar[0] = s->tokens[0] = 0;
-}
-
 /* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
  * what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
@@ -8185,9 +8150,13 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
   snprintf(own, sizeof own, "%s.tok", path);
   if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
-  model_text(&t->s.data, t->data.source, source_named(&s->data));
-  const double valid = t->s.data.valid;
-  t->s.data.valid = -1;
+  Source *d = &t->s.data;                      /* its text is read where it is still there */
+  const double valid = d->valid;
+  d->own = t->data.source;
+  if (d->own) strcpy(d->own_name, source_named(d) ? source_name(d) : "which has no name here");
+  if (source_named(&s->data) || file_missing(d->own_name))
+    d->text[0] = d->grammar[0] = d->tokens[0] = 0;
+  d->valid = -1;
   t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
   t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
   for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
@@ -8196,8 +8165,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.own = s->own;
   t->s.data.open = s->data.open;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
-  t->s.data.whole = t->s.data.valid < 0;                  /* --valid is not said */
-  if (t->s.data.whole) t->s.data.valid = valid;
+  d->whole = d->valid < 0;                                /* --valid is not said */
+  if (d->whole) d->valid = valid;
   *s = t->s;
   t->m.plain = s->plain;
   return 0;
