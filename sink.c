@@ -5407,7 +5407,7 @@ static int step_fault(Trainer *t, const Error *why, Error *e) {
   if (!strstr(why->text, NOT_FINITE)) return fail(e, why->status, "%s", why->text);
   t->loss = NAN;
   return fail(e, 1, "step %ld: %.*s: this variant diverges here. Try: a smaller --lr", t->step,
-              (int)strcspn(why->text, "."), why->text);
+              (int)(strstr(why->text, ". Try") - why->text), why->text);
 }
 
 /* The loss on up to n held blocks of what a training leaves: it tells of a last update too many. */
@@ -5421,10 +5421,10 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
   Error why = {0};
   const int T = t->s.model.context;
-  if (bad) fail(&why, 1, "the gradient of %s: " NOT_FINITE ".", bad->name);
+  if (bad) fail(&why, 1, "the gradient of %s: " NOT_FINITE ". Try", bad->name);
   for (int b = 0; b < t->s.train.batch && !why.status; b++)
     forward_fault(&t->m, t->ids + (idx)b * T, T, &why);
-  fail(&why, 1, "the loss: " NOT_FINITE ".");
+  fail(&why, 1, "the loss: " NOT_FINITE ". Try");
   return step_fault(t, &why, e);
 }
 
@@ -5538,7 +5538,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   const Train *r = &t->s.train;
   Bytes log = {0};
   long saved = t->step ? t->step : -1;
-  if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, e))) {
+  Error seen = {0};                            /* a run that goes on: its next step tells again */
+  if (log_begin(t, p, &log, e) ||
+      (r->steps && look_at_sink(t, p, t->step ? &seen : e) && !t->step)) {
     bytes_free(&log);
     return e->status;
   }
@@ -8156,6 +8158,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   if (d->own) strcpy(d->own_name, source_named(d) ? source_name(d) : "which has no name here");
   if (source_named(&s->data) || file_missing(d->own_name))
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
+  if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
   d->valid = -1;
   t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
   t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */

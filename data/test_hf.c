@@ -3000,7 +3000,7 @@ static void eval_choices(Test *t, const char *said) {
   for (int i = 0; i < 2; i++) {
     if (!sink_does(t, WORDS[i], &r)) return;
     const char *out = (const char *)r.out.at;
-    fact(t, strstr(out, i ? " questions       acc  acc_norm\n" : said) != NULL, "%s", out);
+    fact(t, strstr(out, i ? " questions       acc  acc_norm  read" : said) != NULL, "%s", out);
     ran_free(&r);
   }
   sink_fails(t, CHOSEN("") "/none", 1, "none: ");

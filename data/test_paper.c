@@ -1366,9 +1366,9 @@ static void report_write__run(Test *t) {
                           HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-4};
       line = strchr(line, '\n') + 1;
       fact(t, !strncmp(line + 1, ARM_NAMES[i], strlen(ARM_NAMES[i])), "%s", line);
-      object = strstr(object, ARM_NAMES[i]);
-      char *at = line;
-      gone += strstr(line, ",,,") != NULL && strstr(line, ",,,") < line + 14;
+      object = strstr(strstr(object, ARM_NAMES[i]), "\"read\": \"held-out documents\"") + 8;
+      char *at = strstr(line, "tale.grammar\",\"held-out documents\",") + 14;
+      gone += strstr(at, ",,,") != NULL && strstr(at, ",,,") < at + 30;
       for (int k = 0; k < 7; k++) {
         at = strchr(at, ',') + 1;
         bool none = *at == ',' || *at == '\n';
