@@ -145,7 +145,7 @@
  * PART I   THE MATHEMATICS
  * =================================================================================================
  *
- * 1  Config and variants                                               paper: sections 2, 7; tables
+ * 1  Config and variants   paper: sections 2, 7; tables
  *
  * A model is one row chosen on each axis of THE FORMULA. struct Config (sink.h) holds the choice as
  * plain numbers. Row 0 of every axis is the paper's default, so a zeroed enum is the baseline:
@@ -444,7 +444,7 @@ static int config_resolve(Config *c, Error *e) {
 }
 
 /* =================================================================================================
- * 2  Parameters: one table of tensors                            paper: sections 2 and 4, Table 4
+ * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
  * is a matrix, and when it exists. model_list makes of it the list that allocation, initialisation,
@@ -509,7 +509,7 @@ static bool if_bias_gated(const Config *c) { return if_bias_ffn(c) && config_gat
 static bool if_bias_ungated(const Config *c) { return if_bias_ffn(c) && !config_gated(c); }
 static bool if_mlp(const Config *c) { return c->kernel == KERNEL_MLP; }
 static bool if_kstar(const Config *c) { return c->extra == EXTRA_K || c->extra == EXTRA_KV; }
-static bool if_vstar(const Config *c) { return c->extra == EXTRA_KV; }    /* else 0, or fixed */
+static bool if_vstar(const Config *c) { return c->extra == EXTRA_KV; }   /* else 0, or fixed */
 static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT; }
 static bool if_vbias(const Config *c) { return c->vbias; }
 static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
@@ -522,11 +522,11 @@ static bool if_untied(const Config *c) { return !c->tied; }
 
 typedef struct TensorRow {
   const char *name;
-  size_t field;                /* offset of the pointer in struct Weights, or in struct Layer */
-  const char *shape;           /* one letter a dimension */
-  int init;                    /* INITIAL_* */
-  bool matrix;                 /* what --decay matrices decays; --decay all takes all (F5) */
-  bool (*present)(const Config *);     /* NULL: in every model */
+  size_t field;   /* offset of the pointer in struct Weights, or in struct Layer */
+  const char *shape;   /* one letter a dimension */
+  int init;   /* INITIAL_* */
+  bool matrix;   /* what --decay matrices decays; --decay all takes all (F5) */
+  bool (*present)(const Config *);   /* NULL: in every model */
 } TensorRow;
 
 /* Before the blocks: W_E, x*, the positions. */
@@ -602,7 +602,7 @@ static int tensor_extent(const Config *c, char letter) {
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);
   case 'b': return 32;
-  default:  return 0;          /* no such letter: test model_create__table finds it */
+  default:  return 0;   /* no such letter: test model_create__table finds it */
   }
 }
 
@@ -664,7 +664,7 @@ static void model_point(Model *m, Weights *w, real *base) {
     real *here = t->at < 0 ? (real *)(void *)t : base + t->at;
     void *owner = t->part ? m->published->owner(m, t)
                           : t->layer < 0 ? (void *)w : &w->layer[t->layer];
-    memcpy((char *)owner + t->field, &here, sizeof here);    /* a field known by its offset */
+    memcpy((char *)owner + t->field, &here, sizeof here);   /* a field known by its offset */
   }
 }
 
@@ -725,7 +725,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
     if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
       fan_in = m->c.ffn;
     double spread = init_spread(&m->c, t->init, fan_in, init);
-    bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
+    bool dims = last && !strcmp(last, ".kstar");   /* its frozen dims stay 0 */
     for (idx n = 0; n < t->count; n++) {
       /* U(-a, a) with a = -spread, or N(0, spread^2) */
       double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
@@ -789,7 +789,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
 
 enum {
   CHANNELS = 32, /* columns a task owns where gradients are summed over rows */
-  CHUNK = 256    /* numbers handled at a time on the stack */
+  CHUNK = 256   /* numbers handled at a time on the stack */
 };
 
 /* How many of n numbers a loop that goes by CHUNK handles from number `from` on. */
@@ -823,9 +823,9 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
   const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->sinusoid
                                                                               : NULL;
   for (idx b = 0; b < B; b++) {
-    real *h_b = h + b * N * C;                       /* [N,C] */
-    real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
-    real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
+    real *h_b = h + b * N * C;   /* [N,C] */
+    real *rows = h_b + first * C;   /* [T,C] the tokens' rows */
+    real *e_b = E == C ? rows : a->embed + b * T * E;   /* [T,E] rows of wte */
     /* e_t = wte[id_t];  h_t = e_t W_in */
     for (int t = 0; t < T; t++) {
       int id = ids[b * T + t];
@@ -852,8 +852,8 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
   for (idx b = 0; E != C && b < B; b++) {
-    const real *drows = dh + (b * N + first) * C;        /* [T,C] the tokens' rows */
-    real *e_b = a->embed + b * T * E;                    /* [T,E] */
+    const real *drows = dh + (b * N + first) * C;   /* [T,C] the tokens' rows */
+    real *e_b = a->embed + b * T * E;   /* [T,E] */
     /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
     matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
     matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
@@ -873,8 +873,8 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       }
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.2  Normalisation                  RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
+/* ---------------------------------------------------------
+ * 3.2  Normalisation   RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
@@ -904,7 +904,7 @@ WIDE(norm_row,
       const real *restrict g, const real *restrict b),
      (c, C, y, stat, x, g, b)) {
   real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
-  for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;       /* until r is known */
+  for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;   /* until r is known */
   real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
   for (idx ch = 0; ch < C; ch++) y[ch] *= r * g[ch];
   if (b) for (idx ch = 0; ch < C; ch++) y[ch] += b[ch];
@@ -933,8 +933,8 @@ WIDE(norm_row_backward,
     if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
     along += vec_dot(some, dn, off);
   }
-  mean *= r / (real)C;                                     /* r mean dn */
-  along = along * r / (real)C * r * r;                     /* r^2 mean(dn n), as n = off r */
+  mean *= r / (real)C;   /* r mean dn */
+  along = along * r / (real)C * r * r;   /* r^2 mean(dn n), as n = off r */
   for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
@@ -962,8 +962,8 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
                  db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.3  Linear                              y = x W + b        x [rows,in], W [in,out], y [rows,out]
+/* ---------------------------------------------------------
+ * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
  *
@@ -1006,8 +1006,8 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.4  Positions inside the dot product                        [E6] [E7] [E8] [T3], Appendix A
+/* ---------------------------------------------------------
+ * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
  *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2-1
@@ -1119,7 +1119,7 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     idx position = a->past + n % N;
-    const real *cosine = a->cosine + position * half;    /* [r/2] */
+    const real *cosine = a->cosine + position * half;   /* [r/2] */
     const real *sine = a->sine + position * half;
     for (int h = 0; h < heads; h++) {
       real *x_h = x + (n * heads + h) * D;
@@ -1139,8 +1139,8 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
         m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.5  Activations and the kernel phi                                                [T11] [T15]
+/* ---------------------------------------------------------
+ * 3.5  Activations and the kernel phi   [T11] [T15]
  *
  * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
  * derivative again from x, so that none is kept.
@@ -1167,7 +1167,7 @@ WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
   real Phi[CHUNK], density[CHUNK];
-  vec_cumulative(n, Phi, x);       /* not (1 + erf)/2, which has no digits left below -6 */
+  vec_cumulative(n, Phi, x);   /* not (1 + erf)/2, which has no digits left below -6 */
   if (df) {
     for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
     vec_exp(n, density, density);
@@ -1192,7 +1192,7 @@ static void act_relu(idx n, const real *x, real *f, real *df) {
 }
 
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
-  real low[CHUNK];                                         /* e^min(x,0) */
+  real low[CHUNK];   /* e^min(x,0) */
   for (idx from = 0; from < n; from += CHUNK) {
     idx some = chunk(n, from);
     for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
@@ -1256,8 +1256,8 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.6  One row of scores            [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
+/* ---------------------------------------------------------
+ * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
  *
@@ -1323,7 +1323,7 @@ static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
 /* What is masked is told by comparison: z itself would carry -infinity into the sum. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
   if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
-  for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
+  for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];   /* a NaN stays one */
 }
 
 /* By SIM_*: s and s' of a row z; exp has row_exp below. */
@@ -1349,11 +1349,11 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
 static real row_normalizer(const Config *c, real row_stat) {
-  if (c->sim == SIM_EXP)                                   /* a log sum below 0: the clamp's 1 */
+  if (c->sim == SIM_EXP)   /* a log sum below 0: the clamp's 1 */
     return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
   switch (c->normalizer) {
   case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
-  case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;     /* [T15] */
+  case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;   /* [T15] */
   case NORMALIZER_PNORM: return row_stat;
   default:               return 1;
   }
@@ -1364,19 +1364,19 @@ static real row_exp(const Config *c, idx n, real *z, real *spare) {
   real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
   vec_shift(n, z, -top);
   if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
-    real p = (real)c->pnorm;                             /* [E44] a temperature 1/p */
+    real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
     for (idx j = 0; j < n; j++) spare[j] = p * z[j];
     vec_exp(n, spare, spare);
     real shift = real_log(vec_sum(n, spare)) / p;
     vec_shift(n, z, -shift);
-    vec_exp(n, z, z);                                    /* a = e^(z - log Z) */
+    vec_exp(n, z, z);   /* a = e^(z - log Z) */
     return top + shift;
   }
-  vec_exp(n, z, z);                                        /* s e^-top */
+  vec_exp(n, z, z);   /* s e^-top */
   if (c->normalizer == NORMALIZER_ONE) return 0;
   real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
-  if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);    /* Z = 1 */
-  vec_scale(n, z, 1 / sum);                                /* a = s e^-top / (Z e^-top) */
+  if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);   /* Z = 1 */
+  vec_scale(n, z, 1 / sum);   /* a = s e^-top / (Z e^-top) */
   return log_sum;
 }
 
@@ -1395,11 +1395,11 @@ static real row_forward(const Config *c, idx n, real *z, real *spare) {
  * from the forward's quotient by the rounding of log Z. */
 static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
                              real *deriv, real *dlogz) {
-  bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);      /* Z = 1 stays 1 */
+  bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
   real log_Z = clamped ? 0 : row_stat;
   copy(a, z, n);
   vec_shift(n, a, -log_Z);
-  if (c->normalizer == NORMALIZER_PNORM) {                 /* dlogz = (s/Z)^p */
+  if (c->normalizer == NORMALIZER_PNORM) {   /* dlogz = (s/Z)^p */
     for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
     vec_exp(n, dlogz, dlogz);
   }
@@ -1419,14 +1419,14 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
     return;
   }
   real Z = row_normalizer(c, row_stat);
-  SIMS[c->sim](n, z, a, deriv);                            /* s and s'; then both over Z */
+  SIMS[c->sim](n, z, a, deriv);   /* s and s'; then both over Z */
   for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
   for (idx j = 0; j < n; j++) deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
   switch (c->normalizer) {
-  case NORMALIZER_SUM:                                     /* s'/Z */
+  case NORMALIZER_SUM:   /* s'/Z */
     copy(dlogz, deriv, n);
     break;
-  case NORMALIZER_CLAMP:                             /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
+  case NORMALIZER_CLAMP:   /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
     for (idx j = 0; j < n; j++)
       dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
     break;
@@ -1440,7 +1440,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
       dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
     }
     break;
-  default:                                                 /* Z = 1 */
+  default:   /* Z = 1 */
     zero(dlogz, n);
   }
 }
@@ -1457,8 +1457,8 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.7  Attention                                           [E4] [E29] [T4] [T12], and THE FORMULA
+/* ---------------------------------------------------------
+ * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
  * the distance bias of 3.4, and a column * joins the keys. Query i of a head, step by step:
@@ -1523,7 +1523,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
  * The prefix counts tokens, so a window forgets x* like any key. */
 static bool visible(const Config *c, int l, idx i, idx j) {
-  int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
+  int w = config_window(c, l), first = c->sink_token ? 1 : 0;   /* x* is row 0: not of the p */
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
@@ -1570,14 +1570,14 @@ static real extra_score(const Model *m, int l, idx h, const real *q_i) {
 static void row_scores(const Model *m, const Acts *a, int l, idx h, idx N, idx i, const real *q_i,
                        const real *k, real *z) {
   const Config *c = &m->c;
-  const real *bias = head_bias(a, h);                      /* by j - i, or NULL */
+  const real *bias = head_bias(a, h);   /* by j - i, or NULL */
   idx D = c->head_dim, Kw = c->kv_heads * D;
   z[0] = extra_score(m, l, h, q_i);
   for (idx j = 0; j < N; j++) {
     z[1 + j] = -INFINITY;
-    if (!visible(c, l, i, j)) continue;                  /* M of equation 4 */
+    if (!visible(c, l, i, j)) continue;   /* M of equation 4 */
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
-    if (bias) z[1 + j] += bias[j - i];                   /* [E6] [E7], after the division */
+    if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
 }
 
@@ -1710,8 +1710,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   slots_end(m, a, l, B);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.8  Heads put together: concatenated, or added before W_O                      [E4] [T12] (F8)
+/* ---------------------------------------------------------
+ * 3.8  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
@@ -1746,8 +1746,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
   for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.9  Feed-forward                                                     [T11], Appendix C.3
+/* ---------------------------------------------------------
+ * 3.9  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
@@ -1771,7 +1771,7 @@ static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, 
   bool gated = config_gated(c);
   linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
   if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
-  PARALLEL                                                 /* fa = act(f1) * f2 */
+  PARALLEL   /* fa = act(f1) * f2 */
   for (idx from = 0; from < n; from += CHUNK) {
     ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
     if (gated) vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
@@ -1789,7 +1789,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
                   gated ? w->w3 : w->w2, rows, F, C);
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
-    real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;      /* act(f1), act'(f1); dfa */
+    real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;   /* act(f1), act'(f1); dfa */
     idx some = chunk(n, from);
     ACTS[c->act](some, la->f1 + from, f, df);
     /* fa = act(f1) * f2:  df2 = dfa act(f1), df1 = dfa f2 act'(f1) */
@@ -1806,7 +1806,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
 }
 
 /* =================================================================================================
- * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
+ * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
  * writes y = h^l:
@@ -1861,7 +1861,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   LayerActs *la = &a->layer[l];
   idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx rows = B * N, cached = a->past * K * D;
-  real *k = la->k + cached, *v = la->v + cached;           /* past those of earlier rows */
+  real *k = la->k + cached, *v = la->v + cached;   /* past those of earlier rows */
   /* q, k, v = x W + b */
   linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
   linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
@@ -1952,12 +1952,12 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
 
   /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
   if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-  const real *in = post ? la->x : la->n1;                  /* [B,N,C] */
+  const real *in = post ? la->x : la->n1;   /* [B,N,C] */
   if (!m->published || !m->published->mix(m, a, l, la->s1, in, B, N))
     mhsa_forward(m, a, l, la->s1, in, B, N);
-  add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
+  add_rows(la->s1, la->x, n);   /* s1 = x + MHSA */
   if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
-  const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
+  const real *u = post ? la->n1 : la->s1;   /* [B,N,C] */
 
   /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
    * see what this block's attention found. */
@@ -1965,7 +1965,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   in = post ? u : la->n2;
   if (!m->published || !m->published->feed(m, a, l, la->s2, in, rows))
     ffn_forward(m, w, la, la->s2, in, rows);
-  add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
+  add_rows(la->s2, u, n);   /* s2 = u + FFN */
   if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
   a->h = post ? la->n2 : la->s2;
 }
@@ -2092,7 +2092,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 }
 
 /* =================================================================================================
- * 5  Loss, AdamW, schedule                                                 sections 2, 4, 6; [E1]
+ * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
  * -log p(x_{t+1} | x_1 .. x_t) over the scored targets of a batch. The paper prints the sum of
@@ -2140,7 +2140,7 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real 
   bool tied = m->c.tied;
   const real *w = tied ? m->w.wte : m->w.wcls;
   if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
-  const real *in = E != C ? a->outp : rows;                /* [R,E] */
+  const real *in = E != C ? a->outp : rows;   /* [R,E] */
   if (m->published && m->published->linear(m, logits, in, w, tied, R, E, V)) return;
   matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
 }
@@ -2150,7 +2150,7 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real 
 static void logits_backward(Model *m, Acts *a, idx R) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, V = c->vocab;
-  const real *in = E != C ? a->outp : a->slice;            /* [R,E]: what W_cls multiplied */
+  const real *in = E != C ? a->outp : a->slice;   /* [R,E]: what W_cls multiplied */
   real *din = E != C ? a->doutp : a->dslice;
   Matrix dy = rows_of(a->logits, V), dy_t = transpose_of(a->logits, V);
   /* y = in W_cls:  din = dy W_cls^T;  dW_cls [E,V] += in^T dy, or dwte [V,E] += dy^T in */
@@ -2193,7 +2193,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
                          double share) {
   const Config *c = &m->c;
   idx C = c->dim, V = c->vocab, N = config_rows(c, T);
-  idx from = c->prefix > 1 ? c->prefix - 1 : 0;            /* p-1: the first scored, from 0 */
+  idx from = c->prefix > 1 ? c->prefix - 1 : 0;   /* p-1: the first scored, from 0 */
   idx per = T > from ? T - from : 0, count = B * per;
   real weight = with_grads && count ? (real)(share / (double)count) : 0;
   for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
@@ -2224,7 +2224,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   return count ? sum / (double)count : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -2273,11 +2273,11 @@ WIDE(adamw,
     w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
-typedef struct Step {            /* one step of the optimiser */
-  int optimizer;                 /* OPTIMIZER_* */
+typedef struct Step {   /* one step of the optimiser */
+  int optimizer;   /* OPTIMIZER_* */
   double lr, beta1, beta2, eps, wd;
-  long t;                      /* counts from 1: the moments' bias correction */
-  double shrink;               /* what clipping leaves of the gradient: 1, or less */
+  long t;   /* counts from 1: the moments' bias correction */
+  double shrink;   /* what clipping leaves of the gradient: 1, or less */
 } Step;
 
 /* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
@@ -2325,7 +2325,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   *bad = NULL;
   for (idx i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
-    const real *g = m->grads + t->at;                    /* [t->count] */
+    const real *g = m->grads + t->at;   /* [t->count] */
     double part[SHARES], sum = 0;
     PARALLEL
     for (idx p = 0; p < SHARES; p++) {
@@ -2343,7 +2343,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
 }
 
 /* =================================================================================================
- * 6  The sink metrics                                            sections 3.1 and 3.2; [M1] [M2]
+ * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
  * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
@@ -2364,8 +2364,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times even.
  * Below T = 10 even rows pass for sinks: shorter sequences must not be judged.
  *
- * Sink of one sequence moves in steps of 1/(L H), 1.25 % for the paper's 10 x 8 heads. Mean alpha_1
- * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
+ * Sink of one sequence moves in steps of 1/(L H); mean alpha_1 and its multiple of the even value
+ * (sink_uniform) move first, and are always printed beside it.
  *
  * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
  *
@@ -2389,13 +2389,13 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
   idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
   bool authors = rows == METRIC_PLUS1;
   for (idx j = 0; j < S; j++) {
-    idx k = j - token1;                                  /* token k+1, or a column before */
+    idx k = j - token1;   /* token k+1, or a column before */
     /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
     double sum = 0, count = (double)(k > 0 ? T - k : T);
     for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
     /* x*'s row is a row like any other there; it is 0 but for a prefix, and is not counted */
     if (authors && first && k >= 0) sum += (double)m[j];
-    if (authors && k < 0) {                              /* *'s dummy row, or x*'s own row */
+    if (authors && k < 0) {   /* *'s dummy row, or x*'s own row */
       sum += c->extra && j == 0 ? 1 : (double)m[j];
       count += 1;
     }
@@ -2433,7 +2433,7 @@ static double sink_uniform(const Config *c, int T) {
   double sum = 0;
   for (int l = 0; l < c->layers; l++)
     for (idx i = first; config_attends(c, l) && i < N; i++) {
-      int seen = c->extra ? 1 : 0;                     /* * is visible to every row */
+      int seen = c->extra ? 1 : 0;   /* * is visible to every row */
       for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
       sum += visible(c, l, i, first) ? 1.0 / seen : 0;
     }
@@ -2508,13 +2508,11 @@ static void sinks_meet(Sinks *s, int block, int head, double x) {
   if (!s->bad && !isfinite(x)) s->bad = block, s->bad_head = head;
 }
 
-#define NOT_FINITE "expected numbers, found NaN or infinity"
+#define NOT_FINITE ": expected numbers, found NaN or infinity. Try: another copy of the model"
 static int sinks_fault(const Sinks *s, Error *e) {
-  char where[64];
-  snprintf(where, sizeof where, s->bad > s->L ? "the loss" : s->bad < 0 ? "the embedding"
-           : s->bad_head ? "block %d of %d, head %d of %d" : "block %d of %d, after its heads",
-           s->bad, s->L, s->bad_head, s->H);
-  return fail(e, 1, "%s: " NOT_FINITE ". Try: another copy of the model", where);
+  return fail(e, 1, s->bad > s->L ? "the loss" NOT_FINITE : s->bad < 0 ? "the embedding" NOT_FINITE
+              : s->bad_head ? "block %d of %d, head %d of %d" NOT_FINITE
+              : "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L, s->bad_head, s->H);
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
@@ -2538,7 +2536,7 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
   idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
-  double *alpha = s->alpha_now;                            /* [S] */
+  double *alpha = s->alpha_now;   /* [S] */
   sink_alpha(c, s->T, rows, m, alpha);
   for (idx j = 0; j < S; j++) {
     s->alpha[lh * S + j] += alpha[j];
@@ -2552,12 +2550,11 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
       idx some = S - from < CHUNK ? S - from : CHUNK;
       real log_p[CHUNK];
       vec_log(some, log_p, p + from);
-      for (idx j = 0; j < some; j++)                   /* 0 log 0 = 0 */
+      for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
         if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
     }
     for (idx j = keys; j < S; j++) mass += (double)weight[i * S + j];
-    s->entropy[lh] += entropy / s->T;
-    s->mass[lh] += mass / s->T;
+    s->entropy[lh] += entropy / s->T, s->mass[lh] += mass / s->T;
   }
 }
 
@@ -2572,7 +2569,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
  * length 0 has no angle and counts as cos = 0. */
 static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
-  const real *q = la->q + (b * N * H + h) * D;             /* [N,D], rows H D apart */
+  const real *q = la->q + (b * N * H + h) * D;   /* [N,D], rows H D apart */
   const real *k = la->k + (b * N * K + (h / (H / K))) * D; /* [N,D], rows K D apart */
   double *cosine = s->cosine + 2 * (l * H + h), *product = s->product + (cosine - s->cosine);
   for (idx i = 1; i < N; i++) {
@@ -2587,9 +2584,7 @@ static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b
         cosine[0] += angle / (double)(N - 1);
         product[0] += both / (double)(N - 1);
       } else {
-        others++;
-        cos_sum += angle;
-        product_sum += both;
+        others++, cos_sum += angle, product_sum += both;
       }
     }
     cosine[1] += others > 0 ? cos_sum / others / (double)(N - 1) : 0;
@@ -2617,10 +2612,8 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   idx N = s->N, n = N * C;
   for (idx b = 0; b < B; b++, h += n) {
     real *extreme = s->extreme + b * n;
-    for (idx i = 0; i < N; i++) {
-      s->hnorm[l * N + i] += length(C, h + i * C);
-      sinks_meet(s, l ? l : -1, 0, s->hnorm[l * N + i]);
-    }
+    for (idx i = 0; i < N; i++)
+      sinks_meet(s, l ? l : -1, 0, s->hnorm[l * N + i] += length(C, h + i * C));
     if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
   }
 }
@@ -2630,12 +2623,11 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
  * it stands in (of an even count the upper of the two middle numbers). */
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
-  real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
-  if (s->bad) return;                                      /* a NaN has no place in an order */
+  real *h = s->extreme + b * n;   /* [N,C]; in the end |h|, rising */
+  if (s->bad) return;   /* a NaN has no place in an order */
   for (idx j = 0; j < n; j++) h[j] = real_abs(h[j]);
   qsort(h, (size_t)n, sizeof(real), by_size);
-  s->massive += (double)h[n - 1];
-  s->median += (double)h[n / 2];
+  s->massive += (double)h[n - 1], s->median += (double)h[n / 2];
 }
 
 /* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
@@ -2647,7 +2639,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
   const LayerActs *la = &a->layer[l];
   idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx map = N * s->S;
-  if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
+  if (!config_attends(c, l)) H = K = 0;   /* no q, k, v: |s2| alone */
   for (int h = 0; h < H; h++) {
     idx head = (b * H + h) * map, lh = l * H + h;
     measure_head(s, c, rows, lh, s->probe[l].metric + head, s->probe[l].weight + head);
@@ -2676,7 +2668,7 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
   if (B > s->batch)
     return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
                 B);
-  a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
+  a->probe = s->probe;   /* attention fills the maps of a forward that finds it */
   idx N = forward_begin(m, a, ids, B, s->T);
   measure_stream(s, a->h, 0, B, C);
   for (int l = 0; l < s->L; l++) {
@@ -2699,25 +2691,21 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
 static void sinks_finish(Sinks *s) {
   double n = s->n ? s->n : 1;
   for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
-  s->massive /= n;
-  s->median /= n;
-  s->loss /= n;
+  s->massive /= n; s->median /= n; s->loss /= n;
 }
 
 /* 0, or where a forward of T tokens meets a number that is not finite. */
 static int forward_fault(Model *m, const int *ids, int T, Error *e) {
-  Sinks s;
-  Acts a = {0};
+  Sinks s; Acts a = {0};
   if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e)
       && !acts_create(&a, m, 1, T, ACTS_ONE, e))
     sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
-  acts_free(&a);
-  sinks_free(&s);
+  acts_free(&a); sinks_free(&s);
   return e->status;
 }
 
 /* =================================================================================================
- * 7  The propositions, executable                        Appendix B.1 and C.4; sections 3.1, 3.2, 7
+ * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
  * blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A line
@@ -2744,8 +2732,8 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
 
-/* -------------------------------------------------------------------------------------------------
- * 7.1  Lines, toys and their maps                       16.3 builds the toys and prints the page */
+/* ---------------------------------------------------------
+ * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
  * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
@@ -2762,25 +2750,25 @@ typedef struct Page Page;
 typedef struct Line {
   const char *reference, *text, *flags;
   double (*measure)(Toy *y);
-  double x;                           /* for the measure */
+  double x;   /* for the measure */
   int relation;
   double bound;
 } Line;
 
-enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
-       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB, INSIDE = 5 };    /* schemes inside the score */
+enum { TOKENS = 512, WIDEST = 32,   /* of the longest and of the widest toy */
+       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB, INSIDE = 5 };   /* schemes inside the score */
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
   Page *page; Error *e;
-  const Line *line;                   /* that is measured on it */
-  double x;                           /* that line's x */
-  Toy *other;                         /* that line's second toy */
+  const Line *line;   /* that is measured on it */
+  double x;   /* that line's x */
+  Toy *other;   /* that line's second toy */
   Model m;
   Acts a;
   int T, ids[TOKENS + 1];
-  real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
-  real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
+  real *maps;   /* [L,3,H,N,S]: z, weight, metric */
+  real *before;   /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
 /* Position schemes: five inside the score, and those added to the input. */
@@ -2880,25 +2868,25 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   return worst;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
  * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
- *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
- *   V biases                                            o_t = v + v+
- *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
- *   Z = 1                                               r_t = sum_t, and t s(0) without positions
- *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
- *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
- *   another first token                                 every row gives it another share */
+ *   softmax, any positive similarity over its sum   r_t = 1, times the scale, under any mask
+ *   V biases                                        o_t = v + v+
+ *   clamp                                           r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   Z = 1                                           r_t = sum_t, and t s(0) without positions
+ *   p-norm of softmax                               r_t = t^(1-1/p) without positions
+ *   an extra column of weight A_t* and value v*     o_t = (1 - A_t*) v + A_t* v*
+ *   another first token                             every row gives it another share */
 typedef struct StateRow {
   const char *name;
-  bool agree;                         /* where the positions act inside the score */
-  double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-  int closed;                         /* paper.c: in the first blocks, or 0 */
+  bool agree;   /* where the positions act inside the score */
+  double gain;   /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
+  int closed;   /* paper.c: in the first blocks, or 0 */
   const char *flags, *reference;
 } StateRow;
 
@@ -2949,7 +2937,7 @@ static void keys_from_queries(Model *m, double gain) {
       m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.3  [E10] Equation 16 itself */
 
 /* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
@@ -2957,7 +2945,7 @@ static void keys_from_queries(Model *m, double gain) {
 static void times(double *y, const double *x, const real *gain, const real *w, int in, int out) {
   double square = 0;
   for (int i = 0; i < in; i++) square += x[i] * x[i];
-  double root = sqrt(square / in + 1e-5);                  /* 1e-5: the default norm_eps */
+  double root = sqrt(square / in + 1e-5);   /* 1e-5: the default norm_eps */
   for (int o = 0; o < out; o++) {
     y[o] = 0;
     for (int i = 0; i < in; i++)
@@ -2994,7 +2982,7 @@ static const Line RULES[] = {
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * A_11 = e^z / e^z = 1 to the bit, since z - max = 0 and e^0 = 1. Another similarity over its sum
@@ -3005,7 +2993,7 @@ enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
  * of x*'s when all tokens do. */
 static double h1_moved(Toy *y) {
   int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1, count = 0;
-  real before[4][WIDEST];                                  /* of three blocks */
+  real before[4][WIDEST];   /* of three blocks */
   for (int l = 0; l <= L; l++) copy(before[l], toy_state(y, l, token), C);
   for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
   for (int l = 0; l < L && y->x == BY_SCORES; l++) {
@@ -3041,7 +3029,7 @@ static const Line FIRST[] = {
   {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
    "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * With H_n = 1 + 1/2 + .. + 1/n
@@ -3140,7 +3128,7 @@ static const Line PROP1[] = {
   {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
   {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
@@ -3201,7 +3189,7 @@ static const Line PROP2[] = {
   {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
   {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
@@ -3241,7 +3229,7 @@ static const Line PROP3[] = {
   {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
   {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * The appendix drops the root from equation 18 on; with it the bound holds. At T = 64 it keeps
@@ -3319,7 +3307,7 @@ static double aimed(Toy *y) {
   idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
   for (int l = 0; l < y->m.c.layers; l++) {
     const Layer *w = &y->m.w.layer[l];
-    const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
+    const real *n = y->a.layer[l].n1;   /* row 1; all rows are equal */
     double a = sqrt(y->x * sqrt((double)D)), square = (double)vec_dot(C, n, n);
     for (idx at = 0; at < C * D; at++) {
       w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
@@ -3360,7 +3348,7 @@ static const Line PROP4[] = {
   {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
  * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
@@ -3375,11 +3363,11 @@ static const Line PROP4[] = {
  * g; counted as g, it is restored. At a = 1/4 all factors are powers of two, and the two trainings
  * agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which may grow
  * tenfold: SCORES. */
-enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
+enum { UNCLIPPED, CLIPPED, CORRECTED };   /* corrected: the norm counts g for g/a */
 typedef struct Twin {
   double alpha;
   int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
-  int clip; bool breaks;              /* by the global norm of 0.5; must the two part? */
+  int clip; bool breaks;   /* by the global norm of 0.5; must the two part? */
   const char *tensor, *reference, *text, *flags;
 } Twin;
 
@@ -3482,7 +3470,7 @@ static const Line SCALE[] = {
   {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
   {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
@@ -3523,7 +3511,7 @@ static const Line PNORMS[] = {
   {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.11  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
@@ -3576,7 +3564,7 @@ static const Line METRIC[] = {
  */
 
 /* =================================================================================================
- * 8  Tokenizer                                                        (the paper's section 2)
+ * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
  * its bytes, each a token. Of all neighbours that are a merge the pair of lowest rank, the leftmost
@@ -3604,13 +3592,13 @@ static const Line METRIC[] = {
  */
 
 enum {
-  TOKEN_END = 0,            /* <|endoftext|>  stands after each document */
-  TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
-  TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
-  TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
-  TOKEN_MERGE = 259,        /* 259 ..: the merges in the order of training, of rank id - 259 */
+  TOKEN_END = 0,   /* <|endoftext|>  stands after each document */
+  TOKEN_BOS = 1,   /* <|bos|>        begins a sequence, where a run asks for it */
+  TOKEN_FIX = 2,   /* <|fix|>        never in text: an intervention writes it */
+  TOKEN_BYTE = 3,   /* 3 .. 258: the byte id - 3 */
+  TOKEN_MERGE = 259,   /* 259 ..: the merges in the order of training, of rank id - 259 */
   TOKENIZER_VOCAB_MAX = 1 << 18,
-  PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
+  PIECE_MAX = 128   /* bytes of the longest piece of text that is encoded by itself */
 };
 
 #define TOKENIZER_MAGIC "SINKTOK1"
@@ -3636,14 +3624,14 @@ static void ids_free(Ids *a) {
 
 typedef struct Pair {
   int32_t left, right;
-  uint32_t last;            /* a companion's: 1 + what ends here, 0 nothing */
-  int64_t count;            /* training only: how often the pair is in the text */
+  uint32_t last;   /* a companion's: 1 + what ends here, 0 nothing */
+  int64_t count;   /* training only: how often the pair is in the text */
 } Pair;
 
 /* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-  key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
+  key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio: spreads keys over the high bits */
   size_t mask = 2 * p->room - 1, s = (size_t)(key >> 32) & mask;
   while (p->slot[s]) {
     const Pair *q = &p->at[p->slot[s] - 1];
@@ -3848,7 +3836,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
 typedef struct CachedWord {
-  unsigned char length, count, word[CACHE_BYTES];     /* length 0: an empty slot; count of ids */
+  unsigned char length, count, word[CACHE_BYTES];   /* length 0: an empty slot; count of ids */
   int32_t ids[CACHE_IDS];
 } CachedWord;
 
@@ -3935,13 +3923,13 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
 
 /* Of a text only its distinct words count, each with how often it occurs. */
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
+enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
-  Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
-  Pairs pairs;        /* the neighbours (left id, right id) in all words */
-  Ids symbols;        /* word w is symbols[start .. start + length - 1] */
-  Word *words;        /* [n_words] */
+  Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
+  Pairs pairs;   /* the neighbours (left id, right id) in all words */
+  Ids symbols;   /* word w is symbols[start .. start + length - 1] */
+  Word *words;   /* [n_words] */
   size_t n_words;
 } Joiner;
 
@@ -4093,9 +4081,9 @@ enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
 
 /* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
-  const char *at;             /* its letters, in Grammar.text */
-  int size, slot;             /* how many; a variable's number */
-  const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
+  const char *at;   /* its letters, in Grammar.text */
+  int size, slot;   /* how many; a variable's number */
+  const struct Node *rule, *shape;   /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
 /* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an alternative phrases:
@@ -4105,21 +4093,21 @@ typedef struct Node {
   enum NodeKind kind;
   int line;
   struct Node *next, *first, *form;   /* after it; the first that it holds; its next form */
-  int forms, size;            /* how many forms; bytes of text */
-  uint64_t weight;            /* of a rule: of all; of an alternative: up to and with it */
+  int forms, size;   /* how many forms; bytes of text */
+  uint64_t weight;   /* of a rule: of all; of an alternative: up to and with it */
   const unsigned char *text;
   Symbol *name, *variable, *wanted, *right;   /* [variable:name/wanted]  [$name+$right] or NULL */
-  int low, high, number;      /* how many times; [$name+number] */
-  char operator;              /* + - * / % or 0 */
-  bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
+  int low, high, number;   /* how many times; [$name+number] */
+  char operator;   /* + - * / % or 0 */
+  bool recall, silent, capital, article;   /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
 /* The reader of Grammar.text, where \n ends a rule and \v a line inside one. */
 typedef struct Scan {
   Grammar *g;
-  unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
-  int line, depth;            /* depth: of { } */
-  Pairs names;                /* the halves of each symbol's hash */
+  unsigned char *p;   /* the cursor; the text ends with a \n and a \0 */
+  int line, depth;   /* depth: of { } */
+  Pairs names;   /* the halves of each symbol's hash */
   Error *e;
 } Scan;
 
@@ -4207,7 +4195,7 @@ static int scan_reference(Scan *s, Node *p) {
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
   }
-  const bool form = s->p[0] == '/' && begins_name(s->p[1]);       /* [$x/of], not [$x/60] */
+  const bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
   if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
     p->operator = (char)*s->p++;
     if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
@@ -4222,7 +4210,7 @@ static int scan_reference(Scan *s, Node *p) {
 static int scan_text(Scan *s, Node *p) {
   unsigned char *to = s->p;
   p->text = to;
-  for (; !strchr("[]{}|/\n", *s->p); s->p++) {        /* strchr also stops at the final \0 */
+  for (; !strchr("[]{}|/\n", *s->p); s->p++) {   /* strchr also stops at the final \0 */
     int c = *s->p;
     if (c == '\\') {
       c = *++s->p;
@@ -4351,9 +4339,9 @@ static int grammar_link(Grammar *g, Error *e) {
 typedef struct Telling {
   const Grammar *g;
   Rng rng;
-  Bytes *out, memory;         /* memory: what is remembered, each form ended by a \0 */
-  size_t *values;             /* of each variable: where in memory its first form is, 0 nowhere */
-  size_t start, floor;        /* where in out the document begins, and what is remembered now */
+  Bytes *out, memory;   /* memory: what is remembered, each form ended by a \0 */
+  size_t *values;   /* of each variable: where in memory its first form is, 0 nowhere */
+  size_t start, floor;   /* where in out the document begins, and what is remembered now */
   int depth, steps;
   Error *e;
 } Telling;
@@ -4432,7 +4420,7 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
 
 /* Whether a word takes "an": by its first letter, but for common words that sound otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
-  enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
+  enum { AN = 8, WORDS = 15 };   /* the first AN of them do */
   static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
       "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
   for (int i = 0; i < WORDS; i++)
@@ -4545,10 +4533,10 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   snprintf(g->name, sizeof g->name, "%s", name);
   if (n > GRAMMAR_FILE)
     return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
-  while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+  while (n && strchr(" \n", text[n - 1])) n--;   /* errors at the end name the last line */
   if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
   unsigned char *t = g->text.at;
-  for (size_t i = 0; i < n; i++) {                    /* comments and controls become blanks */
+  for (size_t i = 0; i < n; i++) {   /* comments and controls become blanks */
     comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
     if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
   }
@@ -4570,8 +4558,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 9.2  Packing                                                       [S2] [FIG1] section 2
+/* ---------------------------------------------------------
+ * 9.2  Packing   [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
  * cut into blocks of T+1 tokens: T inputs, and the same tokens one later as targets. A block may
@@ -4647,8 +4635,7 @@ static const char *source_name(const Source *s) {
  * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
-  Bytes names = {0}, file = {0};
-  Ids ids = {0};
+  Bytes names = {0}, file = {0}; Ids ids = {0};
   files_list(source_name(s), &names, e);
   for (size_t at = 0; at < names.size && !e->status;) {
     const char *name = (const char *)names.at + at;
@@ -4670,9 +4657,7 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     if (!e->status && !bytes_add(out, file.at, good, e))
       bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
   }
-  bytes_free(&names);
-  bytes_free(&file);
-  ids_free(&ids);
+  bytes_free(&names); bytes_free(&file); ids_free(&ids);
   return e->status;
 }
 
@@ -4727,8 +4712,7 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   const size_t unit = s->tokens[0] ? ID_BYTES : 1;
   Bytes all = {0};
-  uint64_t n = 0, held = 0, i = 0;
-  size_t from, to;
+  uint64_t n = 0, held = 0, i = 0; size_t from, to;
   source_read(d, s, &all, e);
   d->source = hash64(0, all.at, all.size);
   const double share = s->whole && !data_own(d, s) ? 0 : s->valid;
@@ -4781,19 +4765,14 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
   Tokenizer *t = &d->tokenizer;
   if (s->tokens[0]) {
     d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
-    d->end = s->end_token;
-    d->bos = d->vocab - 2;
-    d->fix = d->vocab - 1;
+    d->end = s->end_token; d->bos = d->vocab - 2; d->fix = d->vocab - 1;
     const int below = s->bos || s->fix_token ? d->bos : d->vocab;
     return d->end < below ? 0
          : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
                 below, d->end + 3);
   }
   if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
-  d->vocab = t->vocab;
-  d->end = t->end;
-  d->bos = t->bos;
-  d->fix = t->fix;
+  d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
   const bool bos = s->bos && d->bos < 0;
   return !bos && !(s->fix_token && d->fix < 0) ? 0
        : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
@@ -4825,12 +4804,9 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
 }
 
 void data_close(Data *d) {
-  tokenizer_free(&d->tokenizer);
-  encoder_free(&d->encoder);
-  grammar_free(&d->grammar);
+  tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
   ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order);
-  free(d->drawn_from);
+  free(d->order); free(d->drawn_from);
   *d = (Data){0};
 }
 
@@ -4864,7 +4840,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
   }
   for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-    if (d->told.size && d->offset >= d->told.size) {     /* this document is at its end */
+    if (d->told.size && d->offset >= d->told.size) {   /* this document is at its end */
       d->document++;
       d->told.size = d->offset = 0;
     }
@@ -4877,8 +4853,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 9.3  Interventions on a block                                           [T10] [FIG5] section 5
+/* ---------------------------------------------------------
+ * 9.3  Interventions on a block   [T10] [FIG5] section 5
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
@@ -4916,7 +4892,7 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
   int at[17];
-  Rng rng = {hash64(1024, &number, sizeof number)};    /* 1024: the seed of the authors' script */
+  Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
   overwrite(ids, targets, T, s->fix_token, d->fix);
   for (int i = 0; at[i]; i++)
@@ -4938,8 +4914,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
+/* ---------------------------------------------------------
+ * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
@@ -4959,8 +4935,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   const bool natural = input == INPUT_NATURAL;
   const int fixed = s->fix_token <= T ? s->fix_token : 0;
   const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
-  int got = 0;
-  *starts = 0;
+  int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
     for (int i = 0; i < documents && got < n; i++) {
       const int from = d->starts.at[i] + skip,
@@ -4968,8 +4943,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
       overwrite(ids, targets, T, fixed, d->fix);
-      ids += T, targets += T;
-      got++;
+      ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
@@ -4999,7 +4973,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * PART III   THE EXPERIMENTS
  * =================================================================================================
  *
- * 10  Training and checkpoints                                                       section 4
+ * 10  Training and checkpoints   section 4
  */
 
 /* The one mutable global: at Ctrl-C a training ends after the step in hand, and saves. A second one
@@ -5010,7 +4984,7 @@ static void on_interrupt(int signal_number) {
   signal(signal_number, SIG_DFL);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
@@ -5036,12 +5010,12 @@ enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
  * fills in what stands there. */
 typedef struct Passage {
   bool out;
-  Writing w; uint64_t hash;                    /* out */
-  const unsigned char *at; size_t left;        /* in: what is left of the bytes */
+  Writing w; uint64_t hash;   /* out */
+  const unsigned char *at; size_t left;   /* in: what is left of the bytes */
   const char *name; Error *e;
 } Passage;
 
-static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
+static void number_put(unsigned char *p, uint64_t x, int bytes);   /* 15 */
 
 static int damaged(const char *name, Error *e) {
   return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
@@ -5054,8 +5028,7 @@ static void pass_bytes(Passage *c, void *at, size_t n) {
     writing_add(&c->w, at, n);
   } else if (n <= c->left) {
     memcpy(at, c->at, n);
-    c->at += n;
-    c->left -= n;
+    c->at += n, c->left -= n;
   } else damaged(c->name, c->e);
 }
 
@@ -5163,8 +5136,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
   const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
   char magic[] = CHECKPOINT_MAGIC;
-  Bytes text = {0};
-  Error *e = c->e;
+  Bytes text = {0}; Error *e = c->e;
   if (c->out) settings_lines(&t->s, "mtde", &text, e);
   pass_bytes(c, magic, 8);
   pass(c, CHECKPOINT_VERSION, 4);
@@ -5192,8 +5164,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     pass_numbers(c, t->m2, t->m.count, width);
   } else {
     const size_t moments = 2 * (size_t)count * (size_t)width;
-    c->at += moments;
-    c->left -= moments;
+    c->at += moments, c->left -= moments;
   }
   if (parts & PARTS_RUN) {
     t->loss = pass_double(c, t->loss);
@@ -5207,7 +5178,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
 
 static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
   Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
-  Trainer same = *t;                           /* which each pass_ returns unchanged */
+  Trainer same = *t;   /* which each pass_ returns unchanged */
   if (writing_begin(&c.w, path, e)) return e->status;
   checkpoint_pass(&c, &same, 0, with_moments);
   pass(&c, hash_end(c.hash), 8);
@@ -5239,8 +5210,8 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 10.2  A run                                                                     section 4
+/* ---------------------------------------------------------
+ * 10.2  A run   section 4
  */
 
 static int trainer_room(Trainer *t, Error *e) {
@@ -5259,7 +5230,6 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   else if (t->s.model.vocab < known)
     fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
   t->tokenizer_hash = t->data.tokenizer.hash;
-  if (!source_named(&t->s.data)) strcpy(t->s.data.grammar, SHIPPED_GRAMMAR);
   if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
       || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
   else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
@@ -5276,9 +5246,8 @@ static bool option_free(const Option *o) {
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
   const char *words[WORDS_MOST];
-  char old[PATH_ROOM], new[PATH_ROOM];
-  int n = 0;
-  Error not_now = {0};                          /* a flag that contradicts is named below */
+  char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
+  Error not_now = {0};   /* a flag that contradicts is named below */
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
     const bool text = option_name(o) && !*o->fallback;   /* another one stands in its place */
@@ -5288,7 +5257,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   }
   if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
       settings_flags(now, flags, "m", e)) return e->status;
-  memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
+  memcpy(now->out, s->out, PATH_ROOM);   /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
   Config c = now->model;
   if (!config_resolve(&c, &not_now)) now->model = c;
@@ -5309,8 +5278,7 @@ static int tokenizer_same(const Trainer *t, const char *path, const Source *d, E
 }
 
 static int resume_data(Trainer *t, Error *e) {
-  Data was = t->data;
-  Source *d = &t->s.data;
+  Data was = t->data; Source *d = &t->s.data;
   d->vocab = t->m.c.vocab;
   if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
       || tokenizer_same(t, t->s.out, d, e)) return e->status;
@@ -5351,10 +5319,10 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
 /* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
  * be t's own (unless ids come alone), or for a model that had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
-  Trainer was = *t;                            /* put aside: t is made anew in its place */
+  Trainer was = *t;   /* put aside: t is made anew in its place */
   Settings now = *s;
   now.model = was.m.c;
-  acts_free(&was.a);                           /* their memory is wanted again */
+  acts_free(&was.a);   /* their memory is wanted again */
   data_close(&was.data);
   if (!trainer_create(t, &now, e)) {
     bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
@@ -5394,20 +5362,18 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 }
 
 void trainer_free(Trainer *t) {
-  model_free(&t->m);
-  acts_free(&t->a);
-  data_close(&t->data);
+  model_free(&t->m); acts_free(&t->a); data_close(&t->data);
   free(t->m1); free(t->m2); free(t->ids);
   *t = (Trainer){0};
 }
 
-/* What a step or a look at its model came to: who meets a NaN has diverged. */
+/* What a step or a look came to: who meets a NaN has diverged. */
 static int step_fault(Trainer *t, const Error *why, Error *e) {
-  if (!why->status) return 0;
-  if (!strstr(why->text, NOT_FINITE)) return fail(e, why->status, "%s", why->text);
+  const char *end = strstr(why->text, NOT_FINITE);
+  if (!end) return why->status ? fail(e, why->status, "%s", why->text) : 0;
   t->loss = NAN;
-  return fail(e, 1, "step %ld: %.*s: this variant diverges here. Try: a smaller --lr", t->step,
-              (int)(strstr(why->text, ". Try") - why->text), why->text);
+  return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges here. Try: a smaller "
+              "--lr", t->step, (int)(end - why->text), why->text);
 }
 
 /* The loss on up to n held blocks of what a training leaves: it tells of a last update too many. */
@@ -5419,12 +5385,11 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
 
 /* Says where a diverging variant (the paper's "-") broke. */
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
-  Error why = {0};
-  const int T = t->s.model.context;
-  if (bad) fail(&why, 1, "the gradient of %s: " NOT_FINITE ". Try", bad->name);
+  Error why = {0}; const int T = t->s.model.context;
+  if (bad) fail(&why, 1, "the gradient of %s" NOT_FINITE, bad->name);
   for (int b = 0; b < t->s.train.batch && !why.status; b++)
     forward_fault(&t->m, t->ids + (idx)b * T, T, &why);
-  fail(&why, 1, "the loss: " NOT_FINITE ". Try");
+  fail(&why, 1, "the loss" NOT_FINITE);
   return step_fault(t, &why, e);
 }
 
@@ -5443,14 +5408,12 @@ static void trainer_update(Trainer *t, double shrink) {
 }
 
 static int trainer_finish(Trainer *t, Error *e) {
-  double clip = t->s.train.clip;
-  const Tensor *bad;
+  double clip = t->s.train.clip; const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
   if (bad) return diverged(t, bad, e);
   trainer_update(t, clip > 0 && t->norm > clip ? clip / (t->norm + 1e-6) : 1);
-  t->step++;
+  t->step++, t->loss_steps++;
   t->loss_sum += t->loss;
-  t->loss_steps++;
   return 0;
 }
 
@@ -5471,11 +5434,11 @@ static int trainer_step(Trainer *t, Error *e) {
   return trainer_finish(t, e);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 10.3  A training to its end: looks at the sink, the log, checkpoints          section 4, [FIG4]
+/* ---------------------------------------------------------
+ * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4]
  */
 
-enum { LOOK_N = 16 };                            /* sequences of a look */
+enum { LOOK_N = 16 };   /* sequences of a look */
 
 /* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
 static const char LOG_HEAD[] =
@@ -5486,7 +5449,7 @@ static long look_keep(Progress *p, const char *line) {
   if (sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.norm,
              &now.alpha1, &now.sink1, &now.alpha_star, &now.sink_star, &now.ratio) != 8)
     return now.step;
-  if (p->looks == LOOKS)                               /* full: every other one goes */
+  if (p->looks == LOOKS)   /* full: every other one goes */
     for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
       p->look[p->looks] = p->look[2 * p->looks + 1];
   p->look[p->looks++] = now;
@@ -5497,8 +5460,7 @@ static long look_keep(Progress *p, const char *line) {
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
-  size_t at = sizeof LOG_HEAD - 1;
-  long last = 0;
+  size_t at = sizeof LOG_HEAD - 1; long last = 0;
   if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
@@ -5521,8 +5483,7 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
                    "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
                    t->loss_sum / (double)t->loss_steps, t->norm, t->lr, p->alpha1, p->sink1,
                    p->alpha_star, p->sink_star, p->ratio, p->sink1_low);
-  t->loss_sum = 0;
-  t->loss_steps = 0;
+  t->loss_sum = 0, t->loss_steps = 0;
   look_keep(p, line);
   return bytes_add(log, line, (size_t)n, e);
 }
@@ -5534,11 +5495,10 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
 }
 
 static int train_run(Trainer *t, Progress *p, Error *e) {
-  static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
-  const Train *r = &t->s.train;
-  Bytes log = {0};
+  static const double FOLLOW = 2;   /* seconds: how old a log may be that is watched */
+  const Train *r = &t->s.train; Bytes log = {0};
   long saved = t->step ? t->step : -1;
-  Error seen = {0};                            /* a run that goes on: its next step tells again */
+  Error seen = {0};   /* a run that goes on: its next step tells again */
   if (log_begin(t, p, &log, e) ||
       (r->steps && look_at_sink(t, p, t->step ? &seen : e) && !t->step)) {
     bytes_free(&log);
@@ -5561,7 +5521,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     }
   }
   progress_end(p);
-  if (e->status) run_save(t, &log, false, &(Error){0});     /* the log of a diverged run */
+  if (e->status) run_save(t, &log, false, &(Error){0});   /* the log of a diverged run */
   else if (t->step != saved) run_save(t, &log, true, e);
   bytes_free(&log);
   if (t->step < r->steps)
@@ -5573,8 +5533,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 
 /* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
-  const Settings *s = &t->s;
-  Sinks seen;
+  const Settings *s = &t->s; Sinks seen;
   int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
   Error why = {0};
   if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why))
@@ -5592,7 +5551,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
 }
 
 /* =================================================================================================
- * 11  Evaluation                                                         sections 3.1 to 3.3
+ * 11  Evaluation   sections 3.1 to 3.3
  */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5668,8 +5627,7 @@ static int none_held(int T, Error *e) {
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
   const bool scored = s->input == INPUT_NATURAL;
-  Acts a = {0};
-  PositionEdit edit;
+  Acts a = {0}; PositionEdit edit;
   *out = (Sinks){0};
   if (position_edit(&edit, s, &m->c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
@@ -5685,8 +5643,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                   got - b < batch ? got - b : batch, s->metric_rows, e);
   sinks_finish(out);
   if (m->published) m->published->end(m, e);
-  acts_free(&a);
-  free(ids);
+  acts_free(&a); free(ids);
   if (e->status) sinks_free(out);
   return e->status;
 }
@@ -5700,15 +5657,13 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
 
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
-  o->name = name; o->source = source;
-  o->c = t->m.c;
+  o->name = name; o->source = source; o->c = t->m.c;
   o->even = sink_uniform(&o->c, T);
   o->star = config_column_star(&o->c) >= 0;
   o->tokens = (idx)t->data.held.size / (o->c.context + 1);
   o->tokens = (o->tokens < HELD_BLOCKS ? o->tokens : HELD_BLOCKS) * o->c.context;
   if (t->s.input != INPUT_NATURAL) return;
-  strcpy(o->text, t->data.name);
-  strcpy(o->read, t->data.read);
+  strcpy(o->text, t->data.name), strcpy(o->read, t->data.read);
 }
 
 /* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
@@ -5721,9 +5676,7 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
 /* Mean cross-entropy over up to n held blocks of the model's context. */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   enum { BATCH = 16 };
-  int T = m->c.context;
-  double sum = 0;
-  Acts a = {0};
+  int T = m->c.context; double sum = 0; Acts a = {0};
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
   if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e)) {
     got = data_held(d, &s->data, n, T, ids, ids + (idx)n * T, e);
@@ -5734,12 +5687,11 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
       for (int i = b; !isfinite(sum) && i < b + B; i++) forward_fault(m, ids + (idx)i * T, T, e);
     }
   }
-  acts_free(&a);
-  free(ids);
+  acts_free(&a); free(ids);
   return got ? sum / got : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 11.1  The numbers of an evaluation, for people and for programs
  */
 
@@ -5847,7 +5799,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
@@ -6061,7 +6013,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
 }
 
 /* =================================================================================================
- * 12  The main job                                                   Tables 4, 10 and 15 in small
+ * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
@@ -6097,8 +6049,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
     char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     strcpy(rows[i].label[0], o[i].name);
-    strcpy(rows[i].label[1], o[i].text);
-    strcpy(rows[i].label[2], o[i].read);
+    strcpy(rows[i].label[1], o[i].text), strcpy(rows[i].label[2], o[i].read);
     fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
     for (int k = 0; k < ROW; k++) {
       fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
@@ -6110,8 +6061,9 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   }
   fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
           "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
-          "largest ||h_1||\nover the mean of the others. valid loss: nats a token on %lld of them. "
-          "Text: %s,\n%s.\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text, o->read);
+          "largest ||h_1||\nover the mean of the others. valid loss: nats a token, over %lld."
+          "\nText: %s (%s).\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text,
+          o->read);
   rows_write(rows, ARMS, LABEL, s, e);
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
@@ -6137,7 +6089,7 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
          star = row[1][ALPHA_STAR] / o[1].even;
   bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
-              "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
+              "even), with a\nkey bias it %s (alpha_* %.1f times, alpha_1 %.1f), and under "
               "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
               sink >= SHOWS ? "emerged" : "did not emerge", sink,
               star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
@@ -6165,7 +6117,7 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
 /* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
   HeatMap maps[2 * ARMS];
-  Error files = {0};                           /* must not cost the verdict */
+  Error files = {0};   /* must not cost the verdict */
   int n = 0;
   run_table(o, s, out, &files);
   for (int i = 0; i < ARMS; i++) {
@@ -6242,7 +6194,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
   bytes_free(&verdict);
   free(o);
-  if (interrupted)                             /* between two arms, or while one was measured */
+  if (interrupted)   /* between two arms, or while one was measured */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
   return e->status;
@@ -7185,6 +7137,7 @@ void acts_free(Acts *a) {
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
+#define QUOTE "\""                        /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
@@ -7218,6 +7171,7 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 static int make_folder(const char *path) { return mkdir(path, 0777); }
@@ -7353,7 +7307,7 @@ static void number_put(unsigned char *p, uint64_t x, int bytes) {
 }
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   unsigned char out[8];
-  number_put(out, x, bytes);
+  number_put(out, x, 8);
   return bytes_add(b, out, (size_t)bytes, e);
 }
 uint64_t number_at(const unsigned char *p, int bytes) {
@@ -7710,7 +7664,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
@@ -7827,7 +7781,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
@@ -8070,7 +8024,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
   return e->status ? e->status : page_total(&p);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 16.4  Verbs */
 
 /* The command that repeats the run: every flag that differs from its default. */
@@ -8084,7 +8038,7 @@ static void echo_command(const Verb *v, const Settings *s, FILE *out) {
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
     if (!strcmp(value, fallback)) continue;
-    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : "'";
+    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
     fprintf(out, " --%s", o->flag);
     if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
   }
@@ -8155,7 +8109,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   Source *d = &t->s.data;                      /* its text is read where it is still there */
   const double valid = d->valid;
   d->own = t->data.source;
-  if (d->own) strcpy(d->own_name, source_named(d) ? source_name(d) : "which has no name here");
+  if (d->own) strcpy(d->own_name, source_name(d));
   if (source_named(&s->data) || file_missing(d->own_name))
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
   if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
@@ -8239,8 +8193,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   w.o.loss = w.o.s.loss;
   w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   eval_print(&w, s, starts);
-  strcpy(w.row.label[0], w.o.text);
-  strcpy(w.row.label[1], w.o.read);
+  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
     rows_write(&w.row, 1, (const char *const[]){"text", "read", NULL}, s, e);
   if (s->report[0] && program->page)

@@ -14,12 +14,17 @@
 #ifndef SINK_H
 #define SINK_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. */
+/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. A float is
+ * computed as a float (16 is of halves alone): what rounds by adding breaks on x87's digits. */
+#if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)
+#error "sink: expected FLT_EVAL_METHOD 0. Try: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast"
+#endif
 #ifdef SINK_DOUBLE
 typedef double real;
 #define REAL_EPS 2.220446049250313e-16
@@ -315,7 +320,7 @@ typedef struct Sinks {
   /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
    * heads, and means over blocks and heads leave them out */
   int period, offset;
-  int n_eps;
+  int n_eps, bad, bad_head;        /* the first block, from 1, and head with a NaN; 0: none */
   double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
   double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
@@ -325,7 +330,6 @@ typedef struct Sinks {
   double *cosine, *product;
   double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
   double loss;                     /* mean cross-entropy, when targets were given */
-  int bad, bad_head; /* 0, or the first block, from 1, with a NaN or infinity; its head, 0: none */
   double *sums; idx n_sums;        /* all of the arrays above in one */
   /* [L], all of them at maps [2,batch,H,N,S]; [batch,N,C] the output with the largest |h| */
   Probe *probe; real *maps, *extreme;
@@ -410,8 +414,8 @@ typedef struct Data {
   uint64_t document;           /* of a grammar: the document that the next block starts in, */
   size_t offset;               /* its token, */
   Ids told;                    /* and its tokens */
-  uint64_t source;             /* hash64 of the text, the ids or the grammar; its name, and */
-  char name[PATH_ROOM], read[2 * PATH_ROOM];   /* how much of it is held, and whose it is */
+  uint64_t source; char name[PATH_ROOM];       /* hash64 of the text, ids or grammar; its name; */
+  char read[2 * PATH_ROOM];    /* how much of it is held, and in an evaluation whose it is */
   /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
    * of memory that is freed with d; else NULL */
   void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
@@ -437,8 +441,7 @@ typedef struct Source {
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
   int bos;                                      /* <|bos|> before every document */
   double valid;                                 /* share of the documents kept for validation */
-  /* of the text that a model was trained on: hash, 0: not known; name */
-  uint64_t own; char own_name[PATH_ROOM];
+  uint64_t own; char own_name[PATH_ROOM];       /* of the model's text: hash, 0 unknown; name */
   int whole, first;            /* all of another text, as --valid is not said; see 9.4 */
   int toy;                                      /* a task of the companion instead, 0 none, */
   int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
@@ -464,6 +467,7 @@ typedef struct Settings {
   const char *groups;                           /* and those that the verb takes */
 } Settings;
 
+#define SINK_VERSION "1.0"
 enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
 void settings_default(Settings *s);
 /* Reads argv into s; groups says which flags the verb takes. Leaves the words that are not flags in
@@ -515,11 +519,13 @@ typedef struct Progress {
 
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 
-/* m of one head, T rows (the real tokens) by S columns, mean over sequences. */
-enum { HEAD_MAP = 64 };          /* no more rows than this are kept */
+/* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
+ * the first rows, and its tokens as text. */
+enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24 };  /* no more rows than these are kept */
 typedef struct HeadMap {
   int layer, head, T, S;       /* T 0: there is none */
-  double m[HEAD_MAP * (HEAD_MAP + 2)];
+  double m[HEAD_MAP * (HEAD_MAP + 2)], one[MAP_TOKENS * (HEAD_MAP + 2)];
+  char token[MAP_TOKENS][TOKEN_ROOM];
 } HeadMap;
 
 /* What a training and an evaluation leave of a model: a column of the tables and of the page. */
@@ -601,12 +607,9 @@ void vec_multiply(idx n, real *y, const real *x);
 void vec_shift(idx n, real *y, real a);
 void vec_scale(idx n, real *y, real a);
 
-void zero(real *x, idx n);               /* x [n] = 0 */
-void copy(real *y, const real *x, idx n);
-real real_exp(real x);
-real real_log(real x);
+void zero(real *x, idx n), copy(real *y, const real *x, idx n);      /* x [n] = 0; y [n] = x */
+real real_exp(real x), real_log(real x), real_abs(real x);
 real real_pow(real x, real y);
-real real_abs(real x);
 
 /* -------------------------------------------------------------------------------------------------
  * 15  Files, memory, random numbers, errors */

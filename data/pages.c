@@ -133,6 +133,8 @@ static void axis_end(Axis *a, double first, double last) {
   }
 }
 
+enum { PICTURE_WIDTH = 360 };    /* of a chart */
+
 static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
   say(h, "<text class=\"%s\" x=\"%.4g\" y=\"%.4g\">", anchor, x, y);
   html_text(h, text);
@@ -148,7 +150,7 @@ static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end
     else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
     if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
     if (beside || place - half < used) continue;
-    svg_text(h, place, at + 16, "middle", a->text[i]);
+    svg_text(h, fmin(place, PICTURE_WIDTH - half), at + 16, "middle", a->text[i]);
     used = place + half;
   }
   if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
@@ -261,18 +263,18 @@ static void chart_label(Html *h, const Chart *what, const Series *lines, int n) 
 
 /* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
 static void chart(Html *h, const Chart *what, const Series *lines, int n) {
-  enum { RIGHT = 350, LINE = 15 };
+  enum { RIGHT = PICTURE_WIDTH - 12, LINE = 15 };
   Axis x = what->x, y = what->y;
-  size_t longest = 4;
+  size_t longest = 4;                          /* of the names, or the numbers, beside it */
   figure_begin(h, what->title);
   if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
-  for (int i = 0; y.names && i < y.n; i++)
-    if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
-  double left = y.names ? 11 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
-  double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
-  axis_end(&x, left, RIGHT);
+  double top = y.names ? 4 : 22, bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
   axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
-  say(h, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"", bottom + 34);
+  for (int i = 0; i < y.n; i++)
+    if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
+  double left = (y.names ? 11 : 18) + 5.9 * (double)longest;
+  axis_end(&x, left, RIGHT);
+  say(h, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"", PICTURE_WIDTH, bottom + 34);
   chart_label(h, what, lines, n);
   say(h, "\">\n");
   if (!y.names) svg_text(h, 2, 12, "", y.name);
@@ -299,11 +301,14 @@ static int ramp_level(double x) {
 }
 
 static void ramp_legend(Html *h) {
-  say(h, "<p class=\"key\">weight of a key: ");
-  for (int k = 0; k < RAMP; k++)
+  say(h, "<p class=\"key\">Weight of a key, from 0 to 1: ");
+  for (int k = 0; k < RAMP; k++) {
     say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
-           "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
-        RAMPS[k].colour, RAMPS[k].from);
+           "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> ", RAMPS[k].colour);
+    if (k == 0) say(h, "below %g</span> ", RAMPS[1].from);
+    else if (k + 1 < RAMP) say(h, "%g to %g</span> ", RAMPS[k].from, RAMPS[k + 1].from);
+    else say(h, "%g or more</span> ", RAMPS[k].from);
+  }
   say(h, "</p>\n");
 }
 
@@ -373,8 +378,28 @@ static void cell_map(Html *h, const CellMap *c) {
  * 2  The maps of two heads
  */
 
+/* A token's text, a dot for each blank it begins with; an id where no tokenizer knows it. */
+static void token_text(char to[TOKEN_ROOM], const Data *d, int id) {
+  const int32_t ids[] = {id};
+  Bytes text = {0};
+  Error e = {0};
+  int n = 0;
+  if (id >= d->tokenizer.vocab || tokenizer_decode(&d->tokenizer, ids, 1, &text, &e) || !text.size)
+    n = snprintf(to, TOKEN_ROOM, "%d", id);
+  const bool good = utf8_length(text.at, text.size) == text.size;
+  for (size_t i = 0; i < text.size && n < TOKEN_ROOM - 6; i++) {
+    unsigned char byte = text.at[i];
+    if (n > 12 && (byte & 0xC0) != 0x80) { n += snprintf(to + n, 4, ".."); break; }
+    n += byte == ' ' ? snprintf(to + n, 3, "\302\267")
+       : byte == '\n' ? snprintf(to + n, 3, "\\n")
+       : byte < 32 || byte == 127 || (byte > 127 && !good) ? snprintf(to + n, 5, "x%02X", byte)
+       : snprintf(to + n, 2, "%c", byte);
+  }
+  bytes_free(&text);
+}
+
 /* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
- * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
+ * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T; and of the first. */
 static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
   enum { BATCH = 16 };
   const Config *c = &m->c;
@@ -400,6 +425,9 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
       for (idx b = 0; b < B; b++)
         out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
     }
+    for (int i = 0; i < T && i < MAP_TOKENS; i++) token_text(out->token[i], d, ids[i]);
+    for (idx i = 0; i < T * S && i < MAP_TOKENS * S; i++)
+      out->one[i] = (double)maps[(out->head * N + N - T) * S + i];
   }
   acts_free(&a);
   free(probe);
@@ -469,6 +497,12 @@ static void model_line(Series *line, const Outcome *o, int what, bool star) {
       line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
 }
 
+/* The column where a model can have its sink besides token 1, in words. */
+static const char *column_name(const Config *c) {
+  return !c->extra ? "the sink token x*" : c->extra == EXTRA_K || c->extra == EXTRA_KV
+       ? "the key bias *" : "the extra column *";
+}
+
 /* Charts from .. to, with a line for each of the first three models, and one for its column *. */
 static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
   Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
@@ -481,14 +515,14 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
     int count = 0;
     for (int i = 0; i < n && i < 3; i++)
       for (int star = 0; star <= (columns && o[i].star); star++) {
-        const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
-        char name[40];
-        snprintf(name, sizeof name, "%.20s%s", o[i].name, column);
+        char name[64];
+        snprintf(name, sizeof name, "%.20s%s%s", o[i].name, columns ? ": " : "",
+                 !columns ? "" : star ? column_name(&o[i].c) : "token 1");
         Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
         model_line(line, &o[i], what, star);
       }
     if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
-      Series *even = line_begin(lines, count++, "even, first model", LINE_EVEN);
+      Series *even = line_begin(lines, count++, "even rows of the first", LINE_EVEN);
       line_add(even, shown.x.from, o->even);
       line_add(even, shown.x.to, o->even);
     }
@@ -498,51 +532,121 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
   free(lines);
 }
 
+static void table_begin(Html *h, const char *caption) {
+  say(h, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"");
+  html_text(h, caption);
+  say(h, "\"><table>");
+  element(h, "caption", caption);
+}
+
+/* Key j, from 0, of a head's map: *, x*, or a token with its number. */
+static const char *key_name(char to[64], const HeadMap *map, const Config *c, int j) {
+  int before = map->S - map->T;
+  if (j < before) return j == 0 && c->extra ? "*" : "x*";
+  snprintf(to, 64, "%d %s", j - before + 1, map->token[j - before]);
+  return to;
+}
+
+/* For who does not see the picture: each query's weight on the column, and on what it is most. */
+static void token_table(Html *h, const HeadMap *map, const Config *c, int T, int column,
+                        const char *title) {
+  char text[64];
+  say(h, "<details><summary>These weights as a table</summary>");
+  table_begin(h, title);
+  say(h, "<tr><th scope=\"col\">query</th><th scope=\"col\">its weight on ");
+  html_text(h, key_name(text, map, c, column));
+  say(h, "</th><th scope=\"col\">largest weight</th><th scope=\"col\">on</th></tr>\n");
+  for (int i = 0; i < T; i++) {
+    const double *row = map->one + i * map->S;
+    int most = 0, before = map->S - map->T;
+    for (int j = 1; j < map->S; j++) if (row[j] > row[most]) most = j;
+    say(h, "<tr>");
+    element(h, "th scope=\"row\"", key_name(text, map, c, before + i));
+    say(h, "<td>%.2f</td><td>%.2f</td>", row[column], row[most]);
+    element(h, "td", key_name(text, map, c, most));
+    say(h, "</tr>\n");
+  }
+  say(h, "</table></div></details>\n");
+}
+
+/* The weights of a head on the first tokens of one sequence, which stand beside the axes; the
+ * sink's column is named above it. A head is a sink above eps, as in Sink. */
+static void token_map(Html *h, const Outcome *o, int k, double eps) {
+  enum { CELL = 11 };
+  const HeadMap *map = &o->map[k];
+  size_t longest = 4;
+  int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
+  int star = config_column_star(&o->c), column = star < 0 ? config_column_first(&o->c) : star;
+  for (int i = 0; i < T; i++)
+    if (strlen(map->token[i]) > longest) longest = strlen(map->token[i]);
+  int left = 8 + 5 * (int)longest, bottom = 16 + T * CELL, width = left + S * CELL + 6;
+  double alpha = o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
+  const char *sink = star < 0 ? "token 1" : column_name(&o->c);
+  char title[200], text[80];
+  snprintf(title, sizeof title, "Block %d, head %d, %s on %s: alpha %.2f, %s",
+           map->layer + 1, map->head + 1, k ? "least" : "most", sink, alpha,
+           alpha > eps ? "a sink" : "no sink");
+  element(h, "p", title);
+  say(h, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
+         "%d queries (down) by %d keys (across) of one sequence; a table follows\">", width,
+      bottom + left, map->layer + 1, map->head + 1, T, S);
+  snprintf(text, sizeof text, "\342\206\223 %s%s", alpha > eps ? "the sink: " : "", sink);
+  svg_text(h, left + column * CELL + 2, 11, "", text);
+  cells(h, &(CellMap){.m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S}, left, CELL,
+        CELL);
+  for (int j = 0; j < S; j++) {
+    int at = j - (S - T);
+    const char *name = at < 0 ? key_name(text, map, &o->c, j) : map->token[at];
+    if (at >= 0) svg_text(h, left - 4, 16 + (at + 0.8) * CELL, "tok end", name);
+    say(h, "<text class=\"tok end\" transform=\"translate(%d %d) rotate(-90)\">",
+        left + j * CELL + 9, bottom + 4);
+    html_text(h, name);
+    say(h, "</text>");
+  }
+  if (S > T) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", left + (S - T) * CELL, bottom);
+  say(h, "</svg>\n");
+  token_table(h, map, &o->c, T, column, title);
+}
+
 /* Of every model alpha, and the weights of the heads with the most and the least sink. */
-static void page_maps(Html *h, const Outcome *o, int n) {
-  char text[400], before[16];
+static void page_maps(Html *h, const Outcome *o, int n, double eps) {
+  char text[500];
   ramp_legend(h);
   say(h, "<div class=\"grid\">\n");
   for (; n > 0; n--, o++) {
     const Sinks *s = &o->s;
-    const char *star = o->c.extra ? "column *" : "row x*";
     if (!s->n) continue;
     figure_begin(h, o->name);
     for (int k = 0; k <= o->star; k++) {
       int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
-      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "",
-                             k ? star : "token 1", s});
+      snprintf(text, sizeof text, "alpha of %s", k ? column_name(&o->c) : "token 1");
+      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "", text,
+                             s});
     }
-    snprintf(before, sizeof before, "%s%s", o->c.extra ? "*, " : "",
-             o->c.sink_token ? "x*, " : "");
-    for (int k = 0; k < 2; k++) {
-      const HeadMap *map = &o->map[k];
-      snprintf(text, sizeof text, "block %d, head %d, the %s sink", map->layer + 1,
-               map->head + 1, k ? "weakest" : "strongest");
-      if (map->T)
-        cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
-    }
+    for (int k = 0; k < 2; k++) if (o->map[k].T) token_map(h, o, k, eps);
     snprintf(text, sizeof text,
-             "Above alpha by block and head, mean over %d sequences of %d tokens; even rows "
-             "give %.3f. Below the weight of each query (down) on each key (across), mean over "
-             "16. A sink is a dark column%s; its mean is alpha. The paper's Figures 19 to 24.",
-             s->n, s->T, o->even, o->star ? ", the first of them the learned one" : "");
+             "Above alpha by block (down) and head (across), mean over %d sequences of %d tokens; "
+             "even rows give %.3f. Below the weight of each query (down) on each key (across) in "
+             "one held sequence, whose first tokens stand beside it; a dot is a blank. A sink is "
+             "a dark column; alpha above %g. The paper's Figures 19 to 24.", s->n, s->T, o->even,
+             eps);
     figure_end(h, text);
   }
   say(h, "</div>\n");
 }
 
 static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
-  say(h, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
+  table_begin(h, n > 1 ? "The models, measured" : "The model, measured");
+  say(h, "<tr><th scope=\"col\">model</th><th scope=\"col\">paper</th>");
   for (int k = 0; k < ROW; k++)
-    say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
+    say(h, "<th scope=\"col\">%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
   say(h, "</tr>\n");
   for (int i = 0; i < n; i++) {
     double row[ROW];
     char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     say(h, "<tr>");
-    element(h, "td", o[i].name);
+    element(h, "th scope=\"row\"", o[i].name);
     element(h, "td", o[i].source[0] ? o[i].source : "-");
     for (int k = 0; k < ROW; k++) element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
     say(h, "</tr>\n");
@@ -556,7 +660,8 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
 
 /* Of every page. A claim's verdict is in its words, its sign and the bar before it. */
 static const char PAGE_STYLE[] =
-    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111}"
+    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111;"
+    "background:#fff;color-scheme:light}"
     "h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem;break-after:avoid}"
     "h3{font-size:1rem;margin:0 0 .2rem}p{margin:.4rem 0}a{color:#10305c}"
     "figure{margin:0;break-inside:avoid}figure p,figcaption,code,pre,.where,"
@@ -567,15 +672,26 @@ static const char PAGE_STYLE[] =
     ".on{fill:#fff}.line,.axis{fill:none}"
     ".band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}.key span{white-space:nowrap;"
     "margin-right:.7em}.key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
-    ".wide,pre{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
+    ".wide,pre{overflow-x:auto}"                           /* a shadow where a table goes on */
+    ".wide{background:linear-gradient(90deg,#fff 30%,#fff0) 0/4rem 100% no-repeat local,"
+    "linear-gradient(270deg,#fff 30%,#fff0) 100%/4rem 100% no-repeat local,"
+    "linear-gradient(90deg,#0006,#0000) 0/1rem 100% no-repeat scroll,"
+    "linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat scroll}"
+    ".wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fffd}"
+    "caption{text-align:left;color:#444;font-size:.85rem}.tok{font-size:9px}"
+    ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}"
+    ".lead{font-size:1.05rem;max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
     "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
     "white-space:nowrap}td:first-child,th:first-child{text-align:left}"
     "td.paper,th.paper{border-left:1px solid #bbb}"
     ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
-    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}.open{border-left-style:dotted}"
+    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}"
+    ".weak{border-color:#e69f00}.open{border-left-style:dotted}"
     ".no{border-color:#d55e00;border-left-style:double}"
     "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
-    "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible}"
+    "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible;"
+    "background:none}details::details-content{content-visibility:visible;block-size:auto}"
     "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
     "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
 
@@ -595,6 +711,78 @@ static int page_end(Html *h, const char *path) {
   return h->e->status;
 }
 
+#if defined(__clang__)
+#define COMPILER "clang " __VERSION__
+#elif defined(__VERSION__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "C"
+#endif
+static const char *const ISAS[] = {"baseline", "avx2", "avx512"};      /* by Isa */
+
+/* The processor's name, where the system tells it as a file. */
+static void processor_name(char to[100]) {
+  char line[200] = "";
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  *to = 0;
+  while (f && !*to && fgets(line, sizeof line, f))
+    if (!strncmp(line, "model name", 10) && strchr(line, ':'))
+      snprintf(to, 100, ", %.*s", (int)strcspn(strchr(line, ':') + 2, "\n"), strchr(line, ':') + 2);
+  if (f) fclose(f);
+}
+
+/* How a page was made: the command, and rows of a name and a text, up to one without a name; then
+ * version and machine. */
+static void page_facts(Html *h, const Settings *s, const char *verb, const char *model,
+                       const char *const facts[][2]) {
+  char text[400], processor[100];
+  const char *name = s->program ? s->program->name : "sink";
+  say(h, "<section class=\"facts\"><h2>How this page was made</h2>\n");
+  table_begin(h, "What repeats it");
+  say(h, "<tr><th scope=\"row\">command</th><td><code>./%s %s", name, verb);
+  for (int i = -1; i < s->argc; i++) {
+    const char *word = i < 0 ? model : s->argv[i];
+    if (!*word || (i >= 0 && !strcmp(word, model))) continue;      /* eval's model stands there */
+    const char *quote = strpbrk(word, " \"$&;()*?<>|\\") ? "'" : "";
+    say(h, " %s", quote);
+    html_text(h, word);
+    say(h, "%s", quote);
+  }
+  say(h, "</code></td></tr>\n");
+  for (int i = 0; facts[i][0]; i++) {
+    say(h, "<tr><th scope=\"row\">%s</th>", facts[i][0]);
+    element(h, "td", facts[i][1]);
+    say(h, "</tr>\n");
+  }
+  processor_name(processor);
+  snprintf(text, sizeof text, COMPILER ", %s, %zu-byte numbers, %d thread%s%s", ISAS[isa_best()],
+           sizeof(real), workers(), workers() > 1 ? "s" : "", processor);
+  say(h, "<tr><th scope=\"row\">version</th><td>sink " SINK_VERSION "</td></tr>\n<tr><th scope="
+         "\"row\">machine</th>");
+  element(h, "td", text);
+  say(h, "</tr></table></div></section>\n");
+}
+
+/* What a sink is, what the models are, and what came out: the verdict's first sentence; and below
+ * them the rest of it. */
+static void page_lead(Html *h, const char *verb, const char *verdict) {
+  const char *rest = strstr(verdict, "\nRule");
+  char first[1000];
+  snprintf(first, sizeof first, "%.*s", rest ? (int)(rest - verdict) : 999, verdict);
+  say(h, "<p class=\"lead\">An attention sink is a token on which heads put much of their weight "
+         "though it means little, most often the first. ");
+  if (!strcmp(verb, "run"))
+    say(h, "One small model was trained three times on the same text, alike but for its attention: "
+           "with softmax; with softmax and a learned key whose value is zero (k-bias); and with "
+           "sigmoid scores that need not sum to one. ");
+  else if (!strcmp(verb, "train"))
+    say(h, "This page shows how much of one a model had while it was trained, and after it. ");
+  else say(h, "This page shows how much of one a model has. ");
+  element(h, "b", first);
+  say(h, "</p>\n");
+  if (rest) element(h, "p", rest + 1);
+}
+
 /* The page of n models (three have lines of their own style), which `verb` has made; table and
  * verdict may be NULL or "". */
 static int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o,
@@ -602,32 +790,31 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
   Html h = {{0}, e};
   char text[4 * PATH_ROOM];
   int looks = 0, measured = 0;
+  bool eval = !strcmp(verb, "eval");
+  char seed[32], model[300];
   for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
   page_head(&h, verb);
-  say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s ", verb, verb);
-  if (!strcmp(verb, "eval")) html_text(&h, o->name);
-  for (int i = 0; i < s->argc; i++) {
-    if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
-    say(&h, " ");
-    html_text(&h, s->argv[i]);
-  }
-  say(&h, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
-          "sequences at rate %g; seed %d.</p>\n",
-      o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
-      s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
-  snprintf(text, sizeof text, "Text: %s (%s).", o->text, o->read);
-  if (o->text[0]) element(&h, "p", text);
+  element(&h, "h1", !strcmp(verb, "run") ? "Attention sinks: three small trainings"
+          : eval ? "Attention sinks of a model" : "Attention sinks: a training");
+  page_lead(&h, verb, verdict ? verdict : "");
   if (measured) page_table(&h, o, n, s);
-  element(&h, "p", verdict ? verdict : "");
   if (table) element(&h, "pre", table);
   if (looks) say(&h, "<h2>While it trained</h2>");
   if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
   if (measured) {
     say(&h, "<h2>Where attention goes</h2>\n");
-    page_maps(&h, o, n);
+    page_maps(&h, o, n, s->eps);
     say(&h, "<h2>Norms by layer</h2>");
     page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
   }
+  snprintf(text, sizeof text, "%s (%s)", o->text, o->read);
+  snprintf(seed, sizeof seed, "%d", s->train.seed);
+  snprintf(model, sizeof model, "%d blocks, %d heads of %d dims, width %d, context %d; %d steps of "
+           "%d sequences at rate %g", o->c.layers, o->c.heads, o->c.head_dim, o->c.dim,
+           o->c.context, s->train.steps, s->train.batch * s->train.accumulate, s->train.lr);
+  page_facts(&h, s, verb, eval ? o->name : "", (const char *const[][2]){
+             {"text", o->text[0] ? text : "none: drawn ids"}, {"seed", seed}, {"model", model},
+             {NULL, NULL}});
   return page_end(&h, path);
 }
 
@@ -644,8 +831,7 @@ typedef struct Survey {
   int length[33];                                          /* 0 ends */
 } Survey;
 
-static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", "read",
-                                                         NULL};
+static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", "read", NULL};
 static const Column SURVEY_COLUMNS[] = {
   {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
   {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},

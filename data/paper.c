@@ -1539,18 +1539,9 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
   return e->status;
 }
 
-#if defined(__clang__)
-#define COMPILER "clang " __VERSION__
-#elif defined(__VERSION__)
-#define COMPILER "gcc " __VERSION__
-#else
-#define COMPILER "C"
-#endif
-
 /* The lines that say how the run came about; a toy has no data. */
 static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
                             const Data *d) {
-  static const char *const sets[] = {"baseline", "avx2", "avx512"};
   int i = 0;
   while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
   snprintf(r->command, sizeof r->command, "./paper %s --row %s --seed %d --corpus %s",
@@ -1561,7 +1552,7 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
   snprintf(r->data, sizeof r->data, "made by the toy");
   if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
                   (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
-  snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", sets[isa_best()],
+  snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", ISAS[isa_best()],
            sizeof(real));
 }
 

@@ -32,6 +32,15 @@ static bool same_bytes(const Bytes *a, const Bytes *b) {
 
 static bool is(const char *a, const char *b) { return !strcmp(a, b); }
 
+/* The text has this part, which is made as printf makes it. */
+static void has(Test *t, const char *text, const char *format, ...) {
+  char part[400]; va_list args;
+  va_start(args, format);
+  vsnprintf(part, sizeof part, format, args);
+  va_end(args);
+  fact(t, text && strstr(text, part), "no '%s' in\n%.480s", part, text ? text : "");
+}
+
 /* 1: a table by hand, every field of it. */
 static void experiments_read__by_hand(Test *t) {
   static const char TEXT[] = "# a comment\nseeds 4 6\ncorpus books books.txt 00000000000000ff\n"
@@ -84,34 +93,29 @@ static void experiments_read__refuses(Test *t) {
   static const char HEAD[] = "corpus b b.txt 1\nrecipe r --layers 1\nitem i s: t\ncolumns loss\n"
                              "row a r\nrow b r --dim 8\nclaim c differs s: t\n";
 #define RULE "rule a.loss < b.loss\n"
+#define PICTURE "picture map\n"
   static const struct { const char *text, *said; } CASES[] = {
-    {RULE "foo\n", "t:9: expected row, claim"},
     {"rule a.loss < c.loss\n", "t:7: expected a row that stands somewhere, found 'c'"},
-    {"rule a.loss\n", "two sides"}, {"rule a.loss = b.loss\n", "relation of the claim's kind"},
-    {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
-    {"rule a.loss < b.loss by x\n", "a margin"},
-    {"rule a.loss < b.loss by 1 2\n", "the end of the rule"},
-    {"rule a.loss < b.loss from 1\n", "from NUMBER"}, {"rule a.m > 1 from x\n", "found 'x'"},
-    {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
-    {"", "t:7: expected a rule below the claim"}, {RULE "row a r\n", "flags once"},
-    {RULE "row A r\n", "expected a name, found 'A'"},
     {RULE "row d nothing\n", "flags, or a recipe above, found 'nothing'"},
-    {RULE "row d r after=z\n", "a row above, found 'z'"},
-    {RULE "row d r | 1 2\n", "as many numbers as columns"},
-    {RULE "row d r |\n", "a number for each column"},
-    {RULE "row d | 3\n", "a row that stands somewhere, found 'd'"},
-    {RULE "columns x\n", "columns below an item"},
-    {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
-    {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
-    {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
-    {RULE "picture map\npicture map\npicture map\npicture map\npicture map\npicture map\n"
-     "picture map\n", "at most 6 pictures, found 'map'"},
-    {RULE "seeds 3 2\n", "two counts of seeds"}, {RULE "corpus x x.txt\n", "NAME FILE HASH"},
-    {RULE "item j no title\n", "REFERENCE: TITLE"},
-    {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"},
-    {RULE RULE, "one rule below a claim"},
-    {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
     {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
+    {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
+    {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
+    {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"}, {"rule a.loss\n", "two sides"},
+    {RULE "row d | 3\n", "a row that stands somewhere, found 'd'"},
+    {RULE "picture pie loss\n", "a kind of picture, found 'pie'"}, {RULE "row a r\n", "flags once"},
+    {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
+    {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
+    {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
+    {"rule a.loss = b.loss\n", "relation of the claim's kind"},
+    {"rule a.loss < b.loss by 1 2\n", "the end of the rule"}, {RULE RULE, "one rule below a claim"},
+    {RULE "row d r | 1 2\n", "as many numbers as columns"}, {"rule a.m > 1 from x\n", "found 'x'"},
+    {RULE "row d r after=z\n", "a row above, found 'z'"},
+    {"rule a.loss < b.loss from 1\n", "from NUMBER"}, {RULE "columns x\n", "columns below an item"},
+    {RULE "row A r\n", "expected a name, found 'A'"}, {"", "t:7: expected a rule below the claim"},
+    {RULE "row d r |\n", "a number for each column"}, {"rule a.loss < b.loss by x\n", "a margin"},
+    {RULE "item j no title\n", "REFERENCE: TITLE"}, {RULE "seeds 3 2\n", "two counts of seeds"},
+    {RULE "corpus x x.txt\n", "NAME FILE HASH"}, {RULE "foo\n", "t:9: expected row, claim"},
+    {RULE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE, "at most 6 pictures, found"},
     {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
      "at most 4 needs"}};
 #undef RULE
@@ -136,8 +140,7 @@ static int damaged_taken(Test *t, Bytes *b, int trials, const char *odd,
                          bool (*take)(const Bytes *b, size_t n, Error *e)) {
   Rng r = {21}; int taken = 0;
   for (int i = 0; i < trials; i++) {
-    Error e = {0};
-    size_t at = rng_below(&r, b->size);
+    Error e = {0}; size_t at = rng_below(&r, b->size);
     unsigned char was = b->at[at];
     b->at[at] = i & 1 ? (unsigned char)rng_below(&r, 256)
                       : (unsigned char)odd[rng_below(&r, strlen(odd))];
@@ -150,15 +153,13 @@ static int damaged_taken(Test *t, Bytes *b, int trials, const char *odd,
 }
 
 static bool table_taken(const Bytes *b, size_t n, Error *e) {
-  Experiments x;
-  bool taken = !experiments_read(&x, b->at, n, "damaged", e);
+  Experiments x; bool taken = !experiments_read(&x, b->at, n, "damaged", e);
   if (taken) experiments_free(&x);
   return taken;
 }
 
 static bool result_taken(const Bytes *b, size_t n, Error *e) {
-  Result r;
-  bool taken = !result_read(&r, b->at, n, "damaged", e);
+  Result r; bool taken = !result_read(&r, b->at, n, "damaged", e);
   if (taken) result_free(&r);
   return taken;
 }
@@ -167,8 +168,7 @@ static bool result_taken(const Bytes *b, size_t n, Error *e) {
  * and damaged in one place it is read or refused, under ASan too. */
 static void experiments_read__shipped(Test *t) {
   char *text = file_string(EXPERIMENTS_FILE);
-  Bytes b = {.at = (unsigned char *)text, .size = strlen(text)};
-  Experiments x;
+  Bytes b = {.at = (unsigned char *)text, .size = strlen(text)}; Experiments x;
   table_open(&x, text);
   for (int i = 0; i < x.rows; i++) {
     Settings s; Error e = {0};
@@ -189,8 +189,7 @@ static void experiments_read__shipped(Test *t) {
 /* 2: what is written is read; names with [i] and ..k. */
 static void result__round_trip(Test *t) {
   Result r = {.seed = 7, .checksum = 0x0123456789ABCDEFu}, back;
-  Error e = {0}; Bytes text = {0}, again = {0};
-  double many[500], odd[3] = {NAN, 0.1, -1e-7};
+  Error e = {0}; Bytes text = {0}, again = {0}; double many[500], odd[3] = {NAN, 0.1, -1e-7};
   for (int i = 0; i < 500; i++) many[i] = i;
   snprintf(r.row, sizeof r.row, "k-bias");
   snprintf(r.flags, sizeof r.flags, "--dim 64 then --lr 1");
@@ -256,9 +255,8 @@ static void row_run__repeats(Test *t) {
     if (row_run(&r, &x, RUNS[i].row, x.corpus, RUNS[i].seed, &s, &e)) break;
     result_text(&r, &text[i], &e);
     if (i == 0) row_numbers(t, &r);
-    if (i == 3)
-      fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
-           result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
+    if (i == 3) fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
+         result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
     if (i == 4)
       fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
            result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
@@ -323,8 +321,7 @@ static void measure_swaps__by_hand(Test *t) {
 /* [FIG3] alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
 static void measure_grid__by_hand(Test *t) {
   enum { N = 13, H = 8, MOST = 32 };
-  Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
-  int n;
+  Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0; int n;
   if (!tale_open(t, &s, "") ||
       !trainer_made(t, &r, "--context 40 --extra kv --heads 8 --n 13 --input random")) return;
   Rng stir = {5};                              /* so that heads differ, and some are sinks */
@@ -439,8 +436,7 @@ static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
 /* What x_1 .. x_T are, and y_j = their mean up to the trigger, which stands at 3 .. T alike. */
 static void trigger_draw__rules(Test *t) {
   enum { C = 7, T = 6, N = 2000 };
-  real x[T * C], y[T * C], again[2 * T * C]; int often[T] = {0};
-  double sum = 0, square = 0;
+  real x[T * C], y[T * C], again[2 * T * C]; int often[T] = {0}; double sum = 0, square = 0;
   for (int n = 0; n < N; n++) {
     int at = trigger_draw(x, y, C, T, 5, (uint64_t)n);
     fact(t, at >= 2 && at < T, "trigger at row %d", at);
@@ -521,8 +517,7 @@ static void trigger_loss__gradients(Test *t) {
       const Tensor *at = model_tensor(&m, tensors[k]);
       for (idx i = 0; at && i < at->count; i++, seen++) {
         const double h = 1e-3;
-        double slope = 0, weight[] = {1, -8, 0, 8, -1};
-        real *w = m.params + at->at + i, was = *w;
+        double slope = 0, weight[] = {1, -8, 0, 8, -1}; real *w = m.params + at->at + i, was = *w;
         for (int s = -2; s <= 2; s++) {
           if (!s) continue;
           *w = (real)((double)was + s * h);
@@ -653,8 +648,7 @@ static void toy_run__same_bits(Test *t) {
 static void toy_run__learns(Test *t) {
   static const double sizes[] = {1024, 1040, 1025, 1024, 1024};
   for (int arm = 0; arm < 5; arm++) {
-    Result r;
-    int n, rows = 16, columns = 16 + (arm > 0 && arm < 4);
+    Result r; int n, rows = 16, columns = 16 + (arm > 0 && arm < 4);
     if (!toy_done(t, &r, TRIGGER_TOY "--steps 500 ", TOY_ARMS[arm])) return;
     double loss = result_number(&r, "loss") / result_number(&r, "loss_start");
     fact(t, loss < 0.85, "%s: the loss is %g of what it was", TOY_ARMS[arm], loss);
@@ -829,11 +823,8 @@ static const TestCase VERDICT_CASES[] = {
   {"differs|1.5 < a.times_*", 3, {0, 0, 0, 1.3, 1.33, 1.36}, WEAKER, ""},
   {"differs|a.times_1 > 1.5", 3, {0.9, 1, 1.1}, NOT_REPRODUCED, ""},
   {"differs|a.times_1 > 1.5", 3, {0.5, 0.55, 0.6}, OPPOSITE, ""},
-  {"differs|a.times_1 > 1.5 by 0.8", 3, {0.5, 0.55, 0.6}, NOT_REPRODUCED, ""},
   {"differs|a.times_1 > 1.5", 3, {1, 1.4, 1.8}, UNDECIDED, "holds 0"},
-  {"differs|a.times_1 > 1.5", 3, {1.7, 1.75, 1.8}, REPRODUCED, ""},
   {"differs|a.times_1@repeat < 1.5", 3, {2, 2.1, 2.2}, OPPOSITE, ""},
-  {"differs|a.times_1 < 1.5", 3, {0.5, 0.55, 0.6}, REPRODUCED, ""},
   {"differs|a.norm_ratio > 1.5", 3, {1.2, 1.25, 1.3}, WEAKER, ""},
   {"differs|a.value_ratio < 1 by 0.5", 3, {0.8, 0.81, 0.82}, WEAKER, ""},
   {"differs|a.value_ratio < 1 by 0.5", 3, {1.2, 1.21, 1.22}, NOT_REPRODUCED, ""},
@@ -900,8 +891,7 @@ static void claim_judge__verdicts(Test *t) {
   int seen[VERDICT_KINDS] = {0};
   EACH(i, VERDICT_CASES) {
     const TestCase *c = &VERDICT_CASES[i];
-    char text[1000]; Experiments x; Judged j;
-    const char *rule = strchr(c->rule, '|') + 1;
+    char text[1000]; Experiments x; Judged j; const char *rule = strchr(c->rule, '|') + 1;
     snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
              (int)(rule - 1 - c->rule), c->rule, rule);
     table_open(&x, text);
@@ -1040,11 +1030,6 @@ static void claims_judge__holm(Test *t) {
   results_shut(&x, &r);
 }
 
-static void has(Test *t, const Bytes *text, const char *part) {
-  fact(t, text->at && strstr((const char *)text->at, part), "no '%s' in\n%.480s", part,
-       text->at ? (const char *)text->at : "");
-}
-
 /* Lines of at most 100 columns. */
 static void is_narrow(Test *t, const Bytes *text) {
   const char *at = (const char *)text->at;
@@ -1079,10 +1064,10 @@ static void item_text__shows(Test *t) {
   ledger(&out[3], &r, true, &e);
   for (int i = 0; i < 4; i++) bytes_add(&out[i], "", 1, &e);
   fact(t, !e.status, "%s", e.text);
-  EACH(i, in_table) has(t, &out[0], in_table[i]);
-  EACH(i, in_list) has(t, &out[1], in_list[i]);
-  EACH(i, in_ledger) has(t, &out[2], in_ledger[i]);
-  EACH(i, in_markdown) has(t, &out[3], in_markdown[i]);
+  EACH(i, in_table) has(t, (char *)out[0].at, "%s", in_table[i]);
+  EACH(i, in_list) has(t, (char *)out[1].at, "%s", in_list[i]);
+  EACH(i, in_ledger) has(t, (char *)out[2].at, "%s", in_ledger[i]);
+  EACH(i, in_markdown) has(t, (char *)out[3].at, "%s", in_markdown[i]);
   is_narrow(t, &out[0]);
   is_narrow(t, &out[2]);
   fact(t, !strstr((char *)out[3].at, "Figure 9"), "the README lists what is not here");
@@ -1092,8 +1077,7 @@ static void item_text__shows(Test *t) {
 
 /* Every shipped item in narrow lines: columns that do not fit beside each other stand in blocks. */
 static void item_text__narrow(Test *t) {
-  Experiments x; Results r; Error e = {0};
-  char *text = file_string(EXPERIMENTS_FILE);
+  Experiments x; Results r; Error e = {0}; char *text = file_string(EXPERIMENTS_FILE);
   table_open(&x, text);
   results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
   for (int i = 0; i < x.items; i++) {
@@ -1186,7 +1170,7 @@ static void sink__published(Test *t) {
 /* Number k, from 0, of the cells of the table row `name`; NaN for a cell of "-" or none. */
 static double page_cell(const char *page, const char *name, int k) {
   char begins[64];
-  snprintf(begins, sizeof begins, "<tr><td>%s</td>", name);
+  snprintf(begins, sizeof begins, "<tr><th scope=\"row\">%s</th>", name);
   const char *at = strstr(page, begins), *end = at ? strstr(at, "</tr>") : NULL;
   at = at ? at + strlen(begins) : NULL;
   for (; at && at < end; at += 4) {
@@ -1206,13 +1190,11 @@ static int count_of(const char *text, const char *what) {
 /* Every element is closed in order, nothing is fetched or run, every figure has a caption and its
  * pictures texts, no number is nan or inf, and it is small (of any number of figures, -1: 3 MB). */
 static char *page_sound(Test *t, const char *path, int figures) {
-  size_t most = figures < 0 ? 3000000 : 300000;
-  char open[40][16], *page = file_string(path);
+  size_t most = figures < 0 ? 3000000 : 300000; char open[40][16], *page = file_string(path);
   int depth = 0;
   fact(t, !strncmp(page, "<!DOCTYPE html>", 15), "%.60s", page);
   for (const char *at = page + 15; (at = strchr(at, '<')) != NULL; at++) {
-    const char *end = strchr(at, '>');
-    bool closes = at[1] == '/';
+    const char *end = strchr(at, '>'); bool closes = at[1] == '/';
     char name[16];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + closes, " />"), at + 1 + closes);
     if (!end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38) {
@@ -1235,6 +1217,15 @@ static char *page_sound(Test *t, const char *path, int figures) {
   fact(t, count_of(page, "role=\"img\" aria-label=\"") + count_of(page, "aria-hidden") ==
           count_of(page, "<svg"), "%d texts beside %d pictures",
        count_of(page, "aria-label"), count_of(page, "<svg"));
+  int cut = 0, wide = 0;                       /* a tick's name, some 6 units a letter */
+  for (const char *at = page; (at = strchr(at, '<')) != NULL; at++) {
+    double x;
+    sscanf(at, "<svg viewBox=\"0 0 %d", &wide);
+    if (sscanf(at, "<text class=\"middle\" x=\"%lf", &x) != 1) continue;
+    const char *name = strchr(at, '>') + 1;
+    cut += x + 3.05 * (double)strcspn(name, "<") > wide;
+  }
+  fact(t, !cut, "%d ticks are cut", cut);
   static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
                                       "src=", "url("};
   for (int i = 0; i < 9; i++) {
@@ -1246,9 +1237,10 @@ static char *page_sound(Test *t, const char *path, int figures) {
 }
 
 /* The levels of the cells of the picture behind `label`, as its paths draw them: up to 64 rows of
- * 66, each 8 x 8 from (30, 16) on. Returns how many cells are drawn twice or outside. */
+ * 66, each 11 x 11 from where its frame begins. Returns how many are drawn twice or outside. */
 static int page_levels(const char *page, const char *label, int *levels) {
   const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
+  const int left = (int)number_after(at ? at : "", "<rect class=\"axis\" x=\"", 0);
   int wrong = 0;
   for (int level = 1; level < 7; level++) {
     at = at ? strstr(at, "<path fill") : NULL;
@@ -1257,8 +1249,8 @@ static int page_levels(const char *page, const char *label, int *levels) {
     for (at = strstr(at, " d=\"") + 4; at < close && *at == 'M'; at = strchr(at, 'z') + 1) {
       int x, y, wide, high;
       if (sscanf(at, "M%d %dh%dv%d", &x, &y, &wide, &high) != 4) return -1;
-      for (int j = 0; j < wide / 8; j++) {
-        int i = (y - 16) / 8 * 66 + (x - 30) / 8 + j;
+      for (int j = 0; j < wide / 11; j++) {
+        int i = (y - 16) / 11 * 66 + (x - left) / 11 + j;
         if (i < 0 || i >= 64 * 66 || levels[i]) wrong++;
         else levels[i] = level;
       }
@@ -1267,8 +1259,8 @@ static int page_levels(const char *page, const char *label, int *levels) {
   return wrong;
 }
 
-/* head_map() against a probe of the same sequences, and the page's cells against it; the numbers of
- * the table against those of evaluate(). */
+/* head_map() against a probe of the same sequences, and the page's cells against the first of them,
+ * whose tokens stand beside them; the numbers of the tables against those of evaluate(). */
 static void report_write__maps(Test *t) {
   enum { T = 12, B = 16 };
   static const double FROM[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
@@ -1281,16 +1273,11 @@ static void report_write__maps(Test *t) {
     Outcome *o = calloc(1, sizeof *o);
     if (!o || !trainer_made(t, &r, FLAGS[f])) return;
     steps_of(t, &r, 30);
-    r.s.eval_T = T;
-    r.s.eval_n = 20;
-    o->name = "a<b";
-    o->source = "";
+    r.s.eval_T = T, r.s.eval_n = 20, o->name = "a<b", o->source = "";
+    r.s.eps = f == 1 ? 1e-3 : 0.3;             /* so that all heads are sinks, or few */
     if (outcome_measure(o, &r, &r.s, &starts, &e) || outcome_heads(o, &r, &r.s, &e)
         || report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "x < y & z", &e)
-        || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) {
-      fact(t, false, "%s", e.text);
-      return;
-    }
+        || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) { fact(t, false, "%s", e.text); return; }
     char *page = page_sound(t, SCRATCH "/p.html", 4);
     fact(t, strstr(page, "x &lt; y &amp; z") && strstr(page, "a&lt;b"), "not escaped");
     int column = o->star ? 0 : config_column_first(&r.m.c), H = 2, S = o->s.S, N = o->s.N;
@@ -1309,25 +1296,33 @@ static void report_write__maps(Test *t) {
     model_forward(&r.m, &a, ids, B, T);
     for (int k = 0; k < 2; k++) {
       const HeadMap *map = &o->map[k];
-      char label[64]; int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
-      within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0,
-             "alpha of head %d", k);
+      const real *m = probe[map->layer].metric + (map->head * N + N - T) * S;    /* the first's */
+      char label[160], token[TOKEN_ROOM]; int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
+      within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0, "head %d", k);
       fact(t, map->T == T && map->S == S, "%d x %d", map->T, map->S);
       snprintf(label, sizeof label, "Attention map of block %d, head %d,", map->layer + 1,
                map->head + 1);
       wrong = page_levels(page, label, levels);
-      for (int i = 0; i < T; i++)
-        for (int j = 0; j < S; j++) {
-          double mean = 0; int level = 0;
-          for (int b = 0; b < B; b++)
-            mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
-                                                      i) * S + j] / B;
-          within(t, map->m[i * S + j], mean, 1e-12, "map at %d, %d", i, j);
-          while (level < 6 && map->m[i * S + j] >= FROM[level]) level++;
-          wrong += levels[i * 66 + j] != level;
-          drawn += levels[i * 66 + j] > 0;
-        }
+      for (int at = 0; at < T * S; at++) {
+        double mean = 0; int level = 0, drawn_as = levels[at / S * 66 + at % S];
+        for (int b = 0; b < B; b++) mean += (double)m[b * H * N * S + at] / B;
+        within(t, map->m[at], mean, 1e-12, "map at %d", at);
+        within(t, map->one[at], (double)m[at], 0, "the first sequence at %d", at);
+        while (level < 6 && (double)m[at] >= FROM[level]) level++;
+        wrong += drawn_as != level;
+        drawn += drawn_as > 0;
+      }
       fact(t, wrong == 0 && drawn > 20, "%d cells of %d are wrong", wrong, drawn);
+      has(t, page, "<p>Block %d, head %d, %s on %s: alpha %.2f, %s</p>", map->layer + 1,
+          map->head + 1, k ? "least" : "most", f == 1 ? "the key bias *" : "token 1", best[k],
+          best[k] > r.s.eps ? "a sink" : "no sink");
+      for (int i = 0; i < T; i++) {            /* beside its row, below its column, in the table */
+        token_text(token, &r.data, ids[i]);
+        snprintf(label, sizeof label, "%s</text>", token);
+        fact(t, is(token, map->token[i]) && count_of(page, label) >= 4, "few %s", label);
+        has(t, page, "<th scope=\"row\">%d %s</th><td>%.2f</td>", i + 1, token,
+            map->one[i * S + column]);
+      }
     }
     free(maps); free(page); sinks_free(&o->s); free(o); acts_free(&a);
     trainer_free(&r);
@@ -1338,7 +1333,16 @@ static void report_write__maps(Test *t) {
 /* A whole run: its page has three arms side by side with the numbers of its CSV and JSON; arms that
  * diverge leave a page, a table without their numbers and no verdict. */
 static void report_write__run(Test *t) {
-  static const Program PAGES = {.name = "paper", .page = report_write};
+  static const Program PAGES = {.name = "paper", .page = report_write, .heads = outcome_heads};
+  static const char *const IN_ORDER[] = {      /* the opening, then the legends, then the facts */
+    "<h1>", "An attention sink is a token on which heads put much of their weight",
+    "One small model was trained three times on the same text, alike but for its attention",
+    "<b>Verdict: under softmax a sink", "absent below 1.5", "<caption>The models, measured<",
+    "scope=\"col\">x even", "Sink: share of heads", "softmax: token 1<", "k-bias: the key bias *<",
+    "Weight of a key, from 0 to 1:", "> below 0.01<", "> 0.01 to 0.02<", "> 0.5 or more<",
+    ">\342\206\223", "These weights as a table", "its weight on 1 &lt;|fix|&gt;<",
+    "How this page was made", "<code>./paper run", "text</th><td>", "seed</th><td>",
+    "sink " SINK_VERSION "<", "machine</th><td>", " thread"};
   Settings s;
   if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 3 --report " SCRATCH
                         "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
@@ -1361,6 +1365,10 @@ static void report_write__run(Test *t) {
     fact(t, (strstr(page, "No verdict") != NULL) == wild && strstr(page, "erdict"), "%.200s",
          strstr(page, "<h1>"));
     fact(t, strstr(said, "The page: ") != NULL, "%s", said);
+    const char *at_word = page;
+    for (int i = 0; !wild && at_word && i < (int)(sizeof IN_ORDER / sizeof *IN_ORDER); i++)
+      fact(t, (at_word = strstr(at_word, IN_ORDER[i])) != NULL, "no %s, or not there", IN_ORDER[i]);
+    fact(t, !strstr(page, "strongest"), "a weak head is the strongest sink");
     for (int i = 0; i < 3; i++) {
       static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1},
                           HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-4};
@@ -1371,8 +1379,7 @@ static void report_write__run(Test *t) {
       gone += strstr(at, ",,,") != NULL && strstr(at, ",,,") < at + 30;
       for (int k = 0; k < 7; k++) {
         at = strchr(at, ',') + 1;
-        bool none = *at == ',' || *at == '\n';
-        double cell = page_cell(page, ARM_NAMES[i], 1 + k);
+        bool none = *at == ',' || *at == '\n'; double cell = page_cell(page, ARM_NAMES[i], 1 + k);
         object = strchr(object, ':') + 2;
         fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
              "%s: cell %d", ARM_NAMES[i], k);
@@ -1416,10 +1423,8 @@ static void paper_write__sound(Test *t) {
     {"holes", 3, 2, true, false, false},    {"wild", 3, 1, false, true, false},
     {"all", 0, 1, false, false, true}};
   EACH(i, CASES) {
-    Experiments x; Error e = {0};
-    char *text = file_string(EXPERIMENTS_FILE);
-    bool all = CASES[i].all, nothing = !CASES[i].seeds && !all;
-    int trained = 0, headline = 0;
+    Experiments x; Error e = {0}; char *text = file_string(EXPERIMENTS_FILE);
+    bool all = CASES[i].all, nothing = !CASES[i].seeds && !all; int trained = 0, headline = 0;
     table_open(&x, text);
     scratch_open();
     x.item[0].title = "Loss & sink <while> \"rates\"";
@@ -1530,8 +1535,7 @@ static void paper_write__numbers(Test *t) {
 /* Every item is listed, every verb has its help, what is no verb is an item, and the report. */
 static void sink__items(Test *t) {
   static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
-  char line[80], *text = file_string(EXPERIMENTS_FILE);
-  Experiments x; Ran r;
+  char line[80], *text = file_string(EXPERIMENTS_FILE); Experiments x; Ran r;
   if (no_binary(t)) return;
   table_open(&x, text);
   scratch_open();
@@ -1580,8 +1584,7 @@ static void ablate__against_slow(Test *t) {
   Settings s;
   if (!tale_open(t, &s, "")) return;
   for (int f = 0; f < 6; f++) {
-    Trainer r; Error e = {0}; Ablated got;
-    int ids[N * T], targets[N * T], starts, drawn = 0;
+    Trainer r; Error e = {0}; Ablated got; int ids[N * T], targets[N * T], starts, drawn = 0;
     if (!trainer_made(t, &r, ROWS[f].flags)) return;
     steps_of(t, &r, 25);
     r.s.ablate = ROWS[f].what;
@@ -1690,9 +1693,8 @@ static void sink__report(Test *t) {
     within(t, number_after(strstr(page, "<pre>"), row, 0), loss, 5.1e-5, "loss %s", NAMES[k]);
     within(t, number_after(said ? said : "", row, 0), loss, 5.1e-5, "printed %s", NAMES[k]);
     snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
-    if (k)
-      within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
-             5.1e-5, "spread %s", NAMES[k]);
+    if (k) within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
+         5.1e-5, "spread %s", NAMES[k]);
   }
   ran_free(&r); free(page);
   sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
@@ -1700,7 +1702,7 @@ static void sink__report(Test *t) {
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --report " SCRATCH "/d.html", 1, "diverges here");
   page = page_sound(t, SCRATCH "/d.html", -1);
-  fact(t, strstr(page, "train *") != NULL, "a training that diverged has a curve of * too");
+  fact(t, strstr(page, "train: the key bias *") != NULL, "one that diverged has a curve of * too");
   free(page); free(log); free(json); scratch_close();
 }
 
@@ -1713,9 +1715,8 @@ static bool survey_row(Test *t, int row, const char *words) {
            "/one.csv", words);
   if (!sink_does(t, command, &r)) return false;
   ran_free(&r);
-  for (int k = 0; k < 6; k++)
-    within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
-           csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
+  for (int k = 0; k < 6; k++) within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
+       csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
   return true;
 }
 
