@@ -6061,8 +6061,8 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   }
   fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
           "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
-          "largest ||h_1||\nover the mean of the others. valid loss: nats a token, over %lld."
-          "\nText: %s (%s).\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text,
+          "largest ||h_1||\nover the mean of the others. valid loss: nats a token, over %lld "
+          "tokens.\nText: %s (%s).\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text,
           o->read);
   rows_write(rows, ARMS, LABEL, s, e);
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
