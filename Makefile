@@ -37,7 +37,7 @@ bench: data/bench.c sink.c sink.h
 	else $(CC) $(CFLAGS) data/bench.c -o bench $(LDLIBS); fi
 
 run: paper
-	./paper run
+	./paper run --force
 
 out:
 	mkdir -p out
@@ -71,6 +71,10 @@ test: sink paper hf bench out/test-double out/test out/test-paper out/test-hf
 	OMP_WAIT_POLICY=passive ./out/test
 	OMP_WAIT_POLICY=passive ./out/test-paper
 	OMP_WAIT_POLICY=passive ./out/test-hf
+	@if $(CC) -fsyntax-only -x c sink.h 2>/dev/null; then \
+	  $(CC) -D__FLT_EVAL_METHOD__=2 -fsyntax-only -x c sink.h 2>&1 | \
+	      grep "expected FLT_EVAL_METHOD 0" >/dev/null || \
+	  { echo "sink.h does not refuse a float with further digits"; exit 1; }; fi
 
 test-double: sink bench out/test-double
 	OMP_WAIT_POLICY=passive ./out/test-double
@@ -97,7 +101,7 @@ tables: paper
 	   ./paper all --commands --threads 1 --corpus story; } | \
 	    xargs -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I{} sh -c '{}'
 	./paper all --show
-	./paper report
+	./paper report --force
 
 readme: paper
 	./paper readme
@@ -107,7 +111,7 @@ check: out/paper-double
 
 # The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 8 MB of the grammar.
 tokenizer: sink
-	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin
+	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
 
 # Six documents of every grammar, beside it, for a reader to look at.
 samples: sink

@@ -376,9 +376,9 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
- * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is not,
- * unless the elu kernel makes both sides of the product positive. k* and the logit enter raw, past
- * phi, and can be negative even then. With scores of either sign
+ * The signs of s decide. exp, sigmoid and elu + 1 are positive; the identity is where the elu
+ * kernel makes both sides of the product so, but for k* and the logit, which enter raw. Of either
+ * sign
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
@@ -415,19 +415,17 @@ static int config_resolve(Config *c, Error *e) {
     {c->prefix > c->context, "--prefix %d is longer than the context. Try: at most %d",
      c->prefix, c->context},
     {c->window_period && c->window_offset >= c->window_period,
-     "--window-offset %d never occurs. Try: at most %d, --window-period less 1",
+     "--window-offset %d: no block has it. Try: at most %d",
      c->window_offset, c->window_period - 1},
     {period && c->attention_offset >= attending,
      "--attention-offset %d: no block attends. Try: at most %d",
      c->attention_offset, attending - 1},
     {c->expert_period && c->expert_offset >= c->expert_period,
-     "--expert-offset %d never occurs. Try: at most %d, --expert-period less 1",
+     "--expert-offset %d: no block has it. Try: at most %d",
      c->expert_offset, c->expert_period - 1},
     {c->experts && c->expert_top > c->experts,
      "--expert-top %d is more than the --experts %d there are. Try: fewer",
      c->expert_top, c->experts},
-    {!p_norm && c->pnorm != 0,
-     "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm with it", 0, 0},
     {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
     {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
      "has no slope at 0. Try: --pnorm 1 or more, or --sim exp", 0, 0},
@@ -435,8 +433,6 @@ static int config_resolve(Config *c, Error *e) {
      "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
     {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
      "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
-    {c->extra_value != VALUE_ZERO && c->extra != EXTRA_K,
-     "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
   };
   for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
     if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
@@ -684,8 +680,7 @@ static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
 void model_free(Model *m) {
   if (m->published) m->published->close(m);
-  free(m->tensor); free(m->w.layer); free(m->d.layer);
-  free(m->params); free(m->grads);
+  free(m->tensor); free(m->w.layer); free(m->d.layer); free(m->params); free(m->grads);
   *m = (Model){0};
 }
 
@@ -1933,7 +1928,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
 static void add_rows(real *y, const real *x, idx n) {
   PARALLEL
-  for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
+  for (idx j = 0; j < n; j += CHUNK) vec_add(chunk(n, j), y + j, x + j);
 }
 
 _Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new norm: 3.2");
@@ -2030,8 +2025,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   add_rows(dh, dx, n);
 }
 
-/* The first of the three parts of a forward: the embedding, the blocks, the final norm. Leaves the
- * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
+/* The embedding. Leaves the stream a->h = H^0 [B,N,C]; returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
   /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
   if (!a->past) biases_tabulate(m, a);
@@ -2280,8 +2274,8 @@ typedef struct Step {   /* one step of the optimiser */
   double shrink;   /* what clipping leaves of the gradient: 1, or less */
 } Step;
 
-/* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
- * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
+/* One step of w [n] by shrink times its gradient g [n], and of the moments m, v [n], which SGD does
+ * not touch. CHUNK at a time: the square roots need no array of length n. */
 static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
   Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
                .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
@@ -2289,7 +2283,7 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
                .root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
-    idx some = n - from < CHUNK ? n - from : CHUNK;
+    idx some = chunk(n, from);
     if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
     else
       for (idx j = from; j < from + some; j++)
@@ -2314,11 +2308,10 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup, in
   return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
 }
 
-/* The global norm sqrt(sum g^2) over all tensors, for clipping (chapter 10; the authors clip at 1).
- * Each tensor is cut into SHARES of fixed borders, a share into dot products of CHUNK. These are
- * summed in double, the shares in their order, so that the norm has the same bits on any number of
- * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
- * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
+/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). A tensor is cut
+ * into SHARES of fixed borders, a share into dot products of CHUNK. Their sums are in double and in
+ * order: the same bits on any number of threads. *bad is the first tensor whose sum is not finite,
+ * else NULL: a NaN or infinity, or, in float, gradients near 1e18, whose squares overflow. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
   enum { SHARES = 64 };
   double total = 0;
@@ -2333,7 +2326,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
       idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
       part[p] = 0;
       for (idx j = from; j < to; j += CHUNK)
-        part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
+        part[p] += (double)vec_dot(chunk(to, j), g + j, g + j);
     }
     for (idx p = 0; p < SHARES; p++) sum += part[p];
     if (!isfinite(sum) && !*bad) *bad = t;
@@ -2764,8 +2757,7 @@ struct Toy {
   const Line *line;   /* that is measured on it */
   double x;   /* that line's x */
   Toy *other;   /* that line's second toy */
-  Model m;
-  Acts a;
+  Model m; Acts a;
   int T, ids[TOKENS + 1];
   real *maps;   /* [L,3,H,N,S]: z, weight, metric */
   real *before;   /* [L+1,T,C] or NULL: the states of an earlier run */
@@ -3609,7 +3601,6 @@ static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a. */
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
   if (!bytes_add(&b, from, n * sizeof *from, e))
@@ -3628,7 +3619,6 @@ typedef struct Pair {
   int64_t count;   /* training only: how often the pair is in the text */
 } Pair;
 
-/* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
   key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -3641,18 +3631,15 @@ static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   return s;
 }
 
-/* The number of a pair, or -1 when it was never added. */
 static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
   return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
 
 static void pairs_free(Pairs *p) {
-  free(p->at);
-  free(p->slot);
+  free(p->at); free(p->slot);
   *p = (Pairs){0};
 }
 
-/* Doubles the room; without memory for it p is unchanged. */
 static int pairs_grow(Pairs *p, Error *e) {
   Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
   q.at = grab((idx)q.room, sizeof *q.at, e);
@@ -3666,7 +3653,6 @@ static int pairs_grow(Pairs *p, Error *e) {
   return e->status;
 }
 
-/* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   const int64_t number = pairs_find(p, left, right);
   if (number >= 0) return number;
@@ -3678,7 +3664,6 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
 
-/* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
   const size_t mark = strlen(DOCUMENT_END);
   for (size_t at = 0; at + mark <= n; at++)
@@ -3695,7 +3680,6 @@ static enum ByteKind byte_kind(unsigned char b) {
   return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. */
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
   const enum ByteKind kind = byte_kind(text[end]);
@@ -3709,14 +3693,12 @@ static size_t piece_length(const unsigned char *text, size_t n) {
 
 static const char HINT[] = "Try: sink help tokenize";
 
-/* Adds a token that `n` bytes spell. */
 static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
   if (bytes_add(&t->pool, spelling, n, e)) return e->status;
   t->start[++t->vocab] = (uint32_t)t->pool.size;
   return 0;
 }
 
-/* A tokenizer without merges and with room for vocab ids. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
   *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
@@ -3728,13 +3710,12 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   return e->status;
 }
 
-/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
 static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
   *length = t->start[id + 1] - t->start[id];
   return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank. A limit keeps a hostile file's tokens from doubling. */
+/* A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
   const uint64_t id = (uint64_t)t->vocab;
@@ -3755,16 +3736,13 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
        ? e->status : token_add(t, both, n + more, e);
 }
 
-/* Frees a tokenizer, also one that is empty or half made. */
 static void tokenizer_free(Tokenizer *t) {
   if (t->kind) t->kind->close(t);
   pairs_free(&t->merges);
-  bytes_free(&t->pool);
-  free(t->start);
+  bytes_free(&t->pool); free(t->start);
   *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
   const size_t body = n - TOKENIZER_TAIL;
@@ -3773,7 +3751,6 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
               size, n, HINT);
 }
 
-/* A tokenizer from a file's n bytes; `name` names the file in errors. On failure *t is empty. */
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
   *t = (Tokenizer){0};
@@ -3812,7 +3789,6 @@ static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
   return e->status;
 }
 
-/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
 static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   const Pair *m = t->merges.at, *end = m + t->merges.size;
   bytes_add(out, TOKENIZER_MAGIC, 8, e);
@@ -3840,7 +3816,6 @@ typedef struct CachedWord {
   int32_t ids[CACHE_IDS];
 } CachedWord;
 
-/* An encoder for t, which must outlive it: 1 MiB. */
 static int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
   *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
   return e->status;
@@ -3852,7 +3827,6 @@ static void encoder_free(Encoder *c) {
   *c = (Encoder){0};
 }
 
-/* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
   int32_t id[PIECE_MAX];
   for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
@@ -3896,7 +3870,6 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
   return e->status;
 }
 
-/* Appends the ids of n bytes of text to out. On failure out is as it was. */
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
   const size_t before = out->size;
@@ -3905,7 +3878,6 @@ static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids
   return e->status;
 }
 
-/* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
   const size_t before = out->size;
@@ -3933,7 +3905,6 @@ typedef struct Joiner {
   size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
   for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
@@ -3959,7 +3930,6 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   return 0;
 }
 
-/* Lists the words of two bytes or more, from the tree's leaves to its root; counts their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
   r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -3978,7 +3948,6 @@ static int joiner_words(Joiner *r, Error *e) {
   return e->status;
 }
 
-/* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
@@ -4009,8 +3978,7 @@ static const Pair *joiner_best(const Joiner *r) {
   return best;
 }
 
-/* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
- * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
+/* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
   Joiner r = {0};
@@ -4039,8 +4007,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   bytes_free(&file);
   pairs_free(&r.nodes);
   pairs_free(&r.pairs);
-  ids_free(&r.symbols);
-  free(r.words);
+  ids_free(&r.symbols); free(r.words);
   return e->status;
 }
 
@@ -4079,7 +4046,6 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
-/* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
   const char *at;   /* its letters, in Grammar.text */
   int size, slot;   /* how many; a variable's number */
@@ -4111,10 +4077,8 @@ typedef struct Scan {
   Error *e;
 } Scan;
 
-/* An error at the cursor: what was expected, what is there instead, what to do. Returns 1. */
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-  const int c = *s->p;
-  char found[24];
+  const int c = *s->p; char found[24];
   if (c == '\n' || c == '\v' || !c)
     snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
   else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
@@ -4122,31 +4086,26 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
               found, hint);
 }
 
-/* An error about a name. Returns 1. */
 static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
                       const char *hint, Error *e) {
   return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
               y->size, y->at, hint);
 }
 
-/* Moves past blanks and past line ends inside a rule. */
 static void scan_blanks(Scan *s) {
   for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
 }
 
-/* Moves past the character c, if it is there. */
 static bool scan_take(Scan *s, int c) {
   const bool here = *s->p == c;
   s->p += here;
   return here;
 }
 
-/* Whether c may begin a name; a digit may stand further on. */
 static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
-/* The symbol of the name at the cursor, made on first sight; NULL and an error without a name. */
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
@@ -4160,7 +4119,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   return number < 0 ? NULL : &g->symbols[number];
 }
 
-/* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
+/* At most four digits, or -1. */
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
@@ -4176,7 +4135,6 @@ static Node *node_new(Scan *s, enum NodeKind kind) {
   return p;
 }
 
-/* Reads what stands between the [ and the ] of a reference, in the order of the format's table. */
 static int scan_reference(Scan *s, Node *p) {
   p->kind = NODE_REFERENCE;
   p->capital = scan_take(s, '^');
@@ -4206,7 +4164,6 @@ static int scan_reference(Scan *s, Node *p) {
   return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
 static int scan_text(Scan *s, Node *p) {
   unsigned char *to = s->p;
   p->text = to;
@@ -4228,7 +4185,6 @@ static int scan_text(Scan *s, Node *p) {
 
 static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
-/* Reads one form of an alternative, up to | / ] } or the end of the rule. */
 static int scan_form(Scan *s, Node *form) {
   Node *p = NULL, **last = &form->first;
   scan_blanks(s);
@@ -4248,7 +4204,6 @@ static int scan_form(Scan *s, Node *form) {
   return 0;
 }
 
-/* Reads the alternatives of a rule or a group, up to the end of the line or a }. */
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
   Node **last = &rule->first;
   uint64_t k = 1;
@@ -4272,7 +4227,6 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
   return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
-/* Reads one rule: NAME/FORM/FORM = alternatives. */
 static int scan_rule(Scan *s) {
   Node *rule = node_new(s, NODE_RULE), *form = rule;
   for (;; form = form->form = node_new(s, NODE_RULE)) {
@@ -4292,19 +4246,16 @@ static int scan_rule(Scan *s) {
   return 0;
 }
 
-/* Which form of a rule has this name, -1 none. */
 static int form_index(const Node *rule, const Symbol *name) {
   int i = 0;
   for (; rule && rule->name != name; rule = rule->form) i++;
   return rule ? i : -1;
 }
 
-/* The rule whose forms a reference has: it tells that rule, or a variable that remembers such. */
 static const Node *reference_shape(const Node *p) {
   return p->recall ? p->name->shape : p->name->rule;
 }
 
-/* Whether what a reference names is there and has the form that it asks for. */
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
   const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
   if (!p->recall && !shape)
@@ -4321,8 +4272,7 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
        : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
-/* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
- * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
+/* A copy [x=$y] may stand before [y=rule], hence the rounds: a longer chain of them is refused. */
 static int grammar_link(Grammar *g, Error *e) {
   const Node *p, *end = g->nodes + g->node_count;
   for (int round = 0; round < 8; round++)
@@ -4335,18 +4285,15 @@ static int grammar_link(Grammar *g, Error *e) {
   return e->status;
 }
 
-/* A document being told. */
 typedef struct Telling {
   const Grammar *g;
   Rng rng;
   Bytes *out, memory;   /* memory: what is remembered, each form ended by a \0 */
   size_t *values;   /* of each variable: where in memory its first form is, 0 nowhere */
   size_t start, floor;   /* where in out the document begins, and what is remembered now */
-  int depth, steps;
-  Error *e;
+  int depth, steps; Error *e;
 } Telling;
 
-/* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
   const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
@@ -4357,7 +4304,6 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
-/* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   if (!t->values[name->slot])
     name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
@@ -4375,7 +4321,6 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
   return number;
 }
 
-/* Remembers the result of an operation, the same in every form. */
 static int tell_operation(Telling *t, const Node *p) {
   char text[24];
   const long long x = tell_number(t, p, p->name);
@@ -4391,11 +4336,9 @@ static int tell_operation(Telling *t, const Node *p) {
   return t->e->status;
 }
 
-/* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
- * to memory; again, where another variable has the same first form. */
+/* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
-  const size_t from = t->out->size, floor = t->floor;
-  bool held = true;
+  const size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
     const Rng start = t->rng;
     Rng after = start;
@@ -4418,7 +4361,6 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
   return 0;
 }
 
-/* Whether a word takes "an": by its first letter, but for common words that sound otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
   enum { AN = 8, WORDS = 15 };   /* the first AN of them do */
   static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
@@ -4428,7 +4370,6 @@ static bool takes_an(const unsigned char *word, size_t n) {
   return n && strchr("aeiouAEIOU", *word);
 }
 
-/* Gives what was told from byte start on its article and its capital. */
 static int tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
@@ -4444,7 +4385,6 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   return 0;
 }
 
-/* Takes, remembers and tells a value: [$x] as it is, [$x+1] counted, [x:name] told. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   size_t at = t->memory.size;
   if (p->operator ? tell_operation(t, p)
@@ -4456,7 +4396,6 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
 }
 
-/* Refuses a document that goes on for ever. */
 static int tell_on(const Telling *t, const Node *p) {
   return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
          t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
@@ -4465,7 +4404,6 @@ static int tell_on(const Telling *t, const Node *p) {
               GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
-/* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
 static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   int times = p->low;
   if (p->wanted) wanted = p->wanted;
@@ -4499,7 +4437,6 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   return t->e->status;
 }
 
-/* Appends document `number` of a seed to out, without a separator. On failure out is as it was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
   const size_t start = out->size;
@@ -4511,24 +4448,19 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
                    tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
-  bytes_free(&t.memory);
-  free(t.values);
+  bytes_free(&t.memory); free(t.values);
   return bad;
 }
 
 static void grammar_free(Grammar *g) {
-  bytes_free(&g->text);
-  free(g->symbols);
-  free(g->nodes);
+  bytes_free(&g->text); free(g->symbols); free(g->nodes);
   *g = (Grammar){0};
 }
 
-/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
- * has it an end? On failure everything is freed. */
+/* Document 0 is told as the last check: has it an end? */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
-  bool comment = false;
-  Bytes trial = {0};
+  bool comment = false; Bytes trial = {0};
   *g = (Grammar){0};
   snprintf(g->name, sizeof g->name, "%s", name);
   if (n > GRAMMAR_FILE)
@@ -4603,7 +4535,6 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
   const size_t before = out->size;
@@ -4625,7 +4556,6 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
 
 static bool source_named(const Source *s) { return s->text[0] || s->grammar[0] || s->tokens[0]; }
 
-/* The file or folder that the data come from. */
 static const char *source_name(const Source *s) {
   return s->tokens[0] ? s->tokens : s->text[0] ? s->text
        : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
@@ -4661,8 +4591,7 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* Finds the next document from *at on, without the white space that begins it, and moves *at past
- * its separator; false when there is none. */
+/* From *at on, without the white space that begins it; *at moves past its separator. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
   while ((*from = *to = *at) < all->size) {
@@ -4710,8 +4639,7 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
 
 /* A text's or shards' documents are shared out. The last, if it must be cut, is at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-  const size_t unit = s->tokens[0] ? ID_BYTES : 1;
-  Bytes all = {0};
+  const size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
   uint64_t n = 0, held = 0, i = 0; size_t from, to;
   source_read(d, s, &all, e);
   d->source = hash64(0, all.at, all.size);
@@ -4737,7 +4665,6 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-/* Appends the tokens of a document that the grammar tells. */
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
   Bytes text = {0};
   if (!grammar_document(&d->grammar, seed, number, &text, e))
@@ -4810,7 +4737,7 @@ void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* The order of the blocks in a pass: a shuffle (Fisher and Yates) of seed and pass. */
+/* A shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -4877,13 +4804,11 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
   return 0;
 }
 
-/* ids, targets [T] of a block of T+1 tokens. */
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(ids, block, (size_t)T * sizeof *ids);
   memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
-/* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 1 && p <= T) ids[p - 1] = id;
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
@@ -4901,7 +4826,6 @@ static int intervene(const Data *d, const Source *s, uint64_t number, int T, int
   return 0;
 }
 
-/* ids, targets [B,T]: the next B blocks, with their interventions. */
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
   int32_t *block = grab(T + 1, sizeof *block, e);
   uint64_t number;
@@ -5006,8 +4930,7 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from memory: each pass_ function writes what it is given or
- * fills in what stands there. */
+/* To a file, or from memory: each pass_ function writes what it is given or fills it in. */
 typedef struct Passage {
   bool out;
   Writing w; uint64_t hash;   /* out */
@@ -5076,7 +4999,6 @@ static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
 
-/* Lines "flag value" of what is kept of those groups. */
 static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
@@ -5087,7 +5009,6 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
   return e->status;
 }
 
-/* s from the text, and whether its model can be. */
 static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
   char *text = grab((idx)length + 1, 1, c->e);
   Error wrong = {0};
@@ -5118,8 +5039,7 @@ static int moments_create(Trainer *t, Error *e) {
 /* Room for `count` parameters, if the `body` is as long as they say. Parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
-  Error *e = c->e;
-  Model list = {0};
+  Error *e = c->e; Model list = {0};
   if (model_list(&list, &t->s.model, e)) return e->status;
   uint64_t expected = (uint64_t)list.count;
   model_free(&list);
@@ -5211,8 +5131,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
 }
 
 /* ---------------------------------------------------------
- * 10.2  A run   section 4
- */
+ * 10.2  A run   section 4 */
 
 static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
@@ -5255,7 +5174,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
-  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
+  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) || settings_count(now, e) ||
       settings_flags(now, flags, "m", e)) return e->status;
   memcpy(now->out, s->out, PATH_ROOM);   /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
@@ -5273,8 +5192,8 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
 
 static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
   if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
-  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: another than %s", path,
-              d->tokenizer);
+  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: --tokenizer, not %s",
+              path, d->tokenizer);
 }
 
 static int resume_data(Trainer *t, Error *e) {
@@ -5297,8 +5216,7 @@ static uint64_t parameters_hash(const Model *m) {
 
 /* The run that s->out holds, ready to go on; 2 where s->argv or `flags` contradict it. */
 static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
-  Settings now;
-  Trainer from = {0};
+  Settings now; Trainer from = {0};
   if (checkpoint_load(s->out, t, true, e)) return e->status;
   if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
   else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
@@ -5358,7 +5276,8 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
   if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
   if (s->start[0]) return trainer_start(t, s, flags, e);
   Settings now = *s;
-  return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
+  return settings_count(s, e) || settings_flags(&now, flags, "m", e) ? e->status
+       : trainer_create(t, &now, e);
 }
 
 void trainer_free(Trainer *t) {
@@ -5393,7 +5312,6 @@ static int diverged(Trainer *t, const Tensor *bad, Error *e) {
   return step_fault(t, &why, e);
 }
 
-/* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
   t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
@@ -5435,8 +5353,7 @@ static int trainer_step(Trainer *t, Error *e) {
 }
 
 /* ---------------------------------------------------------
- * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4]
- */
+ * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
@@ -5531,7 +5448,6 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   return e->status;
 }
 
-/* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s; Sinks seen;
   int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
@@ -5577,7 +5493,6 @@ static void result_free(Result *r) {
   *r = (Result){0};
 }
 
-/* Adds numbers under a name made as printf makes it. */
 static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
   char name[sizeof r->list->name];
   va_list args;
@@ -5620,7 +5535,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 }
 
 static int none_held(int T, Error *e) {
-  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid", T + 1);
+  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid 0.2", T + 1);
 }
 
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
@@ -5692,13 +5607,11 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* ---------------------------------------------------------
- * 11.1  The numbers of an evaluation, for people and for programs
- */
+ * 11.1  The numbers of an evaluation, for people and for programs */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
 
-/* What every table has of a model; NAN where there is none. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
 static const Column ROW_COLUMNS[ROW] = {
   {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
@@ -5723,17 +5636,14 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
   row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-/* A number as a table shows it, or -. */
 static const char *cell_text(char text[32], const Column *c, double x) {
   snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
   return text;
 }
 
-/* One measurement's numbers, and in a table of several what they are of. */
 enum { LABELS = 4 };
 typedef struct Measured { char label[LABELS][2 * PATH_ROOM]; Result all; } Measured;
 
-/* A text in CSV or JSON. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
   bytes_add(out, "\"", 1, e);
   for (; *text; text++)
@@ -5743,6 +5653,11 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
       bytes_add(out, text, 1, e);
     }
   bytes_add(out, "\"", 1, e);
+}
+
+/* --csv - or --json -: nothing else goes to standard output */
+static bool results_alone(const Settings *s) {
+  return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
 }
 
 /* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
@@ -5774,7 +5689,8 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, json ? "}" : "");
     }
     bytes_print(&out, e, json && list ? "]\n" : "\n");
-    if (!e->status) file_write(path, out.at, out.size, e);
+    if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
+    else if (!e->status) file_write(path, out.at, out.size, e);
     bytes_free(&out);
   }
   return e->status;
@@ -5805,8 +5721,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
 
 /* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
-  const char *folder; const Config *c;
-  idx B, T, N, S;
+  const char *folder; const Config *c; idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 64];
   Error *e;
 } Dump;
@@ -5843,8 +5758,7 @@ static void npy_add(Dump *d, const real *x, idx n) {
 
 /* config.json: the resolved model under the flags' names. */
 static void dump_config(Dump *d, const Settings *s) {
-  char value[PATH_ROOM];
-  Bytes out = {0};
+  char value[PATH_ROOM]; Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
     if (o->group != 'm') continue;
     option_text(o, s, value, sizeof value);
@@ -5892,10 +5806,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
   return e->status;
 }
 
-/* Lines of ids, from anywhere, as the held documents of an evaluation. */
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
-  Bytes text = {0};
-  int B, T;
+  Bytes text = {0}; int B, T;
   *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1, .read = "all of it"};
   snprintf(d->name, sizeof d->name, "%s", path);
   if (!file_read(path, &text, e))
@@ -5970,7 +5882,6 @@ static void dump_tensors(Dump *d, const Model *m) {
   }
 }
 
-/* One forward and backward over file, B lines of T + 1 ids, and everything about it into folder. */
 static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
                     int B, int T, Error *e) {
   const Config *c = &m->c;
@@ -6034,7 +5945,7 @@ static const Arm RUN_ARMS[ARMS] = {
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
+    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
   static const char *const LABEL[] = {"arm", "text", "read", NULL};
@@ -6045,8 +5956,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
   fprintf(out, " %8s\n", "on 1?");
   for (int i = 0; i < ARMS; i++) {
-    double row[ROW];
-    char text[32];
+    double row[ROW]; char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     strcpy(rows[i].label[0], o[i].name);
     strcpy(rows[i].label[1], o[i].text), strcpy(rows[i].label[2], o[i].read);
@@ -6114,7 +6024,6 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
                              : "this budget does not tell less sink from less learning");
 }
 
-/* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
   HeatMap maps[2 * ARMS];
   Error files = {0};   /* must not cost the verdict */
@@ -6149,13 +6058,9 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 /* One arm, from the seed or its checkpoint in `folder`, to its numbers or why it o->ended; the
  * first one's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
-  Settings s = *base;
-  Trainer t;
-  int starts;
-  if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
-                    snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
-    fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
-  else if (folder[0]) file_ready(s.out, e);
+  Settings s = *base; Trainer t; int starts;
+  if (folder[0]) snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name);
+  if (folder[0]) snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
@@ -6166,16 +6071,32 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
   trainer_free(&t);
 }
 
+/* Where all of it goes: with --out into that folder, the page too. */
+static int run_outputs(Settings *s, Error *e) {
+  char name[2 * ARMS][PATH_ROOM + 16];
+  const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
+  if (!s->program || !s->program->page) s->report[0] = 0;
+  else if (!s->report[0])
+    snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
+  for (int i = 0; i < 2 * ARMS; i++) {
+    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
+             i % 2 ? ".csv" : ".ckpt");
+    path[3 + i] = s->out[0] ? name[i] : "";
+    if (strlen(name[i]) >= PATH_ROOM)
+      return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
+  }
+  return outputs_ready(s, path, 2 * ARMS + 3, e);
+}
+
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
  * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
   if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
   if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   Outcome *o = grab(ARMS, sizeof *o, e);
-  Settings base = *s;
-  Bytes verdict = {0};
+  Settings base = *s; Bytes verdict = {0};
   double start = seconds();
-  if (!e->status) results_ready(s, e);
+  if (!e->status) run_outputs(&base, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
     run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
   if (!e->status && !interrupted) {
@@ -6184,16 +6105,14 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
             workers() > 1 ? "s" : "");
     if (!s->program || !s->program->page)
       fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
-    else if (s->report[0] && !e->status
-             && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
-                                  (const char *)verdict.at, e))
-      fprintf(out, "The page: %s\n", s->report);
+    else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
+                                             (const char *)verdict.at, e))
+      fprintf(out, "The page: %s\n", base.report);
     for (int i = 0; i < ARMS; i++)
       if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
   }
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
-  bytes_free(&verdict);
-  free(o);
+  bytes_free(&verdict); free(o);
   if (interrupted)   /* between two arms, or while one was measured */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
@@ -6913,9 +6832,42 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   }
 }
 
+/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads spin: the fastest
+ * way, until another program takes a core and a step of 17 ms lasts 700. So forwards are timed, and
+ * passes run on one thread less while that is faster: the second one tries it. All are tried again
+ * after 16 to 256 times what they took. While wait is 0 one slow forward is forgiven. */
+static void take_less(struct Pace *p, bool less) {
+  if (less == p->less) return;
+  set_workers(workers() + (less ? -1 : 1));
+  p->less = less;
+  p->last = INFINITY;
+}
+static void pace(struct Pace *p, double took, double now) {
+  p->took[p->less] = p->wait < 1 ? fmin(took, p->last) : took;
+  p->last = took;
+  if (p->took[1] == 0) take_less(p, true);
+  else if (p->took[0] < p->took[1]) {
+    take_less(p, false);
+    p->wait *= 0.98;
+  } else if (!p->less) {
+    p->wait = fmin(fmax(2 * p->wait, 16), 256);
+    p->retry = now + p->wait * took;
+    take_less(p, true);
+  }
+}
+static void pass_begins(struct Pace *p) {
+  p->began = seconds();
+  if (p->wait > 0 && p->began > p->retry) take_less(p, false);
+}
+static void pass_ends(struct Pace *p) {
+  const double now = seconds();
+  if (workers() > 1 || p->less) pace(p, now - p->began, now);
+}
+
 /* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
+  if (l == 0) pass_begins(&a->pace);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K;
@@ -6923,6 +6875,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
     transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
     for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
   }
+  if (l == m->c.layers - 1) pass_ends(&a->pace);
 }
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
@@ -7093,7 +7046,6 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   if (!add) a->dosum = a->dout;
 }
 
-/* How many numbers acts_create takes. */
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
   Arena at = {NULL, 0};
   Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
@@ -7123,37 +7075,23 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
 }
 
 void acts_free(Acts *a) {
+  take_less(&a->pace, false);
   free(a->layer); free(a->loss_row); free(a->arena);
   *a = (Acts){0};
 }
 
 /* =================================================================================================
  * 15  Files, memory, random numbers, errors
- *
- * Whatever is not C11 stands in this chapter.
  */
 
+#include <dirent.h>
+#include <sys/stat.h>
 #ifdef _WIN32
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
-#define QUOTE "\""                        /* of a word with spaces, for the shell */
+#define QUOTE "\""   /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
-/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
-static bool folder_files(const char *path, Bytes *names, Error *e) {
-  char pattern[1100];
-  struct _finddata_t found;
-  snprintf(pattern, sizeof pattern, "%s/*", path);
-  intptr_t walk = _findfirst(pattern, &found);
-  if (walk == -1) return false;
-  do {
-    if (found.name[0] == '.' || found.attrib & _A_SUBDIR) continue;
-    int n = snprintf(pattern, sizeof pattern, "%s/%s", path, found.name);
-    if (n < (int)sizeof pattern) bytes_add(names, pattern, (size_t)n + 1, e);
-  } while (!_findnext(walk, &found));
-  _findclose(walk);
-  return true;
-}
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 static int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
@@ -7166,10 +7104,8 @@ static bool take_name(const char *from, const char *to) {
   errno = EACCES;
   return false;
 }
-double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by the wall */
+double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }   /* there by the wall */
 #else
-#include <dirent.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
@@ -7182,6 +7118,9 @@ double seconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+#endif
+
+/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
   char name[1100];
   struct stat is;
@@ -7195,7 +7134,6 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
   closedir(folder);
   return true;
 }
-#endif
 
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
@@ -7206,20 +7144,7 @@ int worker(void) { return 0; }
 int workers(void) { return 1; }
 static void ask_workers(int n) { (void)n; }
 #endif
-/* n > 0, or all there are; 1 when n are not to be had */
-static int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
-
-/* A waiting thread of GCC's OpenMP spins 300,000 turns: beside busy programs a step of 10 ms took a
- * second so, with 1000 turns 33 ms. Read before main begins, so the program starts itself again. */
-static void calm_threads(char **argv) {
-#if defined(_OPENMP) && defined(__linux__)
-  if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
-      !setenv("GOMP_SPINCOUNT", "1000", 0))
-    execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
-#else
-  (void)argv;
-#endif
-}
+int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
@@ -7253,7 +7178,7 @@ double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
 /* By multiplication: a number below n is off its share by less than n / 2^53. */
 uint64_t rng_below(Rng *r, uint64_t n) { return (uint64_t)(rng_uniform(r) * (double)n); }
 double rng_normal(Rng *r) {
-  double u = 1 - rng_uniform(r), v = rng_uniform(r);       /* u in (0,1] */
+  double u = 1 - rng_uniform(r), v = rng_uniform(r);   /* u in (0,1] */
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
@@ -7285,7 +7210,6 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   return 0;
 }
 
-/* Appends what printf would print; the string's 0 is not added. */
 int bytes_print(Bytes *b, Error *e, const char *format, ...) {
   char text[2048];
   va_list args;
@@ -7301,7 +7225,6 @@ void bytes_free(Bytes *b) {
   *b = (Bytes){0};
 }
 
-/* Little-endian numbers, byte by byte: the files are the same on every machine. */
 static void number_put(unsigned char *p, uint64_t x, int bytes) {
   for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
 }
@@ -7334,8 +7257,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 int files_list(const char *path, Bytes *names, Error *e) {
-  Bytes found = {0};
-  size_t count = 0;
+  Bytes found = {0}; size_t count = 0;
   if (!folder_files(path, &found, e)) return bytes_add(names, path, strlen(path) + 1, e);
   for (size_t i = 0; i < found.size; i++) count += !found.at[i];
   char **name = grab((idx)count, sizeof *name, e);
@@ -7344,8 +7266,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
   if (name) qsort(name, count, sizeof *name, by_name);
   for (size_t i = 0; i < count && !e->status; i++)
     bytes_add(names, name[i], strlen(name[i]) + 1, e);
-  free(name);
-  bytes_free(&found);
+  free(name); bytes_free(&found);
   return count ? e->status
                : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
 }
@@ -7391,18 +7312,41 @@ bool file_missing(const char *path) {
   return missing;
 }
 
-/* Asked before hours of work. */
 int file_ready(const char *path, Error *e) {
   char folder[sizeof ((Writing *)0)->beside];
   Writing w;
   for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
     if (path[n] == '/') {
       snprintf(folder, n + 1, "%s", path);
-      make_folder(folder);                 /* there already, or what is next tells */
+      make_folder(folder);   /* there already, or what is next tells */
     }
   if (path[0] && !writing_begin(&w, path, e)) {
-    fclose(w.f);
-    remove(w.beside);
+    fclose(w.f); remove(w.beside);
+  }
+  return e->status;
+}
+
+/* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
+ * and is none there already that only --force may replace, or --resume? */
+int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
+  char beside[sizeof ((Writing *)0)->beside];
+  Writing w;
+  for (int i = 0; i < n && !e->status; i++) {
+    const bool screen = !strcmp(path[i], "-");
+    bool same = false;
+    if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
+      continue;
+    for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
+      snprintf(beside, sizeof beside, "%s.new", path[j]);
+      same = same || (screen ? !strcmp(path[j], "-") : path[j][0] && !file_missing(beside));
+    }
+    if (!screen) fclose(w.f), remove(w.beside);
+    if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
+    FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
+    if (f && fgetc(f) != EOF)
+      fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
+           path[i], option_find("resume", s->groups) ? "--resume to go on with it, " : "");
+    if (f) fclose(f);
   }
   return e->status;
 }
@@ -7527,6 +7471,8 @@ const Option OPTIONS[] = {
   {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
   {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
   {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
+  {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"},
+  {"force", 'j', 'b', AT(force), ON_OFF, "replace files that are there"},
   {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
   {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
   {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
@@ -7553,7 +7499,6 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
   return text;
 }
 
-/* Word i of a choice, "" beyond the last. */
 static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
   char words[VALUE_ROOM];
   const char *at = option_value(o, words);
@@ -7562,12 +7507,10 @@ static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
   return word;
 }
 
-/* Writes text into the field of option o; checks nothing but the form and the bounds. */
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
-  char *end, word[VALUE_ROOM];
-  int row = 0;
+  const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
+  char *end, word[VALUE_ROOM]; int row = 0;
   const double x = strtod(text, &end);
   const bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
@@ -7615,6 +7558,72 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
+/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
+ * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
+ * flag that the verb does not take counts as said. */
+static const char *const BELONGS[][2] = {
+  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
+  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
+  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"},
+  {" bias-in ", "linear-bias"}, {" pnorm ", "normalizer pnorm"},
+  {" extra-shared extra-dims ", "extra k|kv"}, {" extra-order ", "extra-dims"},
+  {" extra-value ", "extra k"}, {" extra-norm ", "extra-value e1|ones"},
+  {" window-period ", "window"}, {" window-offset ", "window-period"},
+  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
+  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
+  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
+  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
+  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
+  {" text grammar tokens tokenizer end-token fix-token bos valid ", "!ids"},
+  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
+  {" prompt temperature top-k top-p ", "!grammar"}};
+
+static bool is_chosen(const Settings *s, const char *what) {
+  char flag[24], values[24], is[PATH_ROOM]; bool known = false;
+  for (const char *at = what; at; at = strchr(at + 1, '/')) {
+    const int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    const Option *o = option_find(flag, s->groups);
+    if (!o) continue;
+    known = true;
+    option_text(o, s, is, sizeof is);
+    if (n > 1 ? strstr(values, is) != NULL : *is && strcmp(is, "0")) return *what != '!';
+  }
+  return !known || *what == '!';
+}
+
+static const char *option_idle(const char *spaced, const Settings *s) {
+  for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
+    if (strstr(BELONGS[i][0], spaced) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
+  return NULL;
+}
+
+int settings_count(const Settings *s, Error *e) {
+  const char *groups = s->groups ? s->groups : "", *longer = "context";
+  int most = s->model.context;
+  if (!option_find(longer, groups)) most = s->eval_T, longer = "T";
+  if (option_find("prompt", groups)) most = 1;   /* of a text that begins */
+  for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
+    char is[PATH_ROOM], flag[32]; int at[17] = {0};
+    if (!s->given[o - OPTIONS] || !*groups) continue;
+    if (o->group == 'p' && !s->program->page)
+      fail(e, 2, "--%s: paper has it. Try: make paper, and ./paper", o->flag);
+    snprintf(flag, sizeof flag, " %s ", o->flag);
+    option_text(o, s, is, sizeof is);
+    const char *to = option_idle(flag, s), *or = to ? strchr(to, '/') : NULL;
+    const bool not = to && *to == '!';
+    if (to)
+      fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
+           not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
+           or ? " or --" : "", or ? or + 1 : "", not ? "out one of them" : " that, or without it");
+    if (strstr(" fix-token random-tokens T ", flag)) positions_parse(o->flag, is, at, 16, e);
+    for (int i = 0; at[i]; i++)
+      if (at[i] > most)
+        fail(e, 2, "--%s %s: there are %d tokens. Try: fewer, or a longer --%s", o->flag, is, most,
+             longer);
+  }
+  return e->status;
+}
+
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
   for (int i = 0; i < argc && !e->status; i++) {
@@ -7626,16 +7635,17 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
       continue;
     }
     const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
-    const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
+    const bool no = !strncmp(word, "--no-", 5);   /* of a switch that a model has on */
     const Option *o = option_find(word + (no ? 5 : 2), groups);
-    const bool own = !o && s->program;                   /* one of the program's own */
+    const bool own = !o && s->program;   /* one of the program's own */
     if (own) o = option_among(s->program->options, word + 2, groups);
     if (!variant && (!o || (no && o->kind != 'b')))
       return fail(e, 2, "%s: no such flag here. Try: sink help", word);
     if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+    if (o && !own) s->given[o - OPTIONS] = true;
     if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
-    else {                                               /* the flags of a row of VARIANTS */
+    else {   /* the flags of a row of VARIANTS */
       const Variant *v = VARIANTS;
       while (v->name && strcmp(v->name, value)) v++;
       if (v->name) settings_flags(s, v->flags, "m", e);
@@ -7655,7 +7665,6 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
   return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
 
-/* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
 static int config_from_flags(Config *c, const char *flags, Error *e) {
   Settings s;
   settings_default(&s);
@@ -7719,7 +7728,7 @@ void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
   const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
   const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  const int full = (int)(12.0 * (double)t->step / r->steps);            /* of the bar */
+  const int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
@@ -7761,7 +7770,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     const idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
                      norm_ratio(s->vnorm + row, s->N)};
-    for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {     /* means over heads */
+    for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
       const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
                                 s->product[2 * at + 1], s->entropy[at], s->mass[at]};
       for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
@@ -7788,9 +7797,9 @@ enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
   FILE *out; bool colour; Error *e;
   int count[FINDINGS];
-  Line refuted[16];                   /* or as many as fit */
-  const Line *heading;                /* of the table that is run */
-  Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
+  Line refuted[16];   /* or as many as fit */
+  const Line *heading;   /* of the table that is run */
+  Toy toy[4]; int toys;   /* the last four toys; an older one is freed */
 };
 
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
@@ -7825,8 +7834,7 @@ static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 
 /* Under "=" x may be off by half a unit of the last digit given. With a bound NaN is WRONG. */
 static void page_line(Page *p, const Line *l, double x) {
-  char measured[32], limit[32];
-  const char *sign = RELATION[l->relation].sign;
+  char measured[32], limit[32]; const char *sign = RELATION[l->relation].sign;
   double bound = l->bound, unit = 1;
   while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
   bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
@@ -7894,11 +7902,7 @@ static int page_total(const Page *p) {
 }
 
 static void toy_free(Toy *y) {
-  free(y->a.probe);
-  acts_free(&y->a);
-  model_free(&y->m);
-  free(y->maps);
-  free(y->before);
+  free(y->a.probe); acts_free(&y->a); model_free(&y->m); free(y->maps); free(y->before);
   *y = (Toy){0};
 }
 
@@ -7939,7 +7943,7 @@ static int toy_room(Toy *y, Page *p, int T) {
 /* A toy for as many tokens as its context; these flags win over its own. NULL on an error. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
-  size_t n = strlen(strcat(flags, "--context 12 "));       /* 13: TOY_VOCAB */
+  size_t n = strlen(strcat(flags, "--context 12 "));   /* 13: TOY_VOCAB */
   Toy *y = &p->toy[p->toys++ % 4];
   Config c;
   va_list args;
@@ -8001,7 +8005,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
                       Error *e) {
   Page p = {.out = out, .colour = colour, .e = e};
   int ran = 0, threads = workers();
-  set_workers(1);                                          /* toys are too small to share */
+  set_workers(1);   /* toys are too small to share */
   for (const Check *c = CHECKS; c && !e->status; c = check_after(c, program)) {
     const Line *l = p.heading = c->line;
     bool lines = c->more != check_states;
@@ -8027,57 +8031,55 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
 /* ---------------------------------------------------------
  * 16.4  Verbs */
 
-/* The command that repeats the run: every flag that differs from its default. */
-static void echo_command(const Verb *v, const Settings *s, FILE *out) {
-  Settings base;
-  char value[PATH_ROOM], fallback[PATH_ROOM];
+/* The command that repeats the work: the verb, its word if any, and the flags that count and differ
+ * from their default. */
+static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
+                         Error *e) {
+  Settings base; char value[PATH_ROOM], fallback[PATH_ROOM], flag[32];
   settings_default(&base);
-  fprintf(out, "%s %s", s->program->name, v->name);
+  bytes_print(out, e, "%s %s%s%s", s->program->name, verb, *word ? " " : "", word);
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (!strchr(v->groups, o->group)) continue;
+    if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
-    if (!strcmp(value, fallback)) continue;
+    snprintf(flag, sizeof flag, " %s ", o->flag);
+    if (!strcmp(value, fallback) || option_idle(flag, s)) continue;
     const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
-    fprintf(out, " --%s", o->flag);
-    if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
+    bytes_print(out, e, " --%s", o->flag);
+    if (o->kind != 'b') bytes_print(out, e, " %s%s%s", quote, value, quote);
   }
-  fputc('\n', out);
+  bytes_add(out, "", 1, e);
 }
 
-/* What a verb opens; work_end closes it. */
 typedef struct Work {
   Trainer t; Outcome o; Measured row;
   Ids ids; Bytes in, out, table; Result besides;
 } Work;
 
 static int work_end(Work *w, Error *e) {
-  trainer_free(&w->t);
-  sinks_free(&w->o.s);
-  ids_free(&w->ids);
-  bytes_free(&w->in);
-  bytes_free(&w->out);
-  bytes_free(&w->table);
-  result_free(&w->besides);
+  trainer_free(&w->t); sinks_free(&w->o.s); ids_free(&w->ids); bytes_free(&w->in);
+  bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides);
   result_free(&w->row.all);
   return e->status;
 }
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
-  return demo_run(s, stdout, e);
+  return demo_run(s, results_alone(s) ? stderr : stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
   Trainer *t = &w.t; Outcome *o = &w.o;
-  char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
+  char page[PATH_ROOM + 8];   /* "" where neither --report nor --out is given */
   int starts;
   (void)words; (void)n;
   snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
            s->out[0] && !s->report[0] ? ".html" : "");
-  if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)
+  if (!s->program->page) page[0] = 0;
+  if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
+  if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8088,7 +8090,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
            o->p.alpha1, o->p.sink1, (long long)t->m.count, o->text, s->out[0] ? " out=" : "",
            s->out);
   has_ended(o->ended, t, e);
-  if (!e->status && page[0] && s->program->page && o->p.looks
+  if (!e->status && page[0] && o->p.looks
       && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
     s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
   if (o->ended[0]) fail(e, 1, "%s", o->ended);
@@ -8098,15 +8100,14 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
 /* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
  * what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
-  const char *words[WORDS_MOST];
-  int n = 0;
+  const char *words[WORDS_MOST]; int n = 0;
   if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, false, t, e))
     checkpoint_load(path, t, false, e);
   if (e->status) return e->status;
-  char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
+  char own[PATH_ROOM + 8];   /* a published model's tokenizer lies beside it */
   snprintf(own, sizeof own, "%s.tok", path);
   if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
-  Source *d = &t->s.data;                      /* its text is read where it is still there */
+  Source *d = &t->s.data;   /* its text is read where it is still there */
   const double valid = d->valid;
   d->own = t->data.source;
   if (d->own) strcpy(d->own_name, source_name(d));
@@ -8114,16 +8115,18 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
   if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
   d->valid = -1;
-  t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
-  t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
-  for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
+  t->random_tokens = t->s.data.random_tokens[0] != 0;   /* they were the training's, whose */
+  t->s.data.random_tokens[0] = 0;   /* metric is of natural text; see 9.4 */
+  for (const Option *o = OPTIONS; o->flag; o++)   /* and so was what its looks measured */
     if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
   t->s.program = s->program;
   t->s.own = s->own;
   t->s.data.open = s->data.open;
+  t->s.groups = s->groups;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
-  d->whole = d->valid < 0;                                /* --valid is not said */
+  d->whole = d->valid < 0;   /* --valid is not said */
   if (d->whole) d->valid = valid;
+  if (settings_count(&t->s, e)) return e->status;
   *s = t->s;
   t->m.plain = s->plain;
   return 0;
@@ -8132,14 +8135,14 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   const uint64_t hash = t->tokenizer_hash;
   const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = 0;        /* literally */
+  if (s->ids[0]) s->data.fix_token = 0;   /* literally */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
   if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
-    t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
+    t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
   if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
-  if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
+  if (s->data.tokens[0]) return 0;   /* ids alone: they are below the model's --vocab */
   if (hash) return tokenizer_same(t, path, &s->data, e);
   return t->data.vocab == vocab ? 0
        : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
@@ -8147,7 +8150,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
 }
 
 int results_ready(const Settings *s, Error *e) {
-  return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
+  return outputs_ready(s, (const char *const []){s->csv, s->json, s->report}, 3, e);
 }
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
@@ -8164,7 +8167,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   if (edited) printf(", %s", edit);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
   sinks_print(r, &s->model, s->eval_k, stdout);
-  if (edited)                                              /* Table 7's two numbers */
+  if (edited)   /* Table 7's two numbers */
     printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
            100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
            sinks_alpha(r, first), edited, sinks_alpha(r, there));
@@ -8192,7 +8195,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
   w.o.loss = w.o.s.loss;
   w.o.tokens = (idx)w.o.s.n * w.o.s.T;
-  eval_print(&w, s, starts);
+  if (!results_alone(s)) eval_print(&w, s, starts);
   strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
     rows_write(&w.row, 1, (const char *const[]){"text", "read", NULL}, s, e);
@@ -8213,14 +8216,13 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/, each with the first line that it says of itself. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  int found = 0;
+  Work w = {0}; int found = 0;
   (void)s; (void)words; (void)n;
   printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
   for (const Variant *v = VARIANTS; v->name; v++)
     printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
   printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
-  files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
+  files_list("data", &w.in, &(Error){0});   /* no such folder here: nothing to list */
   for (size_t at = 0, size; at < w.in.size; at += size + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
     size = strlen(name);
@@ -8228,7 +8230,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     w.out.size = 0;
     if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
     if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
-    const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
+    const char *line = (const char *)w.out.at;   /* # NAME: what it tells */
     line += strcspn(line, ":\n");
     line += strspn(line, ": ");
     printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
@@ -8238,23 +8240,19 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
 
 /* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
-  Bytes text = {0};
-  Grammar g = {0};
-  const size_t start = out->size;
+  Bytes text = {0}; Grammar g = {0}; const size_t start = out->size;
   if (!file_read(s->data.grammar, &text, e))
     grammar_read(&g, text.at, text.size, s->data.grammar, e);
   for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
     if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
       bytes_print(out, e, "\n%s\n", DOCUMENT_END);
-  grammar_free(&g);
-  bytes_free(&text);
+  grammar_free(&g); bytes_free(&text);
   return e->status;
 }
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Tokenizer *t = &w.t.data.tokenizer;
+  Work w = {0}; Tokenizer *t = &w.t.data.tokenizer;
   Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
@@ -8262,17 +8260,17 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
-  if (train) {
+  if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
-    if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
+    if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);   /* bytes of it */
     const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-  } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+  } else if (train || tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
              || file_read(path, &w.in, e)) {
-    ;                                                    /* e says which */
+    ;   /* e says which */
   } else if (encode) {
     if (s->data.bos && t->bos < 0)
       fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
@@ -8315,7 +8313,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
   int *row = grab(C, sizeof(int), e);
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
     const int size = (int)w->ids.size, have = size < C ? size : C;
-    if (size > C) from = 0;                              /* the context was full before */
+    if (size > C) from = 0;   /* the context was full before */
     for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
     int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
     if (!isfinite((double)vec_sum(s->model.vocab, y))) forward_fault(&w->t.m, row, have, e);
@@ -8328,15 +8326,12 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     fflush(stdout);
   }
   fputc('\n', stdout);
-  free(y);
-  free(row);
+  free(y); free(row);
 }
 
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Data *d = &w.t.data;
-  const Tokenizer *known = &d->tokenizer;
-  if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
+  Work w = {0}; Data *d = &w.t.data; const Tokenizer *known = &d->tokenizer;
+  if (n == 0 && s->data.grammar[0]) {   /* no model: what the grammar tells */
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
@@ -8357,15 +8352,13 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-  char config[PATH_ROOM + 16];                     /* written there first, with its folders */
-  Work w = {0};
-  Model *m = &w.t.m;
-  int B = 0, T = 0;
+  char config[PATH_ROOM + 16];   /* written there first, with its folders */
+  Work w = {0}; Model *m = &w.t.m; int B = 0, T = 0;
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
   if (n == 1) {
     if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
-    trainer_free(&w.t);                          /* again, with gradients */
+    trainer_free(&w.t);   /* again, with gradients */
     checkpoint_load(words[0], &w.t, true, e);
   } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, true, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
@@ -8376,7 +8369,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
          m->c.context + 1, T + 1, T);
-  else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
+  else if (!e->status && !outputs_ready(s, (const char *const []){config}, 1, e) &&
+           !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
     dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
   return work_end(&w, e);
 }
@@ -8397,7 +8391,7 @@ static const Verb VERBS[] = {
 };
 
 static const Verb *verb_find(const Program *program, const char *name) {
-  const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
+  const Verb *const tables[] = {program->verbs, VERBS};   /* the program's own come first */
   for (int i = 0; i < 2; i++)
     for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
   return NULL;
@@ -8412,7 +8406,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
            "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
     for (int i = 0; i < 2; i++)
       for (v = verbs[i]; v && v->name; v++)
-        if (verb_find(program, v->name) == v)        /* but those it has of its own */
+        if (verb_find(program, v->name) == v)   /* but those it has of its own */
           printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
     printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
            "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
@@ -8440,8 +8434,7 @@ static const char *const ELSEWHERE[][2] = {
   {"bench", " bench gemm step ops length "}, {NULL, NULL}};
 
 static int sink_main(const Program *program, int argc, char **argv) {
-  Settings s;
-  Error e = {0};
+  Settings s; Error e = {0};
   const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
   int n = 0;
   streams_begin();
@@ -8453,7 +8446,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
   const Verb *v = verb_find(program, name);
-  const int used = v ? 2 : 1;                              /* words before the verb's own */
+  const int used = v ? 2 : 1;   /* words before the verb's own */
   if (!v) v = program->other;
   char word[64];
   snprintf(word, sizeof word, " %s ", name);
@@ -8467,16 +8460,23 @@ static int sink_main(const Program *program, int argc, char **argv) {
   s.argv = argv + used;
   s.groups = v ? v->groups : "";
   if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
-    if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
+    if (s.threads && set_workers(s.threads))   /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-    if (v->stops) {                                      /* at a step */
+    if (v->stops) {   /* at a step */
       signal(SIGINT, on_interrupt);
       signal(SIGTERM, on_interrupt);
     }
     const bool trains = v->run == verb_run || v->run == verb_train;
-    if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
+    if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
+    if (!e.status && !s.quiet && trains && !s.resume) {
+      Bytes command = {0};
+      command_text(&s, name, "", &command, &e);
+      if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
+      bytes_free(&command);
+    }
     const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
-    if (n <= most) v->run(&s, words, n, &e);
+    if (e.status) ;
+    else if (n <= most) v->run(&s, words, n, &e);
     else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
@@ -8488,7 +8488,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
   static const Program SINK = {.name = "sink"};
-  calm_threads(argv);
   return sink_main(&SINK, argc, argv);
 }
 #endif

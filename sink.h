@@ -291,6 +291,7 @@ typedef struct Acts {
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
   int threads;                 /* how many pieces scratch has */
+  struct Pace { double began, last, took[2], retry, wait; bool less; } pace;     /* chapter 14 */
   idx size;                    /* numbers in the arena */
   void *arena;
 } Acts;
@@ -454,7 +455,7 @@ typedef struct Settings {
   double eps;                                   /* threshold of Sink */
   int eval_T, eval_n, eval_k, metric_rows, input, ablate;
   int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
-  int threads, quiet, plain, all, resume;
+  int threads, quiet, plain, all, resume, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
   char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
@@ -462,9 +463,8 @@ typedef struct Settings {
   int how_many; double temperature;             /* generate */
   const struct Program *program;                /* who is asked, and its own settings */
   void *own;
-  int argc;                                     /* the flags as they were given, */
-  char **argv;
-  const char *groups;                           /* and those that the verb takes */
+  int argc; char **argv;                        /* the flags as they were given, */
+  const char *groups; bool given[160];          /* and that its verb takes; of OPTIONS */
 } Settings;
 
 #define SINK_VERSION "1.0"
@@ -474,8 +474,10 @@ void settings_default(Settings *s);
  * words. The model is resolved later, when the vocabulary is known. */
 int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
+int  settings_count(const Settings *s, Error *e);     /* 2 for a flag that changes nothing */
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 int  results_ready(const Settings *s, Error *e);
+int  outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 
 void data_close(Data *d);
 
@@ -607,9 +609,8 @@ void vec_multiply(idx n, real *y, const real *x);
 void vec_shift(idx n, real *y, real a);
 void vec_scale(idx n, real *y, real a);
 
-void zero(real *x, idx n), copy(real *y, const real *x, idx n);      /* x [n] = 0; y [n] = x */
-real real_exp(real x), real_log(real x), real_abs(real x);
-real real_pow(real x, real y);
+void zero(real *x, idx n), copy(real *y, const real *x, idx n);   /* x [n] = 0; y [n] = x */
+real real_exp(real x), real_log(real x), real_abs(real x), real_pow(real x, real y);
 
 /* -------------------------------------------------------------------------------------------------
  * 15  Files, memory, random numbers, errors */
@@ -619,8 +620,8 @@ real real_pow(real x, real y);
 #else
 #define PARALLEL
 #endif
-int  worker(void);                       /* this thread's number, from 0 */
-int  workers(void);                      /* how many threads a parallel loop uses */
+int  worker(void), workers(void);        /* this thread's number, from 0; how many a loop uses */
+int  set_workers(int n);                 /* n > 0, or all; 1 when n are not to be had */
 
 int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */
 void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
@@ -647,9 +648,8 @@ int  writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
-/* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
-int  file_ready(const char *path, Error *e);
-double seconds(void);            /* wall clock: for progress and bench only */
+int  file_ready(const char *path, Error *e);     /* can it be written? Makes its folders */
+double seconds(void);            /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------
  * 16  Command line */

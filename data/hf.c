@@ -4806,8 +4806,10 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
   if (n != 1)
     return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
                       "out/gpt2.model, or hf help");
-  return out_wanted(s, "import", e) ? e->status
-       : import_model(words[0], s->out, own->link, own->tokenizer, e);
+  char beside[PATH_ROOM + 8];
+  snprintf(beside, sizeof beside, "%s.tok", s->out);
+  return out_wanted(s, "import", e) || outputs_ready(s, (const char *[]){s->out, beside}, 2, e)
+       ? e->status : import_model(words[0], s->out, own->link, own->tokenizer, e);
 }
 
 static int verb_export(Settings *s, const char **words, int n, Error *e) {
@@ -4822,7 +4824,8 @@ static int verb_export(Settings *s, const char **words, int n, Error *e) {
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,
                          int (*convert)(const char *from, const char *to, Error *e), Error *e) {
   if (n != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
-  return out_wanted(s, verb, e) ? e->status : convert(words[0], s->out, e);
+  return out_wanted(s, verb, e) || outputs_ready(s, (const char *[]){s->out}, 1, e) ? e->status
+       : convert(words[0], s->out, e);
 }
 static int verb_tokenizer(Settings *s, const char **words, int n, Error *e) {
   return verb_converts(s, words, n, "tokenizer", import_tokenizer, e);
@@ -4962,7 +4965,6 @@ int main(int argc, char **argv) {
                       .page = report_write, .survey = survey,
                       .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
   char *more[WORDS_MOST + 64] = {argv[0], "import"};
-  calm_threads(argv);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
     return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */

@@ -627,9 +627,9 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
     snprintf(text, sizeof text,
              "Above alpha by block (down) and head (across), mean over %d sequences of %d tokens; "
              "even rows give %.3f. Below the weight of each query (down) on each key (across) in "
-             "one held sequence, whose first tokens stand beside it; a dot is a blank. A sink is "
-             "a dark column; alpha above %g. The paper's Figures 19 to 24.", s->n, s->T, o->even,
-             eps);
+             "one of the sequences, whose first tokens stand beside it; a dot is a blank. A sink "
+             "is a dark column, of alpha above %g. The paper's Figures 19 to 24.", s->n, s->T,
+             o->even, eps);
     figure_end(h, text);
   }
   say(h, "</div>\n");
@@ -679,7 +679,8 @@ static const char PAGE_STYLE[] =
     "linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat scroll}"
     ".wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fffd}"
     "caption{text-align:left;color:#444;font-size:.85rem}.tok{font-size:9px}"
-    ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}"
+    ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}nav th{white-space:normal;"
+    "font-weight:400}nav td,nav th+th{width:5rem}"
     ".lead{font-size:1.05rem;max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
     "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
@@ -691,7 +692,9 @@ static const char PAGE_STYLE[] =
     ".no{border-color:#d55e00;border-left-style:double}"
     "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
     "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible;"
-    "background:none}details::details-content{content-visibility:visible;block-size:auto}"
+    "background:none}details{display:none}details.maps{display:block}figure{break-inside:auto}"
+    "details.maps::details-content{content-visibility:visible;block-size:auto}"
+    "svg,h3{break-inside:avoid}h3,figure>p{break-after:avoid}"
     "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
     "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
 
@@ -848,10 +851,28 @@ static const double *result_find(const Result *r, const char *name, int *n) {
   return *n = 0, NULL;
 }
 
-static double named_number(const Result *r, const char *name) {
-  int n;
+/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN: there is none. */
+static double result_number(const Result *r, const char *name) {
+  int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
   const double *x = result_find(r, name, &n);
-  return x ? *x : NAN;
+  char each[64];
+  if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
+  long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
+  snprintf(each, sizeof each, "%.*s", stem, name);
+  if (name[stem] == '[') {
+    x = result_find(r, each, &n);
+    return x && to >= 0 && to < n ? x[to] : NAN;
+  }
+  char *digits = strrchr(each, '_');
+  if (strncmp(name + stem, "..", 2) || !digits) return NAN;
+  double sum = 0;
+  long from = strtol(digits + 1, NULL, 10);
+  for (long i = from; i <= to && i - from < 100; i++) {
+    snprintf(digits, 22, "_%ld", i);
+    x = result_find(r, each, &n);
+    sum += x && n ? x[0] : NAN;
+  }
+  return sum;
 }
 
 /* One line: the model of t and the text that is open, at one input and length. */
@@ -879,6 +900,10 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   for (int i = 1; i < STEPS; i++)
     put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
         eps[i]);
+  if (results_alone(v->s)) {                               /* at the end, and nothing else */
+    sinks_free(&seen);
+    return e->status;
+  }
   if (v->rows == 1) {
     printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
     for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
@@ -889,7 +914,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
          (double)t->m.count * 1e-6, row->label[1], INPUTS[s->input], s->eval_T);
   for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-    printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
+    printf(" %*s", c->width, cell_text(cell, c, result_number(&row->all, c->name)));
   for (int i = 0; i < besides->lists; i++)
     printf(" %9.4g", besides->value[besides->list[i].at]);
   printf("  %s\n", read);
@@ -958,6 +983,7 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
     survey_failed(&v, &of_model);
     trainer_free(&t);
   }
+  if (results_alone(s)) rows_write(v.row, v.rows, SURVEY_LABELS, s, e);
   if (!e->status && v.left_out)
     fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
                "those", v.rows, v.left_out);

@@ -134,8 +134,7 @@ static void experiments_read__refuses(Test *t) {
        "%s", e.text);
 }
 
-/* Damages b in one place at a time and has it read, cut there now and then: it is taken, or refused
- * with advice. Returns how many are taken. */
+/* Damages b in one place at a time, or cuts it: taken, or refused with advice. How many are? */
 static int damaged_taken(Test *t, Bytes *b, int trials, const char *odd,
                          bool (*take)(const Bytes *b, size_t n, Error *e)) {
   Rng r = {21}; int taken = 0;
@@ -211,14 +210,12 @@ static void result__round_trip(Test *t) {
     double x = result_number(&back, NUMBERS[i].name);
     fact(t, isnan(NUMBERS[i].is) ? isnan(x) : x == NUMBERS[i].is, "%s: %g", NUMBERS[i].name, x);
   }
-  fact(t, !result_text(&back, &again, &e) && same_bytes(&again, &text),
-       "written twice, it differs");
+  fact(t, !result_text(&back, &again, &e) && same_bytes(&again, &text), "twice, it differs");
   fact(t, damaged_taken(t, &text, 300, ",\n# ", result_taken) > 20, "few damaged ones are read");
   result_free(&back); result_free(&r); bytes_free(&text); bytes_free(&again);
 }
 
-/* 4: a row trained twice leaves the same bytes, whose numbers agree among themselves; another seed
- * leaves others; a row that diverges says where. */
+/* 4: a row trained twice leaves the same bytes, another seed others; one that diverges says so. */
 static void row_numbers(Test *t, const Result *r) {
   int n, m;
   const double *map = result_find(r, "map_alpha_1", &n);
@@ -618,8 +615,7 @@ static void toy_measure__by_hand(Test *t) {
     {TOY_EVEN, 5.0 / 12}};
   EACH(k, MEANS)
     within(t, toy_mean(&x, MEANS[k].which), MEANS[k].want, 1e-15, "mean %d", MEANS[k].which);
-  fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0,
-       "numbers that cannot be");
+  fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0, "others");
 }
 
 /* Every arm of both: the same bytes on three threads, and other bytes from another seed. */
@@ -827,7 +823,6 @@ static const TestCase VERDICT_CASES[] = {
   {"differs|a.times_1@repeat < 1.5", 3, {2, 2.1, 2.2}, OPPOSITE, ""},
   {"differs|a.norm_ratio > 1.5", 3, {1.2, 1.25, 1.3}, WEAKER, ""},
   {"differs|a.value_ratio < 1 by 0.5", 3, {0.8, 0.81, 0.82}, WEAKER, ""},
-  {"differs|a.value_ratio < 1 by 0.5", 3, {1.2, 1.21, 1.22}, NOT_REPRODUCED, ""},
   {"differs|a.value_ratio < 1 by 0.5", 3, {1.6, 1.61, 1.62}, OPPOSITE, ""},
   {"differs|a.m > 2", 3, {1, 1.1, 1.2}, OPPOSITE, ""},
   {"differs|a.m > 2 from 0.5", 3, {1, 1.1, 1.2}, WEAKER, ""},
@@ -1159,8 +1154,7 @@ static void sink__published(Test *t) {
     ran_free(&r);
   }
   fact(t, !system("cd " HOME "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
-                  "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"),
-       "the item measures what its commands do not");
+                  "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"), "what commands do not");
   scratch_close();
 #undef ONE
 #undef HOME
@@ -1194,13 +1188,11 @@ static char *page_sound(Test *t, const char *path, int figures) {
   int depth = 0;
   fact(t, !strncmp(page, "<!DOCTYPE html>", 15), "%.60s", page);
   for (const char *at = page + 15; (at = strchr(at, '<')) != NULL; at++) {
-    const char *end = strchr(at, '>'); bool closes = at[1] == '/';
-    char name[16];
+    const char *end = strchr(at, '>'); bool closes = at[1] == '/'; char name[16];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + closes, " />"), at + 1 + closes);
-    if (!end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38) {
-      fact(t, false, "%.60s does not match", at);
-      break;
-    }
+    bool bad = !end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38;
+    fact(t, !bad, "%.60s does not match", at);
+    if (bad) break;
     if (closes) depth--;
     else if (end[-1] != '/') strcpy(open[depth++], name);
   }
@@ -1228,10 +1220,7 @@ static char *page_sound(Test *t, const char *path, int figures) {
   fact(t, !cut, "%d ticks are cut", cut);
   static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
                                       "src=", "url("};
-  for (int i = 0; i < 9; i++) {
-    const char *at = strstr(page, NEVER[i]);
-    fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
-  }
+  EACH(i, NEVER) fact(t, !strstr(page, NEVER[i]), "%s", NEVER[i]);
   fact(t, strlen(page) < most, "%zu bytes", strlen(page));
   return page;
 }
@@ -1395,6 +1384,7 @@ static void report_write__run(Test *t) {
 }
 
 /* ---- The page of the whole paper ---- */
+static const Settings NO_FLAGS;
 
 /* The results that come with sink, of seeds 1 .. `seeds` and rows for which row % every is 0, into
  * SCRATCH; with `holes` every third number is NAN, with `wild` any may be anything. */
@@ -1430,8 +1420,8 @@ static void paper_write__sound(Test *t) {
     x.item[0].title = "Loss & sink <while> \"rates\"";
     x.claim[0].statement = "the sink < leaves";
     results_copy(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
-    fact(t, !paper_write(SCRATCH "/p.html", &x, all ? RESULTS_FOLDER : SCRATCH "/results",
-                         x.corpus->name, &e), "%s", e.text);
+    fact(t, !paper_write(SCRATCH "/p.html", &NO_FLAGS, &x, all ? RESULTS_FOLDER : SCRATCH
+                         "/results", x.corpus, &e), "%s", e.text);
     char *page = page_sound(t, SCRATCH "/p.html", -1);
     for (int k = 0; k < x.claims; k++) headline += x.claim[k].headline;
     for (int k = 0; k < x.items; k++) {
@@ -1447,10 +1437,19 @@ static void paper_write__sound(Test *t) {
     int none = count_of(page, "Not run yet: <code>./paper ");
     fact(t, CASES[i].every > 1 || none == nothing * trained, "%d items not run", none);
     fact(t, count_of(page, "class=\"claim ") == x.claims + headline, "its claims");
-    fact(t, strstr(page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;")
-            && strstr(page, "the sink &lt; leaves"), "not escaped");
+    has(t, page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;");
+    has(t, page, "the sink &lt; leaves");
     fact(t, nothing == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
     fact(t, !all || !strstr(page, "Nothing was measured"), "not all is drawn");
+    int open = 0, bare = 0, maps = 0;          /* maps that are not folded */
+    for (const char *at = page; (at = strchr(at, '<')) != NULL; at++) {
+      const char *map = strstr(at, "\"Attention map of");
+      open += !strncmp(at, "<details ", 9) - !strncmp(at, "</details>", 10);
+      if (map && map < strchr(at, '>')) maps++, bare += !open;
+    }
+    fact(t, !bare && (maps > 20 || !all), "%d maps, %d not folded", maps, bare);
+    if (all) has(t, page, "Mean weight on token 1 (alpha_1); Mean weight on the extra column *");
+    if (all) has(t, page, "Block 3, head 1, most on token 1: alpha 0.");
     note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page), count_of(page, "<figure>"));
     free(page); free(text); experiments_free(&x); scratch_close();
   }
@@ -1467,8 +1466,7 @@ static double tick_at(const char *svg, const char *text, const char *attribute) 
   return at;
 }
 
-/* Numbers by hand: the table's cells, the verdicts, and where dots, lines and the paper's mark are
- * drawn, held against the ticks beside them. */
+/* By hand: cells, verdicts, words, and where dots, lines and the paper's mark are drawn. */
 static void paper_write__numbers(Test *t) {
   static const char TEXT[] = "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
       "item one Table 4: Biases\ncolumns sink_1 loss\npicture dots sink_1\npicture curves loss\n"
@@ -1478,12 +1476,24 @@ static void paper_write__numbers(Test *t) {
       "item two Figure 10: Others' models\nitem three Figure 2: Late\nrow late --lr 1\n";
   static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
   static const double CURVE_TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
+  static const char *const HAS[] = {
+    "scope=\"row\">low</th><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>",
+    "scope=\"row\">high</th><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>",
+    "<span class=\"where\">b: &#8644; opposite.</span>", "6 of 9 runs are there",
+    "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [", "An attention sink is a token",
+    "<b>~</b> second-hand", "<b>*</b> behind a number: measured on proxy", ">&#8776; weaker than ",
+    "headline claims</th><td>1</td><td></td><td></td><td></td><td></td></tr>",
+    "all claims</th><td>1</td><td></td><td></td><td>1</td><td></td></tr>",
+    "<a href=\"#one\">Biases</a> one</th><td>1</td><td></td><td></td><td>1</td><td></td></tr>",
+    "<h2>Biases <code>one</code></h2>", "Sink on token 1 (sink_1)</h3>", "Loss (loss)</h3>",
+    "<code>./sink report</code>", "text</th><td>a.grammar, hash ", "of headline claims 1 to 3<",
+    "sink " SINK_VERSION "<", "machine</th><td>"};
   Experiments x; Error e = {0};
   scratch_open();
   table_open(&x, TEXT);
-  fact(t, x.item[0].pictures == 2 && x.item[0].picture[1].kind == PICTURE_CURVES &&
-          x.item[0].picture[1].words == 1 && !strcmp(x.item[0].picture[1].word[0], "loss"),
-       "its pictures");
+  const Picture *second = &x.item[0].picture[1];
+  fact(t, x.item[0].pictures == 2 && second->kind == PICTURE_CURVES && second->words == 1 &&
+          is(second->word[0], "loss"), "its pictures");
   for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
     for (int row = 0; row < 2; row++)
       for (int seed = 1; seed <= 3; seed++) {
@@ -1496,19 +1506,15 @@ static void paper_write__numbers(Test *t) {
         result_add(&r, "curve_loss", LOSS, 3, &e);
         result_leave(&r, SCRATCH "/results");
       }
-  fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "a", &e), "%s", e.text);
+  paper_write(SCRATCH "/p.html", &NO_FLAGS, &x, SCRATCH "/results", x.corpus, &e);
+  fact(t, !e.status, "%s", e.text);
   char *page = page_sound(t, SCRATCH "/p.html", 2);
-  fact(t, strstr(page, "<td>low</td><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>") &&
-          strstr(page, "<td>high</td><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>"),
-       "the table");
+  EACH(i, HAS) has(t, page, "%s", HAS[i]);
   fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
           count_of(page, "&#8644; opposite.") == 2, "the verdicts");
-  fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL, "b's verdict");
-  fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
   fact(t, count_of(page, "Not run yet: <code>./paper three<") == 1 &&
           count_of(page, "Needs published models: <code>./paper ") == 1, "items without runs");
-  fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
-  const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>");
+  const char *dots = strstr(page, "(sink_1)</h3>"), *lines = strstr(page, "(loss)</h3>");
   if (!dots || !lines) { fact(t, false, "a picture is not there"); return; }
   double zero = tick_at(dots, "0", "x=\""), each = (tick_at(dots, "80", "x=\"") - zero) / 80;
   const char *circle = dots;
@@ -1525,10 +1531,8 @@ static void paper_write__numbers(Test *t) {
              *d = path_of ? strstr(path_of, " d=\"M") : NULL;
   fact(t, d && sscanf(d, " d=\"M%lf %lfL%lf %lf\"", at, at + 1, at + 2, at + 3) == 4, "%.80s",
        d ? d : "no line");
-  within(t, at[0], x0, 0.11, "its start");
-  within(t, at[1], y4, 0.11, "loss 4");
-  within(t, at[2], x1, 0.11, "its end");
-  within(t, at[3], y2, 0.11, "loss 2");
+  for (int i = 0; i < 4; i++)                  /* its start, at loss 4, and its end, at loss 2 */
+    within(t, at[i], i == 0 ? x0 : i == 1 ? y4 : i == 2 ? x1 : y2, 0.11, "the line, %d", i);
   free(page); experiments_free(&x); scratch_close();
 }
 
@@ -1701,8 +1705,7 @@ static void sink__report(Test *t) {
                 "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --report " SCRATCH "/d.html", 1, "diverges here");
-  page = page_sound(t, SCRATCH "/d.html", -1);
-  fact(t, strstr(page, "train: the key bias *") != NULL, "one that diverged has a curve of * too");
+  has(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
   free(page); free(log); free(json); scratch_close();
 }
 
@@ -1756,10 +1759,8 @@ static void sink__survey(Test *t) {
   ran_free(&r);
   if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.txt")) return;
   survey_row(t, 2, "a.ckpt --T 12 --text '' --grammar " SCRATCH "/texts/two.grammar");
-  sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
-             "--ablate: expected one model");
-  sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
-             "--lengths 8,x: expected up to 32");
+  sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2, "one model");
+  sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2, "8,x: expected up to 32");
   scratch_close();
 }
 
