@@ -685,7 +685,12 @@ void model_free(Model *m) {
 }
 
 /* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
-static void model_zero_grads(Model *m) { zero(m->grads, m->count); }
+static void model_zero_grads(Model *m) {
+  const idx piece = 4096;
+  PARALLEL
+  for (idx at = 0; at < m->count; at += piece)
+    zero(m->grads + at, m->count - at < piece ? m->count - at : piece);
+}
 
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
 const Tensor *model_tensor(const Model *m, const char *name) {
@@ -1900,7 +1905,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx rows = B * N;
   bool sum = c->combine == COMBINE_ADD;
-  /* y = combine(o) W_O + b_O; dosum is overwritten, and is dout itself when concatenated */
+  /* y = combine(o) W_O + b_O; dosum is dout itself when concatenated */
   linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
                   sum ? D : H * D, C);
   /* osum = sum_h o_h: every head receives the gradient of the sum */
@@ -1919,7 +1924,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, a->dq, rows, N, H, -1);
     rotate(c, a, a->dk, rows, N, K, -1);
   }
-  /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+  /* q = x W_Q + b_Q ..:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
@@ -1998,8 +2003,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
     copy(dh, dx, n);
   }
-  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
-   * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
+  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel */
   ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
   /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
    * from x and passes s1 by: it waits in dx. */
@@ -2015,8 +2019,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     copy(dh, dx, n);
     zero(dx, n);
   }
-  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
-   * x, short of what MHSA's branch sends there */
+  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm */
   mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
   /* through n1 (no norm here under post-norm) */
   if (post) add_rows(dx, dn, n);
@@ -2159,7 +2162,6 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 /* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
  * share / n, is given.
  *
- *   -log p = log sum_v e^(y_v - max) + max - y_target
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
@@ -2242,7 +2244,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
- * no decay is left. eps keeps g = 0 at 0/eps = 0. Memory: m and v, 2 numbers a parameter.
+ * no decay is left. eps keeps g = 0 at 0/eps = 0.
  * test_sink.c: optimizer_step__*.
  */
 
@@ -2400,8 +2402,7 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
  * share of sequences. The paper's Sink_1 is the column of token 1 (config_column_first), its Sink_*
  * that of * or x* (config_column_star). */
 static double sinks_sink(const Sinks *s, int column, int x) {
-  double sum = 0;
-  int LH = s->L * s->H;
+  double sum = 0; int LH = s->L * s->H;
   for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
   return sum / s->heads;
 }
@@ -2537,11 +2538,9 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
       s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
-    const real *p = m + i * S;
-    double entropy = 0, mass = 0;
+    const real *p = m + i * S; double entropy = 0, mass = 0;
     for (idx from = 0; from < S; from += CHUNK) {
-      idx some = S - from < CHUNK ? S - from : CHUNK;
-      real log_p[CHUNK];
+      idx some = S - from < CHUNK ? S - from : CHUNK; real log_p[CHUNK];
       vec_log(some, log_p, p + from);
       for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
         if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
@@ -2687,7 +2686,6 @@ static void sinks_finish(Sinks *s) {
   s->massive /= n; s->median /= n; s->loss /= n;
 }
 
-/* 0, or where a forward of T tokens meets a number that is not finite. */
 static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   Sinks s; Acts a = {0};
   if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e)
@@ -2744,8 +2742,7 @@ typedef struct Line {
   const char *reference, *text, *flags;
   double (*measure)(Toy *y);
   double x;   /* for the measure */
-  int relation;
-  double bound;
+  int relation; double bound;
 } Line;
 
 enum { TOKENS = 512, WIDEST = 32,   /* of the longest and of the widest toy */
@@ -2863,7 +2860,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 /* ---------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
+ * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
  * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
@@ -2949,8 +2946,7 @@ static void times(double *y, const double *x, const real *gain, const real *w, i
  *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur
  * How far h_1^l, .., h_x^l lie from that, chained from the embedding of the first token. */
 static double equation16(Toy *y) {
-  const Config *c = &y->m.c;
-  int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
+  const Config *c = &y->m.c; int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
   double x[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST], worst = 0;
   real closed[WIDEST];
   for (int i = 0; i < C; i++) x[i] = (double)y->m.w.wte[y->ids[0] * C + i];
@@ -3472,9 +3468,7 @@ static const Line SCALE[] = {
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
   enum { N = 9 };
-  Config soft = y->m.c;
-  Rng rng = {5};
-  real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
+  Config soft = y->m.c; Rng rng = {5}; real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
   double p = soft.pnorm, worst = 0;
   soft.normalizer = NORMALIZER_SUM;
   for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
@@ -3738,8 +3732,7 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
 
 static void tokenizer_free(Tokenizer *t) {
   if (t->kind) t->kind->close(t);
-  pairs_free(&t->merges);
-  bytes_free(&t->pool); free(t->start);
+  pairs_free(&t->merges); bytes_free(&t->pool); free(t->start);
   *t = (Tokenizer){0};
 }
 
@@ -3836,8 +3829,7 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
     for (size_t i = 0; i + 1 < n; i++) {
       const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
       if (rank < 0 || rank >= best) continue;
-      best = rank;
-      at = i;
+      best = rank; at = i;
     }
     if (at == n) return ids_add(out, id, n, e);
     id[at] = TOKEN_MERGE + (int32_t)best;
@@ -4004,10 +3996,8 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   if (!e->status && !tokenizer_bytes(out, &file, e))
     out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
   if (e->status) tokenizer_free(out);
-  bytes_free(&file);
-  pairs_free(&r.nodes);
-  pairs_free(&r.pairs);
-  ids_free(&r.symbols); free(r.words);
+  bytes_free(&file); pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
+  free(r.words);
   return e->status;
 }
 
@@ -4148,8 +4138,7 @@ static int scan_reference(Scan *s, Node *p) {
   p->recall = scan_take(s, '$');
   if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
   if (!p->recall && (*s->p == ':' || *s->p == '=')) {
-    p->silent = *s->p++ == '=';
-    p->variable = p->name;
+    p->silent = *s->p++ == '='; p->variable = p->name;
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
   }
@@ -4193,8 +4182,7 @@ static int scan_form(Scan *s, Node *form) {
     last = &p->next;
     if (scan_take(s, '[')) scan_reference(s, p);
     else if (scan_take(s, '{')) {
-      p->kind = NODE_GROUP;
-      p->forms = 1;
+      p->kind = NODE_GROUP; p->forms = 1;
       if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
         scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
     } else scan_text(s, p);
@@ -4286,8 +4274,7 @@ static int grammar_link(Grammar *g, Error *e) {
 }
 
 typedef struct Telling {
-  const Grammar *g;
-  Rng rng;
+  const Grammar *g; Rng rng;
   Bytes *out, memory;   /* memory: what is remembered, each form ended by a \0 */
   size_t *values;   /* of each variable: where in memory its first form is, 0 nowhere */
   size_t start, floor;   /* where in out the document begins, and what is remembered now */
@@ -4340,20 +4327,16 @@ static int tell_operation(Telling *t, const Node *p) {
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
   const size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
-    const Rng start = t->rng;
-    Rng after = start;
+    const Rng start = t->rng; Rng after = start;
     for (const Node *form = p->name->rule; form; form = form->form) {
-      t->rng = start;
-      t->floor = t->out->size;
+      t->rng = start; t->floor = t->out->size;
       if (tell_rule(t, p->name->rule, form->name) || bytes_add(t->out, "", 1, t->e)) return 1;
       if (form == p->name->rule) after = t->rng;
     }
-    t->rng = after;
-    t->floor = floor;
+    t->rng = after; t->floor = floor;
     *at = t->memory.size;
     if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
-    t->out->size = from;
-    held = false;
+    t->out->size = from; held = false;
     const char *m = (const char *)t->memory.at;
     for (int i = 0; i < t->g->slot_count && !held; i++)
       held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
@@ -4484,8 +4467,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   }
   if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
-  pairs_free(&s.names);
-  bytes_free(&trial);
+  pairs_free(&s.names); bytes_free(&trial);
   if (e->status) grammar_free(g);
   return e->status;
 }
@@ -4744,8 +4726,7 @@ static void data_shuffle(Data *d, idx pass) {
   for (idx i = d->blocks - 1; i > 0; i--) {
     const idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
     const int32_t swap = d->order[i];
-    d->order[i] = d->order[j];
-    d->order[j] = swap;
+    d->order[i] = d->order[j]; d->order[j] = swap;
   }
   d->pass = pass;
 }
@@ -4922,8 +4903,8 @@ static void on_interrupt(int signal_number) {
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock or thread count: the same run gives the same bytes. The text and the tokenizer have the
- * names that they were given. No generator's state: every draw comes from --seed and from where it
+ * No clock or thread count: the same run, text and tokenizer by the same names, gives the same
+ * bytes. No generator's state: every draw comes from --seed and from where it
  * is made (a tensor's name, the number of a document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
@@ -4962,7 +4943,6 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
   return number_at(at, bytes);
 }
 
-/* The bits of a number, and back. */
 INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
 INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
@@ -4986,15 +4966,13 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* Does a checkpoint keep this flag? All that a look at the sink needs; of the names of files those
- * of the text and the tokenizer. */
+/* Is it kept? All that a look at the sink needs; of files the text and the tokenizer. */
 static bool option_kept(const Option *o, const char *groups) {
   if (!strchr(groups, o->group)) return false;
-  if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
+  if (o->group == 'e') return strcmp(o->flag, "n") != 0;
   return strchr("mtd", o->group) && strcmp(o->flag, "log");
 }
 
-/* Of a text or the tokenizer, where hashes tell what is the same. */
 static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
@@ -5022,7 +5000,8 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     if (o && option_kept(o, groups))
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
-    else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+    else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
+      fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
@@ -5164,8 +5143,7 @@ static bool option_free(const Option *o) {
  * `file`; all else from s. The command line must not contradict what was kept: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
-  const char *words[WORDS_MOST];
-  char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
+  const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
   Error not_now = {0};   /* a flag that contradicts is named below */
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
@@ -5286,7 +5264,6 @@ void trainer_free(Trainer *t) {
   *t = (Trainer){0};
 }
 
-/* What a step or a look came to: who meets a NaN has diverged. */
 static int step_fault(Trainer *t, const Error *why, Error *e) {
   const char *end = strstr(why->text, NOT_FINITE);
   if (!end) return why->status ? fail(e, why->status, "%s", why->text) : 0;
@@ -5295,14 +5272,11 @@ static int step_fault(Trainer *t, const Error *why, Error *e) {
               "--lr", t->step, (int)(end - why->text), why->text);
 }
 
-/* The loss on up to n held blocks of what a training leaves: it tells of a last update too many. */
 static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
-  Error why = {0};
-  *loss = held_loss(&t->m, &t->data, &t->s, n, &why);
+  Error why = {0}; *loss = held_loss(&t->m, &t->data, &t->s, n, &why);
   return step_fault(t, &why, e);
 }
 
-/* Says where a diverging variant (the paper's "-") broke. */
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
   Error why = {0}; const int T = t->s.model.context;
   if (bad) fail(&why, 1, "the gradient of %s" NOT_FINITE, bad->name);
@@ -5541,8 +5515,7 @@ static int none_held(int T, Error *e) {
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-  const bool scored = s->input == INPUT_NATURAL;
-  Acts a = {0}; PositionEdit edit;
+  const bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
   *out = (Sinks){0};
   if (position_edit(&edit, s, &m->c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
@@ -5563,7 +5536,6 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   return e->status;
 }
 
-/* Sink at --eps, and at 0.2 and 0.4 as in Figure 9. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
   const double eps[3] = {s->eps, 0.2, 0.4};
@@ -5574,8 +5546,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
                           int T) {
   o->name = name; o->source = source; o->c = t->m.c;
   o->even = sink_uniform(&o->c, T);
-  o->star = config_column_star(&o->c) >= 0;
-  o->tokens = (idx)t->data.held.size / (o->c.context + 1);
+  o->star = config_column_star(&o->c) >= 0; o->tokens = (idx)t->data.held.size / (o->c.context + 1);
   o->tokens = (o->tokens < HELD_BLOCKS ? o->tokens : HELD_BLOCKS) * o->c.context;
   if (t->s.input != INPUT_NATURAL) return;
   strcpy(o->text, t->data.name), strcpy(o->read, t->data.read);
@@ -5585,7 +5556,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
   outcome_begin(o, o->name, o->source, t, o->s.T);
-  return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
+  return s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
@@ -5895,8 +5866,7 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
     for (idx l = 0; l < 3 * L; l += 3)
       probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
     for (idx i = 0; i < (idx)B * T; i++) {
-      ids[i] = file->at[i + i / T];
-      targets[i] = file->at[i + i / T + 1];
+      ids[i] = file->at[i + i / T]; targets[i] = file->at[i + i / T + 1];
     }
     a->probe = probe;
     model_zero_grads(m);
@@ -5958,8 +5928,8 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   for (int i = 0; i < ARMS; i++) {
     double row[ROW]; char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
-    strcpy(rows[i].label[0], o[i].name);
-    strcpy(rows[i].label[1], o[i].text), strcpy(rows[i].label[2], o[i].read);
+    strcpy(rows[i].label[0], o[i].name), strcpy(rows[i].label[1], o[i].text);
+    strcpy(rows[i].label[2], o[i].read);
     fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
     for (int k = 0; k < ROW; k++) {
       fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
@@ -6075,8 +6045,7 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
 static int run_outputs(Settings *s, Error *e) {
   char name[2 * ARMS][PATH_ROOM + 16];
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
-  if (!s->program || !s->program->page) s->report[0] = 0;
-  else if (!s->report[0])
+  if (s->program->page && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
   for (int i = 0; i < 2 * ARMS; i++) {
     snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
@@ -6091,7 +6060,6 @@ static int run_outputs(Settings *s, Error *e) {
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
  * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-  if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
   if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   Outcome *o = grab(ARMS, sizeof *o, e);
   Settings base = *s; Bytes verdict = {0};
@@ -6103,7 +6071,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
-    if (!s->program || !s->program->page)
+    if (!s->program->page)
       fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
     else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
                                              (const char *)verdict.at, e))
@@ -6678,20 +6646,22 @@ enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
-  idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
+  idx N, D, ld;                       /* rows; head width; row length of the maps */
   real *kt, *vt;                      /* [D,N] [D,N] */
   real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
   real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
+/* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
+static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
+  return 2 * c->head_dim * N + (3 * TILE + 2) * tile_row(N) + 64; /* no cache line is shared */
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
 static Tile tile_of(const Config *c, const Acts *a, idx N) {
-  Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
-  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
+  Tile t = {.N = N, .D = c->head_dim, .ld = tile_row(N), .kt = attention_scratch(a)};
+  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N + 15;
   t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
   t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
   return t;
@@ -7066,8 +7036,9 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
   a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-  if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+  a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
+  at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
   take_all(m, a, &at, what);                               /* second walk: where */
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
@@ -7095,7 +7066,7 @@ static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 static int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
-static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
+static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
                                                 unsigned long how);
@@ -7122,8 +7093,7 @@ double seconds(void) {
 
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
-  char name[1100];
-  struct stat is;
+  char name[1100]; struct stat is;
   DIR *folder = opendir(path);
   if (!folder) return false;
   for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
@@ -7138,13 +7108,12 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-static void ask_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
+int set_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); return 0; }
 #else
 int worker(void) { return 0; }
 int workers(void) { return 1; }
-static void ask_workers(int n) { (void)n; }
+int set_workers(int n) { return n > 1; }
 #endif
-int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
@@ -7355,10 +7324,11 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
- * Groups: m the model, t the training, d the data, e what is measured, y several of it, a ablations
- * and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain loops, r
- * going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is trained,
- * x reproduction, b benches.
+ * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
+ * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
+ * more, g generation, s the seed where nothing is trained; of the companions y eval of several, p
+ * the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
+ * by name.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -7378,23 +7348,11 @@ const Option OPTIONS[] = {
   {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
   {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
   {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
-  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
   {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
-  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
-  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
-  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"},
-  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
-  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
-  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
-  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
   {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
   {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
   {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
   {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
-  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
-  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"},
-  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
   {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
   {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
   {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
@@ -7411,19 +7369,8 @@ const Option OPTIONS[] = {
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
   {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
-  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
-  {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"},
-  {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
-  {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
-  {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
-  {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
-  {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
-  {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
-  {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"},
-  {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
+  PUBLISHED_OPTIONS
   {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
   {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
   {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
@@ -7442,7 +7389,7 @@ const Option OPTIONS[] = {
   {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
   {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
   {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
-  {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
+  {"log", 'f', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
   {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
   {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
   {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
@@ -7454,64 +7401,67 @@ const Option OPTIONS[] = {
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
   {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
-  {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
-  {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
-  {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
-  {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
-  {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
-  {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
-  {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
-  {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"},
-  {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"},
-  {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"},
-  {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
-  {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
-  {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
-  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
-  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
-  {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
-  {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
-  {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"},
-  {"force", 'j', 'b', AT(force), ON_OFF, "replace files that are there"},
-  {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
-  {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
-  {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
-  {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
-  {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
-  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
-  {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
-  {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"},
-  {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"},
-  {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
+  COMMON_OPTIONS MORE_OPTIONS {0}
 };
 
 enum { VALUE_ROOM = 96 };
-/* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
+/* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+  const char *at = o->value; char *to = word;
+  for (; i > 0 && at; i--) at = strchr(at + 1, ' ');
+  for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ','; at++)
+    *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
+  *to = 0;
+  return word;
+}
+
+/* The name of the option's value, or a choice's words: "exp|elu". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
-  char *to = text;
+  char word[VALUE_ROOM];
   if (o->kind != 'c') return o->value;
-  for (const char *at = o->value; at; at = strchr(at, ' ')) {
-    for (at = strchr(at, '_') + 1; *at && *at != ','; at++)
-      *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
-    *to++ = *at ? '|' : 0;
+  *text = 0;
+  for (int i = 0; *option_word(o, i, word); i++) strcat(strcat(text, i ? "|" : ""), word);
+  return text;
+}
+
+/* x as people write it: 0.1, 1e-8, 2,147,483,647. */
+static const char *as_written(double x, char text[32]) {
+  snprintf(text, 32, fabs(x) < 1e10 ? "%.10g" : "%g", x);
+  char *power = strchr(text, 'e');
+  if (power) snprintf(power, 8, "e%d", atoi(power + 1));
+  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); at -= 3) {
+    memmove(text + at + 1, text + at, strlen(text + at) + 1); text[at] = ',';
   }
   return text;
 }
 
-static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-  char words[VALUE_ROOM];
-  const char *at = option_value(o, words);
-  for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
-  snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
-  return word;
+/* Letters put in, left out or changed on the way from a to b, which has up to 63. */
+static int edits(const char *a, const char *b) {
+  int row[64], n = (int)strlen(b);
+  for (int j = 0; j <= n && n < 64; j++) row[j] = j;
+  for (; *a && n < 64; a++)
+    for (int j = 1, corner = row[0]++; j <= n; j++) {
+      const int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
+      corner = row[j]; row[j] = changed <= row[least] ? changed : row[least] + 1;
+    }
+  return n < 64 ? row[n] : n;
+}
+
+/* A part of a word, or what it begins, is one edit away. */
+static void near_look(Near *n, const char *right) {
+  const int size = (int)strlen(n->word), length = (int)strlen(right);
+  const int few = ((size < length ? size : length) + 2) / 3, most = few < 3 ? few : 3;
+  const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
+                    || (length > 2 && strstr(n->word, right)) ? 1 : edits(n->word, right);
+  if (found > most || (n->best[0] && found >= n->edits)) return;
+  n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
   const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
-  char *end, word[VALUE_ROOM]; int row = 0;
-  const double x = strtod(text, &end);
+  char *end, word[VALUE_ROOM], least[32], most[32];
+  Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   const bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
@@ -7519,14 +7469,17 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
   else if (o->kind == 's')
     fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
   else if (o->kind == 'c') {
-    while (*option_word(o, row, word) && strcmp(word, text)) row++;
+    for (; *option_word(o, row, word) && strcmp(word, text); row++) near_look(&near, word);
     if (*word) *(int *)at = row;
-    else fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-              option_value(o, word));
-  } else if (!number)
-    fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
-         o->kind == 'd' ? "" : "whole ", o->least, o->most);
-  else if (o->kind == 'd') *(double *)at = x;
+    else fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
+              option_value(o, word), o->flag, near.best[0] ? near.best : o->fallback);
+  } else if (!number) {
+    if (end == text || isnan(x)) x = atof(o->fallback);
+    x = fmin(fmax(o->kind == 'd' ? x : floor(x), o->least), o->most);
+    fail(e, 2, "--%s %s: expected a %snumber, %s to %s. Try: --%s %.15g", o->flag, text,
+         o->kind == 'd' ? "" : "whole ", as_written(o->least, least), as_written(o->most, most),
+         o->flag, x);
+  } else if (o->kind == 'd') *(double *)at = x;
   else *(int *)at = (int)x;
   return e->status;
 }
@@ -7544,13 +7497,22 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
   } else snprintf(text, room, "%d", *(const int *)at);
 }
 
+static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
+  s->program = &SINK; s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
+/* Does a verb of these groups take it? */
+static bool option_in(const Option *o, const char *groups) {
+  char name[64];
+  snprintf(name, sizeof name, " %s ", o->flag);
+  return strstr(groups, name) || memchr(groups, o->group, strcspn(groups, " "));
+}
+
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
-  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && strchr(groups, o->group)) return o;
+  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
   return NULL;
 }
 
@@ -7605,8 +7567,6 @@ int settings_count(const Settings *s, Error *e) {
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
     char is[PATH_ROOM], flag[32]; int at[17] = {0};
     if (!s->given[o - OPTIONS] || !*groups) continue;
-    if (o->group == 'p' && !s->program->page)
-      fail(e, 2, "--%s: paper has it. Try: make paper, and ./paper", o->flag);
     snprintf(flag, sizeof flag, " %s ", o->flag);
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(flag, s), *or = to ? strchr(to, '/') : NULL;
@@ -7624,32 +7584,67 @@ int settings_count(const Settings *s, Error *e) {
   return e->status;
 }
 
+/* What THEIRS advises for a word to someone who can use these groups, or "". */
+static const char *advice(const char *word, const char *groups, char text[64]) {
+  char spaced[72];
+  snprintf(spaced, sizeof spaced, " %s ", word);
+  for (int i = 0; THEIRS[i]; i++) {
+    const int size = (int)strcspn(THEIRS[i], "|");
+    snprintf(text, 64, "%.*s", size, THEIRS[i]);
+    if (strstr(THEIRS[i] + size, spaced) && (text[0] != '-' || option_find(text + 2, groups)))
+      return text;
+  }
+  return "";
+}
+
+/* A flag that the verb does not take: what it is called here, or the nearest that it takes. */
+static int flag_unknown(const Settings *s, const char *word, const char *flag,
+                        const char *groups, Error *e) {
+  const Option *const options[] = {OPTIONS, s->program->options};
+  Near near = {.word = flag}; char text[64];
+  if (*advice(flag, groups, text))
+    return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
+  for (int i = 0; i < 2; i++)
+    for (const Option *o = options[i]; o && o->flag; o++)
+      if (option_in(o, groups)) near_look(&near, o->flag);
+  return near.best[0] ? fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best)
+    : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
+}
+
+/* A flag is --flag value or --flag=value. One dash does for two, and _ for -. */
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
   for (int i = 0; i < argc && !e->status; i++) {
-    const char *word = argv[i], *value = "1";
-    if (strncmp(word, "--", 2)) {
+    const char *word = argv[i], *at = word + strspn(word, "-"), *value = strchr(at, '=');
+    char flag[64];
+    if (at == word || !strcmp(word, "-")) {
       if (!words || *n_words >= WORDS_MOST)
         return fail(e, 2, "%s: a word too many. Try: sink help", word);
       words[(*n_words)++] = word;
       continue;
     }
-    const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
-    const bool no = !strncmp(word, "--no-", 5);   /* of a switch that a model has on */
-    const Option *o = option_find(word + (no ? 5 : 2), groups);
-    const bool own = !o && s->program;   /* one of the program's own */
-    if (own) o = option_among(s->program->options, word + 2, groups);
+    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
+    for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
+    if (value) value++;
+    if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
+    const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
+    const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
+    const Option *o = option_find(flag + (no ? 3 : 0), groups);
+    const bool own = !o;                                 /* one of the program's own */
+    if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b')))
-      return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-    if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
+      return flag_unknown(s, word, flag, groups, e);
+    if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
+    if (!value) value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
     if (o && !own) s->given[o - OPTIONS] = true;
-    if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
+    if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
     else {   /* the flags of a row of VARIANTS */
-      const Variant *v = VARIANTS;
-      while (v->name && strcmp(v->name, value)) v++;
+      Near near = {.word = value}; const Variant *v = VARIANTS;
+      for (; v->name && strcmp(v->name, value); v++) near_look(&near, v->name);
       if (v->name) settings_flags(s, v->flags, "m", e);
-      else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
+      else fail(e, 2, "--variant %s: no such row. Try: %s%s", value,
+                near.best[0] ? "--variant " : "sink list", near.best);
     }
   }
   if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
@@ -7797,7 +7792,7 @@ enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
   FILE *out; bool colour; Error *e;
   int count[FINDINGS];
-  Line refuted[16];   /* or as many as fit */
+  Line refuted[16];
   const Line *heading;   /* of the table that is run */
   Toy toy[4]; int toys;   /* the last four toys; an older one is freed */
 };
@@ -7857,8 +7852,7 @@ static void check_states(Page *p) {
           "");
   for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
     const char *flags = r->flags ? r->flags : "";
-    double worst = 0, alone = 0, least = INFINITY;
-    int first = r->flags ? 1 : 2;
+    double worst = 0, alone = 0, least = INFINITY; int first = r->flags ? 1 : 2;
     fprintf(p->out, " %-28s", r->name);
     for (int x = 0; x < POS_ROWS; x++) {
       bool agree = r->agree && x < INSIDE;
@@ -8058,19 +8052,16 @@ typedef struct Work {
 
 static int work_end(Work *w, Error *e) {
   trainer_free(&w->t); sinks_free(&w->o.s); ids_free(&w->ids); bytes_free(&w->in);
-  bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides);
-  result_free(&w->row.all);
+  bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides); result_free(&w->row.all);
   return e->status;
 }
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
-  (void)words; (void)n;
-  return demo_run(s, results_alone(s) ? stderr : stdout, e);
+  (void)words; (void)n; return demo_run(s, results_alone(s) ? stderr : stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Trainer *t = &w.t; Outcome *o = &w.o;
+  Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
   char page[PATH_ROOM + 8];   /* "" where neither --report nor --out is given */
   int starts;
   (void)words; (void)n;
@@ -8108,8 +8099,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   snprintf(own, sizeof own, "%s.tok", path);
   if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
   Source *d = &t->s.data;   /* its text is read where it is still there */
-  const double valid = d->valid;
-  d->own = t->data.source;
+  const double valid = d->valid; d->own = t->data.source;
   if (d->own) strcpy(d->own_name, source_name(d));
   if (source_named(&s->data) || file_missing(d->own_name))
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
@@ -8119,13 +8109,10 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.data.random_tokens[0] = 0;   /* metric is of natural text; see 9.4 */
   for (const Option *o = OPTIONS; o->flag; o++)   /* and so was what its looks measured */
     if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
-  t->s.program = s->program;
-  t->s.own = s->own;
-  t->s.data.open = s->data.open;
-  t->s.groups = s->groups;
+  t->s.program = s->program; t->s.own = s->own; t->s.data.open = s->data.open;
+  t->s.groups = s->groups; t->s.verb = s->verb; t->s.argc = s->argc; t->s.argv = s->argv;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
-  d->whole = d->valid < 0;   /* --valid is not said */
-  if (d->whole) d->valid = valid;
+  if ((d->whole = d->valid < 0)) d->valid = valid;   /* --valid is not said */
   if (settings_count(&t->s, e)) return e->status;
   *s = t->s;
   t->m.plain = s->plain;
@@ -8133,8 +8120,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 }
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
-  const uint64_t hash = t->tokenizer_hash;
-  const int vocab = s->data.vocab = t->m.c.vocab;
+  const uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
   if (s->ids[0]) s->data.fix_token = 0;   /* literally */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
   if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
@@ -8156,8 +8142,7 @@ int results_ready(const Settings *s, Error *e) {
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
   const int first = config_column_first(&s->model), swap = s->swap_position;
-  const int edited = swap + s->replace_position, there = first + edited - 1;
-  char edit[48];
+  const int edited = swap + s->replace_position, there = first + edited - 1; char edit[48];
   snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
   printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
@@ -8182,10 +8167,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   int starts = 0;
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
   const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
-  if (s->plain && s->ablate)
-    return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
-  if ((s->ablate && !program->ablate) || (several && !program->survey))
-    return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
+  if (several && !program->survey)
+    return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
   if (results_ready(s, e)) return e->status;
   if (several) return program->survey(s, words, n, e);
   if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
@@ -8193,8 +8176,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
       || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
-  w.o.loss = w.o.s.loss;
-  w.o.tokens = (idx)w.o.s.n * w.o.s.T;
+  w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
   strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
@@ -8214,26 +8196,20 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
   return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
-/* The variants; and the grammars in data/, each with the first line that it says of itself. */
+/* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; int found = 0;
-  (void)s; (void)words; (void)n;
-  printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
-  for (const Variant *v = VARIANTS; v->name; v++)
-    printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
-  printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
+  Work w = {0}; (void)s; (void)words; (void)n;
+  printf("variant         paper          Sink_1 %% there  loss flags\n");
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
+    printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
+  }
+  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
+         "What to train on or to generate from:\n");
   files_list("data", &w.in, &(Error){0});   /* no such folder here: nothing to list */
-  for (size_t at = 0, size; at < w.in.size; at += size + 1) {
+  for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
-    size = strlen(name);
-    if (!ending || strcmp(ending, ".grammar")) continue;
-    w.out.size = 0;
-    if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
-    if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
-    const char *line = (const char *)w.out.at;   /* # NAME: what it tells */
-    line += strcspn(line, ":\n");
-    line += strspn(line, ": ");
-    printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
+    if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
   }
   return work_end(&w, e);
 }
@@ -8252,8 +8228,7 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Tokenizer *t = &w.t.data.tokenizer;
-  Encoder *encoder = &w.t.data.encoder;
+  Work w = {0}; Tokenizer *t = &w.t.data.tokenizer; Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   int B, T;
@@ -8286,47 +8261,65 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* The next token after ids[0..n), of which the cache holds the first `from`: the likeliest at
- * temperature 0, else drawn from softmax(y / temperature). */
-static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
-                       Rng *rng, real *y) {
-  int V = m->c.vocab, R = model_extend(m, a, ids, n, from), best = 0;
-  model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
-  for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
-  if (temperature <= 0) return best;
-  double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
-  for (int v = 0; v < V; v++) sum += exp(((double)y[v] - most) / temperature);
-  for (int v = 0; v < V; v++) {
-    draw -= exp(((double)y[v] - most) / temperature) / sum;
-    if (draw < 0) return v;
+typedef struct Scored { double x; int id; } Scored;
+static int likelier(const void *a, const void *b) {
+  const Scored *p = a, *q = b;
+  return p->x > q->x ? -1 : p->x < q->x ? 1 : p->id - q->id;
+}
+
+/* The likeliest of y [V] at temperature 0, else one drawn from softmax(y / temperature): with
+ * --top-k K among the K likeliest, of equals the smaller ids; then with --top-p P among the fewest
+ * of these, likeliest first, that hold P of their probability. */
+static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *e) {
+  Scored *by = grab(V, sizeof *by, e);
+  int best = 0, numbers = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
+  double sum = 0, held = 0;
+  for (int v = 0; by && v < V; v++) {
+    by[v] = (Scored){(double)y[v], v};
+    if (y[v] > y[best]) best = v;
+    numbers += !isnan(y[v]);
   }
+  if (by && (numbers < V || !isfinite(y[best])))
+    fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
+  if (!e->status && s->temperature > 0) {
+    if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
+    for (int i = 0; i < kept; i++)
+      sum += by[i].x = exp((by[i].x - (double)y[best]) / s->temperature);
+    for (int i = 0; i < kept && s->top_p < 1; i++)
+      if ((held += by[i].x) >= s->top_p * sum) kept = i + 1;
+    if (s->top_p < 1) sum = held;
+    double draw = rng_uniform(rng);
+    for (int i = 0; i < kept && draw >= 0; i++)
+      if ((draw -= by[i].x / sum) < 0) best = by[i].id;
+  }
+  free(by);
   return best;
 }
 
 /* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
  * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
-  const Tokenizer *known = &w->t.data.tokenizer;
-  const int C = s->model.context;
+  const Tokenizer *known = &w->t.data.tokenizer; const Model *m = &w->t.m;
+  const int C = m->c.context, V = m->c.vocab;
   Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-  real *y = grab(s->model.vocab, sizeof(real), e);
+  real *y = grab(V, sizeof(real), e);
   int *row = grab(C, sizeof(int), e);
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
     const int size = (int)w->ids.size, have = size < C ? size : C;
     if (size > C) from = 0;   /* the context was full before */
     for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
-    int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
-    if (!isfinite((double)vec_sum(s->model.vocab, y))) forward_fault(&w->t.m, row, have, e);
-    if (model_fault(&w->t.m, e) || next == known->end) break;
-    from = have;
+    const int R = model_extend(m, &w->t.a, row, have, from);
+    model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
+    if (!isfinite((double)vec_sum(V, y))) forward_fault(&w->t.m, row, have, e);
+    int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
+    if (e->status || next == known->end) break;
+    from = have; w->out.size = 0;
     ids_add(&w->ids, &next, 1, e);
-    w->out.size = 0;
     if (!tokenizer_decode(known, &next, 1, &w->out, e))
       fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
-  fputc('\n', stdout);
-  free(y); free(row);
+  fputc('\n', stdout); free(y); free(row);
 }
 
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
@@ -8376,96 +8369,111 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
-
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
+  {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run, true},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
-  {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
+  {"eval", "MODEL ..", "dseoapiyjl force ", "the sink, norms and the alpha map", verb_eval, false},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
   {"list", "", "", "the paper's variants by name", verb_list, false},
-  {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
-  {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
-  {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
-  {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
-  {NULL, NULL, NULL, NULL, NULL, false}
+  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
+   verb_tokenize, false},
+  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
+   verb_generate, true},
+  {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump, false},
+  {"help", "[VERB]", "w", "this page; a verb's flags", verb_help, false},
+  {0}
 };
 
+/* The verb after v, a program's own before sink's; the first after NULL. */
+static const Verb *verb_after(const Verb *v, const Program *program) {
+  const bool last = v && v >= VERBS && v < VERBS + sizeof VERBS / sizeof *VERBS;
+  v = v ? v + 1 : program->verbs ? program->verbs : VERBS;
+  return v->name ? v : last ? NULL : VERBS;
+}
+
 static const Verb *verb_find(const Program *program, const char *name) {
-  const Verb *const tables[] = {program->verbs, VERBS};   /* the program's own come first */
-  for (int i = 0; i < 2; i++)
-    for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
-  return NULL;
+  const Verb *v = verb_after(NULL, program);
+  while (v && strcmp(v->name, name)) v = verb_after(v, program);
+  return v;
+}
+
+/* near may know words that are no verbs. */
+static int verb_unknown(const Program *program, Near near, Error *e) {
+  char text[64];
+  if (*advice(near.word, "", text))
+    return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, text);
+  for (const Verb *v = NULL; (v = verb_after(v, program)) != NULL; ) near_look(&near, v->name);
+  return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
+              near.best[0] ? near.best : "help");
+}
+
+/* A verb's flags in sections; what only published models have with --all. */
+static int help_verb(const Program *program, const Verb *v, bool all) {
+  const Option *const options[] = {OPTIONS, program->options};
+  const bool model = v->groups[0] == 'm';
+  printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
+  if (model) printf("\n  %-24sa row of `sink list`: its flags\n", "--variant NAME");
+  for (int i = 0; i < 2; i++) {
+    const char *heading = program->name; bool hidden = false;
+    for (const Option *o = options[i]; o && o->flag; o++) {
+      const bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
+      char left[128], value[VALUE_ROOM];
+      for (int k = 0; SECTIONS[k][0] && !i; k++)
+        if (!strcmp(o->flag, SECTIONS[k][0])) {
+          heading = SECTIONS[k][1];
+          hidden = !all && strstr("embed-dim attention-period", o->flag);
+        }
+      if (hidden || option_among(options[i], o->flag, v->groups) != o) continue;
+      if (heading) printf("\n%s\n", heading), heading = NULL;
+      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+      printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
+      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
+    }
+  }
+  if (model && !all) printf("\nOf published models: %s help %s --all\n", program->name, v->name);
+  return 0;
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
-  const Verb *const verbs[] = {program->verbs, VERBS}, *v;
-  const Option *const options[] = {OPTIONS, program->options};
-  if (!n) {
+  const Verb *v = n ? verb_find(program, words[0]) : NULL;
+  if (n && !v && !(v = program->other))
+    return verb_unknown(program, (Near){.word = words[0]}, e);
+  if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
     printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
            "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
-    for (int i = 0; i < 2; i++)
-      for (v = verbs[i]; v && v->name; v++)
+  while ((v = verb_after(v, program)) != NULL)
         if (verb_find(program, v->name) == v)   /* but those it has of its own */
-          printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-    printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
+      printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
+  printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
            "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
     return 0;
   }
-  v = verb_find(program, words[0]);
-  if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-  printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
-  for (int i = 0; i < 2; i++)
-    for (const Option *o = options[i]; o && o->flag; o++) {
-      char left[96], value[VALUE_ROOM];
-      const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
-      if (!strchr(v->groups, o->group)) continue;
-      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-      printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
-      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
-    }
-  if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
-  return 0;
-}
-
-/* The programs that have more verbs, and which. */
-static const char *const ELSEWHERE[][2] = {
-  {"paper", " repro all report readme "}, {"hf", " import export tokenizer choices stream "},
-  {"bench", " bench gemm step ops length "}, {NULL, NULL}};
 
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s; Error e = {0};
   const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
   int n = 0;
-  streams_begin();
-  settings_default(&s);
-  s.program = program;
-  s.own = program->own;
-  s.data.open = program->open;
+  streams_begin(); settings_default(&s);
+  s.program = program; s.own = program->own; s.data.open = program->open;
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+  if (!strcmp(name, "--version"))
+    return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0;
   const Verb *v = verb_find(program, name);
   const int used = v ? 2 : 1;   /* words before the verb's own */
   if (!v) v = program->other;
-  char word[64];
-  snprintf(word, sizeof word, " %s ", name);
-  for (int i = 0; !v && ELSEWHERE[i][0]; i++)
-    if (strstr(ELSEWHERE[i][1], word))
-      fail(&e, 2, "%s: %s has it. Try: make %s, and ./%s help", name, ELSEWHERE[i][0],
-           ELSEWHERE[i][0], ELSEWHERE[i][0]);
-  if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-  s.argc = argc > used ? argc - used : 0;
-  s.argv = argv + used;
-  s.groups = v ? v->groups : "";
-  if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
+  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
+  s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
+  if (v) s.verb = v->name, s.groups = v->groups;
+  if (!v) verb_unknown(program, (Near){.word = name}, &e);
+  else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
+    help_verb(program, v, PUBLISHED_PARTS.open);
+  else if (!e.status) {
     if (s.threads && set_workers(s.threads))   /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-    if (v->stops) {   /* at a step */
-      signal(SIGINT, on_interrupt);
-      signal(SIGTERM, on_interrupt);
-    }
+    if (v->stops) signal(SIGINT, on_interrupt), signal(SIGTERM, on_interrupt);   /* at a step */
     const bool trains = v->run == verb_run || v->run == verb_train;
     if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
     if (!e.status && !s.quiet && trains && !s.resume) {
@@ -8477,7 +8485,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
     if (e.status) ;
     else if (n <= most) v->run(&s, words, n, &e);
-    else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
+    else fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
@@ -8487,7 +8495,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
 
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
-  static const Program SINK = {.name = "sink"};
   return sink_main(&SINK, argc, argv);
 }
 #endif

@@ -22,6 +22,7 @@
  * data/test_paper.c.
  */
 #define SINK_NO_MAIN
+#include "options.h"
 #include "../sink.c"
 #include "pages.c"
 
@@ -98,8 +99,7 @@ typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
 /* side[0] RELATION side[1] (RELATION side[2] ..), by or within the margin; judged only where every
  * need holds of the means: after the rule's sides come each need's left and right. */
 typedef struct Claim {
-  const char *name, *reference, *statement;
-  int item, line, sides, needs;
+  const char *name, *reference, *statement; int item, line, sides, needs;
   ClaimKind kind;
   bool headline;
   Relation relation, needed[NEEDS];
@@ -638,8 +638,7 @@ static int result_read(Result *r, const unsigned char *text, size_t n, const cha
       fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
            "the file, and run it again", name, line, at);
   }
-  free(copy);
-  free(room);
+  free(copy); free(room);
   if (e->status) result_free(r);
   return e->status;
 }
@@ -734,8 +733,7 @@ static double toy_mean(const ToySums *x, int which) {
  * weight and metric [T,S]. */
 static void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger,
                         const real *z, const real *weight, const real *metric) {
-  int star = c->extra ? 1 : 0, S = T + star, quiet = 0;
-  double alpha = 0;
+  int star = c->extra ? 1 : 0, S = T + star, quiet = 0; double alpha = 0;
   for (int i = 1; i < T; i++) {
     const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
     double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
@@ -821,8 +819,7 @@ static bool backcopy_trigger(const Data *d, int id) {
 static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e) {
   enum { V = BACKCOPY_VOCAB };
   Chain *chain = d->drawn_from;
-  uint64_t often[V] = {0}, *pair = chain->upto;
-  int first = 0, last = 0;
+  uint64_t often[V] = {0}, *pair = chain->upto; int first = 0, last = 0;
   for (size_t i = 0, end = 0; i < text->size; i++) {
     if (i >= end) {                                      /* a document, and its separator */
       end = i + document_length(text->at + i, text->size - i);
@@ -898,9 +895,7 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
     ids_add(&d->starts, &start, 1, e);
     ids_add(&d->held, block, (size_t)n, e);
   }
-  free(block);
-  bytes_free(&text);
-  bytes_free(&file);
+  free(block); bytes_free(&text); bytes_free(&file);
   if (e->status) data_close(d);
   return e->status;
 }
@@ -943,8 +938,7 @@ typedef struct Play {
 } Play;
 
 static int play_refuses(const Settings *s, Error *e) {
-  const Config *c = &s->model;
-  bool trigger = s->data.toy == TOY_TRIGGER;
+  const Config *c = &s->model; bool trigger = s->data.toy == TOY_TRIGGER;
   const char *want = c->layers != 1 || c->heads != 1 ? "--layers 1 --heads 1" : c->sink_token ?
                    "no --sink-token" : c->prefix || c->window ? "no --prefix or --window" :
                    c->context < 3 ? "--context 3 or more" : trigger && c->pos != POS_NONE ?
@@ -998,8 +992,7 @@ static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
 
 /* Held sequences `from` .. from + B - 1 forward, with their maps and losses. */
 static void trigger_look(Play *y, int from, int B) {
-  Trainer *t = &y->t;
-  int T = t->s.model.context, C = t->s.model.dim;
+  Trainer *t = &y->t; int T = t->s.model.context, C = t->s.model.dim;
   trigger_batch(y, HELD_SEED, (uint64_t)from, B);
   trigger_loss(&t->m, &t->a, y->x, y->y, B, T, false);
   for (idx i = 0; i < (idx)B * T * C; i++) {
@@ -1087,14 +1080,11 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
 }
 
 /* A look of a training under way: the curves, and the line that the terminal shows. */
-static int play_watch(Play *y, Progress *p, Error *e) {
+static void play_watch(Play *y, Progress *p, Error *e) {
   Trainer *t = &y->t;
   play_look(y);
-  if (!isfinite(y->seen.sum[TOY_GATE] + y->seen.sum[TOY_LOSS])) {
-    t->loss = NAN;
-    return fail(e, 1, "step %ld: the maps are not finite: this variant diverges here. Try: a "
-                "smaller --lr", t->step);
-  }
+  if (!isfinite(t->loss += 0 * (y->seen.sum[TOY_GATE] + y->seen.sum[TOY_LOSS])))
+    fail(e, 1, "step %ld: the maps" NOT_FINITE ". It diverges: a smaller --lr", t->step);
   y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
   for (int k = 0; k < TOY_CURVES; k++) {
     int of = TOY_CURVE[k].of;
@@ -1108,7 +1098,6 @@ static int play_watch(Play *y, Progress *p, Error *e) {
   p->has_star = t->m.c.extra != EXTRA_NONE;
   p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
   p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1), p->ratio = 1;
-  return 0;
 }
 
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
@@ -1175,7 +1164,8 @@ static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
   if (play_refuses(s, e)) return e->status;
   Play *y = grab(1, sizeof *y, e);
   if (!y) return e->status;
-  if (!play_create(y, s, e) && !play_map(y, r, "before", e) && !play_watch(y, p, e)) {
+  if (!play_create(y, s, e) && !play_map(y, r, "before", e)) {
+    play_watch(y, p, e);
     double loss_start = toy_mean(&y->seen, TOY_LOSS);
     if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
       play_map(y, r, "after", e);
@@ -3670,14 +3660,19 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   return e->status;
 }
 
+static int item_unknown(const Command *q, const char *name, Error *e) {
+  Near near = {.word = name};
+  for (int i = 0; i < q->x.items; i++) near_look(&near, q->x.item[i].name);
+  return verb_unknown(q->s->program, near, e);
+}
+
 /* The item or `all`, and --row. */
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
-    return fail(e, 2, "there is no verb and no item '%s'. Try: ./paper help, or ./paper list",
-                words[0]);
+    return item_unknown(q, words[0], e);
   if (!q->own->row[0]) return 0;
   q->only = experiments_row(x, q->own->row);
   if (q->only < 0 || !item_has(x, q->item, q->only))
@@ -3761,29 +3756,29 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
 static const Option PAPER_OPTIONS[] = {
   {"row", 'x', 's', OWN(row), "", 0, 64, "NAME", "one row of the item; with --seed one run"},
   {"seed", 'x', 'i', OWN(only_seed), "-1", 0, 2147483647, "N",
-   "one seed; default: those that the table names. 0 is for tuning"},
+   "one seed; 0 is for tuning [those of the table]"},
   {"seeds", 'x', 'i', OWN(seeds), "0", 1, SEEDS_MOST, "N", "seeds 1 .. N of every row"},
   {"corpus", 'x', 's', OWN(corpus), "", 0, 64, "NAME",
-   "the text of the runs, by its name in " EXPERIMENTS_FILE "; default: the first"},
+   "the runs' text, by its name in the table [the first]"},
   {"texts", 'x', 's', OWN(texts), "", 0, 0, "FOLDER",
    "where the texts are that data/ does not have"},
   {"models", 'x', 's', OWN(models), "models", 0, 0, "FOLDER",
-   "where published models are, NAME.model as ./hf makes them"},
+   "published ones, NAME.model as of ./hf"},
   {"results", 'x', 's', OWN(results), RESULTS_FOLDER, 0, 0, "FOLDER",
    "where finished runs are kept"},
   {"commands", 'x', 'b', OWN(commands), "0", 0, 1, "",
-   "print the commands of the runs that are missing, one a line"},
+   "print a command a line for each missing run"},
   {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "",
-   "run one finished run again: its file must have the same bytes"},
+   "run one finished run again: the same bytes?"},
   {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
 static const Verb PAPER_VERBS[] = {
-  {"ITEM", "or all", "xo", "a table or figure of the paper: run, judged, beside the paper's",
+  {"ITEM", "or all", "xo", "a table or figure, run and judged",
    verb_item, true},
-  {"list", "", "x", "the items: how many runs are done and claims judged", verb_items, false},
-  {"report", "", "oux", "the page of the whole paper [out/report.html]", verb_report, false},
+  {"list", "", "x", "the items, runs done, claims judged", verb_items, false},
+  {"report", "", "oux", "the whole paper [out/report.html]", verb_report, false},
   {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme, false},
   {NULL, NULL, NULL, NULL, NULL, false}
 };
