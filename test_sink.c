@@ -7774,7 +7774,7 @@ static void sink__knows_its_text(Test *t) {
   EACH(i, ROWS) {
     char first[400]; Bytes made = {0};
     fact(t, !system(ROWS[i][0]), "%s", ROWS[i][0]);
-    line = said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 8 %s --json " SCRATCH "/r.json --csv "
+    line = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s --json " SCRATCH "/r.json --csv "
                 SCRATCH "/r.csv", ROWS[i][1]);
     snprintf(first, 400, SCRATCH "/m.ckpt%s%s: 8 seq", *ROWS[i][2] ? " on " : "", ROWS[i][2]);
     fact(t, !strncmp(line, first, strlen(first)), "%s: %.300s", ROWS[i][1], line);
