@@ -3906,7 +3906,6 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
   return 0;
 }
 
-/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
@@ -4409,7 +4408,6 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   return 0;
 }
 
-/* Tells a rule or group in the form wanted (or NULL). A group hands on what it was asked for. */
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->depth++;
   t->steps++;
@@ -4553,6 +4551,15 @@ static const char *source_name(const Source *s) {
        : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
 }
 
+/* A file or folder of that name, or where there is none the one beside the program. */
+static const char *beside(char path[PATH_ROOM], const char *name, const Source *s, Error *e) {
+  if (!*s->home || !strcmp(name, "-") || !file_missing(name)
+      || snprintf(path, PATH_ROOM, "%s%s", s->home, name) >= PATH_ROOM) return name;
+  if (!file_missing(path)) return path;
+  fail(e, 1, "%s: it is neither here nor beside the program, in %s. Try: its path", name, s->home);
+  return name;
+}
+
 /* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
  * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
@@ -4654,7 +4661,8 @@ static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, I
 }
 
 static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
-  const char *path = source_name(s);
+  char room[PATH_ROOM];
+  const char *path = beside(room, source_name(s), s, e);
   Bytes text = {0};
   if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
   d->source = hash64(0, text.at, text.size);
@@ -4667,7 +4675,6 @@ static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-/* The vocabulary and the ids that are not text's: of --tokens, or of a tokenizer. */
 static int data_open_ids(Data *d, const Source *s, Error *e) {
   Tokenizer *t = &d->tokenizer;
   if (s->tokens[0]) {
@@ -4680,7 +4687,9 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
          : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
                 below, d->end + 3);
   }
-  if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
+  char path[PATH_ROOM];
+  if (tokenizer_load(beside(path, s->tokenizer, s, e), t, e)
+      || encoder_make(&d->encoder, t, e)) return e->status;
   d->vocab = t->vocab;
   d->end = t->end;
   d->bos = t->bos;
@@ -4953,7 +4962,6 @@ INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); 
 
 static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_of_double(x), 8)); }
 
-/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   unsigned char piece[8 * PIECE];
   for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
@@ -5013,7 +5021,6 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Room for `count` parameters, if the `body` is as long as they say. Parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
   Error *e = c->e;
@@ -5030,7 +5037,6 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
-/* All of a checkpoint but its checksum, to a file or from `size` bytes; the moments on demand. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
   const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
   char magic[] = CHECKPOINT_MAGIC;
@@ -5190,7 +5196,6 @@ static uint64_t parameters_hash(const Model *m) {
   return hash ? hash : 1;
 }
 
-/* The run that s->out holds, ready to go on; 2 where s->argv or `flags` contradict it. */
 static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
   Settings now;
   Trainer from = {0};
@@ -5340,7 +5345,6 @@ static long look_keep(Progress *p, const char *line) {
   return now.step;
 }
 
-/* The log so far: its head, and of a run that goes on its lines up to the last look. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
@@ -5673,7 +5677,6 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
   return e->status;
 }
 
-/* The numbers of one measurement, Table 7's second column, and what the program adds. */
 static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
                         Error *e) {
   int edited = s->replace_position + s->swap_position;
@@ -5955,7 +5958,6 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
 
-/* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
 static void run_history(const Outcome *o, FILE *out) {
   int n = o[0].p.looks, shown = n < 10 ? n : 10;
   fprintf(out, "\n%-17s", "x even at step");
@@ -7011,12 +7013,12 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   a->scratch_size = tile_size(c, N);
   const Room room[] = {
     {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
-    {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
+    {&a->embed, (idx)a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
     {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
     {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
     {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
-    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, SLICE * c->dim},
-    {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
+    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, (idx)SLICE * c->dim},
+    {&a->logits, (idx)SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
     {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
     {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
     {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
@@ -7074,8 +7076,12 @@ void acts_free(Acts *a) {
 #define QUOTE "\""                        /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
+__declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, char *path,
+                                                                 unsigned long room);
+static long own_path(char *path, size_t room) {
+  return (long)GetModuleFileNameA(NULL, path, (unsigned long)room);
+}
 static int make_folder(const char *path) { return _mkdir(path); }
-/* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
@@ -7091,6 +7097,9 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by
 #define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
+static long own_path(char *path, size_t room) {
+  return (long)readlink("/proc/self/exe", path, room);
+}
 static int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
@@ -7127,7 +7136,6 @@ static void ask_workers(int n) { (void)n; }
 #endif
 int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
-/* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
   if (e->status) return e->status;
   va_list args;
@@ -7308,6 +7316,14 @@ int file_ready(const char *path, Error *e) {
     remove(w.beside);
   }
   return e->status;
+}
+
+/* With its last /. */
+static void program_folder(char home[PATH_ROOM], const char *name) {
+  const long n = own_path(home, PATH_ROOM - 1);
+  size_t size = n > 0 ? (size_t)n : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
+  while (size && !strchr("/\\", home[size - 1])) size--;
+  home[size] = 0;
 }
 
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
@@ -8112,6 +8128,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.program = s->program;
   t->s.own = s->own;
   t->s.data.open = s->data.open;
+  strcpy(t->s.data.home, s->data.home);
   t->s.groups = s->groups;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
       || settings_count(&t->s, e)) return e->status;
@@ -8203,12 +8220,13 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
   int found = 0;
-  (void)s; (void)words; (void)n;
+  char path[PATH_ROOM];
+  (void)words; (void)n;
   printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
   for (const Variant *v = VARIANTS; v->name; v++)
     printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
   printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
-  files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
+  files_list(beside(path, "data", &s->data, &(Error){0}), &w.in, &(Error){0});
   for (size_t at = 0, size; at < w.in.size; at += size + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
     size = strlen(name);
@@ -8229,7 +8247,8 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
   Bytes text = {0};
   Grammar g = {0};
   const size_t start = out->size;
-  if (!file_read(s->data.grammar, &text, e))
+  char path[PATH_ROOM];
+  if (!file_read(beside(path, s->data.grammar, &s->data, e), &text, e))
     grammar_read(&g, text.at, text.size, s->data.grammar, e);
   for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
     if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
@@ -8246,6 +8265,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
+  char name[PATH_ROOM];
   int B, T;
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
@@ -8258,7 +8278,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-  } else if (train || tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+  } else if (train || tokenizer_load(beside(name, s->data.tokenizer, &s->data, e), t, e)
+             || encoder_make(encoder, t, e)
              || file_read(path, &w.in, e)) {
     ;                                                    /* e says which */
   } else if (encode) {
@@ -8323,12 +8344,13 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
   Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
+  char path[PATH_ROOM];
   if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-      && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
+      && !tokenizer_load(beside(path, s->data.tokenizer, &s->data, e), &d->tokenizer, e)
       && !encoder_make(&d->encoder, known, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
@@ -8437,6 +8459,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   s.program = program;
   s.own = program->own;
   s.data.open = program->open;
+  program_folder(s.data.home, argv[0]);
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";

@@ -1245,6 +1245,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
   out->quiet = s->quiet;
   memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+  memcpy(out->data.home, s->data.home, PATH_ROOM);
   if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
   if (!corpus->grammar && !own_of(s)->texts[0])
     return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
@@ -3655,9 +3656,12 @@ static const Corpus *corpus_asked(const Experiments *x, const char *name, Error 
 
 /* Reads the table of experiments; on failure nothing is held. */
 static int command_open(Command *q, const Settings *s, Error *e) {
+  char path[PATH_ROOM];
   Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
-  if (!file_read(EXPERIMENTS_FILE, &text, e))
+  const char *kept = beside(path, q->own->results, &s->data, &(Error){0});
+  if (s->own && kept == path) strcpy(((Own *)s->own)->results, path);
+  if (!file_read(beside(path, EXPERIMENTS_FILE, &s->data, e), &text, e))
     experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
   if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e))) experiments_free(&q->x);
