@@ -686,7 +686,12 @@ void model_free(Model *m) {
 }
 
 /* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
-static void model_zero_grads(Model *m) { zero(m->grads, m->count); }
+static void model_zero_grads(Model *m) {
+  const idx piece = 4096;
+  PARALLEL
+  for (idx at = 0; at < m->count; at += piece)
+    zero(m->grads + at, m->count - at < piece ? m->count - at : piece);
+}
 
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
 const Tensor *model_tensor(const Model *m, const char *name) {
@@ -1901,7 +1906,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx rows = B * N;
   bool sum = c->combine == COMBINE_ADD;
-  /* y = combine(o) W_O + b_O; dosum is overwritten, and is dout itself when concatenated */
+  /* y = combine(o) W_O + b_O; dosum is dout itself when concatenated */
   linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
                   sum ? D : H * D, C);
   /* osum = sum_h o_h: every head receives the gradient of the sum */
@@ -1920,7 +1925,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, a->dq, rows, N, H, -1);
     rotate(c, a, a->dk, rows, N, K, -1);
   }
-  /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+  /* q = x W_Q + b_Q ..:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
@@ -1999,8 +2004,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
     copy(dh, dx, n);
   }
-  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
-   * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
+  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel */
   ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
   /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
    * from x and passes s1 by: it waits in dx. */
@@ -2016,8 +2020,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     copy(dh, dx, n);
     zero(dx, n);
   }
-  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
-   * x, short of what MHSA's branch sends there */
+  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm */
   mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
   /* through n1 (no norm here under post-norm) */
   if (post) add_rows(dx, dn, n);
@@ -2160,8 +2163,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 /* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
  * share / n, is given.
  *
- *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
+ *   dy_v = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
   vec_shift(V, y, -most);
@@ -2243,7 +2245,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
- * no decay is left. eps keeps g = 0 at 0/eps = 0. Memory: m and v, 2 numbers a parameter.
+ * no decay is left. eps keeps g = 0 at 0/eps = 0.
  * test_sink.c: optimizer_step__*.
  */
 
@@ -2848,7 +2850,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 /* -------------------------------------------------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
+ * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
  * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
@@ -6661,20 +6663,22 @@ enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
-  idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
+  idx N, D, ld;                       /* rows; head width; row length of the maps */
   real *kt, *vt;                      /* [D,N] [D,N] */
   real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
   real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
+/* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
+static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
+  return 2 * c->head_dim * N + (3 * TILE + 2) * tile_row(N) + 64; /* no cache line is shared */
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
 static Tile tile_of(const Config *c, const Acts *a, idx N) {
-  Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
-  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
+  Tile t = {.N = N, .D = c->head_dim, .ld = tile_row(N), .kt = attention_scratch(a)};
+  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N + 15;
   t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
   t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
   return t;
@@ -7049,8 +7053,9 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
   a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-  if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+  a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
+  at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
   take_all(m, a, &at, what);                               /* second walk: where */
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
@@ -7128,13 +7133,12 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-static void ask_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
+int set_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); return 0; }
 #else
 int worker(void) { return 0; }
 int workers(void) { return 1; }
-static void ask_workers(int n) { (void)n; }
+int set_workers(int n) { return n > 1; }
 #endif
-int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 int fail(Error *e, int status, const char *format, ...) {
   if (e->status) return e->status;
@@ -7800,7 +7804,7 @@ enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
   FILE *out; bool colour; Error *e;
   int count[FINDINGS];
-  Line refuted[16];                   /* or as many as fit */
+  Line refuted[16];
   const Line *heading;                /* of the table that is run */
   Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
@@ -8130,6 +8134,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.data.open = s->data.open;
   strcpy(t->s.data.home, s->data.home);
   t->s.groups = s->groups;
+  t->s.argc = s->argc, t->s.argv = s->argv;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
       || settings_count(&t->s, e)) return e->status;
   *s = t->s;
