@@ -3883,7 +3883,6 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
 
-/* Of a text only its distinct words count, each with how often it occurs. */
 enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
@@ -4057,7 +4056,6 @@ typedef struct Node {
   bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader of Grammar.text, where \n ends a rule and \v a line inside one. */
 typedef struct Scan {
   Grammar *g;
   unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
@@ -4109,7 +4107,6 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   return number < 0 ? NULL : &g->symbols[number];
 }
 
-/* At most four digits, or -1. */
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
@@ -4617,7 +4614,6 @@ static bool document_held(const Source *s, uint64_t number) {
   return rng_uniform(&draw) < s->valid;
 }
 
-/* Appends the tokens of a document of n bytes; d->starts notes where one of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
   if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
   if (s->bos) ids_add(out, &d->bos, 1, e);
@@ -4956,7 +4952,6 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
   return number_at(at, bytes);
 }
 
-/* The bits of a number, and back. */
 INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
 INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
@@ -4979,7 +4974,6 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
   if (!strchr(groups, o->group)) return false;
   if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
@@ -5087,7 +5081,6 @@ static int checkpoint_write(const char *path, const Trainer *t, bool with_moment
   return writing_end(&c.w, e);
 }
 
-/* From bytes in memory: magic, version and checksum first, before a length is believed. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
   Passage c = {.at = p, .left = n, .name = name, .e = e};
@@ -5192,7 +5185,6 @@ static int resume_data(Trainer *t, Error *e) {
   return 0;
 }
 
-/* What a run that began from a model's parameters knows them by; never 0. */
 static uint64_t parameters_hash(const Model *m) {
   uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
   return hash ? hash : 1;
@@ -5308,7 +5300,6 @@ static int trainer_finish(Trainer *t, Error *e) {
   return 0;
 }
 
-/* One step: forward, backward (several times when accumulating), clip, update. */
 static int trainer_step(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
@@ -5701,7 +5692,6 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
   const char *folder; const Config *c;
   idx B, T, N, S;
@@ -5823,7 +5813,6 @@ static void dump_alpha(Dump *d, const Acts *a) {
   free(alpha);
 }
 
-/* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
 static void dump_states(Dump *d, const Acts *a, bool all) {
   const Config *c = d->c;
   const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
@@ -6062,8 +6051,8 @@ static int run_outputs(Settings *s, Error *e) {
   else if (!s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
   for (int i = 0; i < 2 * ARMS; i++) {
-    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
-             i % 2 ? ".csv" : ".ckpt");
+    const char *arm = RUN_ARMS[i / 2].name;
+    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, arm, i % 2 ? ".csv" : ".ckpt");
     path[3 + i] = s->out[0] ? name[i] : "";
     if (strlen(name[i]) >= PATH_ROOM)
       return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
@@ -7083,9 +7072,7 @@ static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 __declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, char *path,
                                                                  unsigned long room);
-static long own_path(char *path, size_t room) {
-  return (long)GetModuleFileNameA(NULL, path, (unsigned long)room);
-}
+#define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
 static int make_folder(const char *path) { return _mkdir(path); }
 static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
@@ -7102,9 +7089,7 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by
 #define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
-static long own_path(char *path, size_t room) {
-  return (long)readlink("/proc/self/exe", path, room);
-}
+#define own_path(path, room) (long)readlink("/proc/self/exe", path, room)
 static int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
@@ -7322,7 +7307,6 @@ int file_ready(const char *path, Error *e) {
   return e->status;
 }
 
-/* With its last /. */
 static void program_folder(char home[PATH_ROOM], const char *name) {
   const long n = own_path(home, PATH_ROOM - 1);
   size_t size = n > 0 ? (size_t)n : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
@@ -7491,7 +7475,6 @@ const Option OPTIONS[] = {
 };
 
 enum { VALUE_ROOM = 96 };
-/* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
   char *to = text;
   if (o->kind != 'c') return o->value;
@@ -8247,7 +8230,6 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
   Bytes text = {0};
   Grammar g = {0};
