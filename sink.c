@@ -7449,8 +7449,9 @@ static int edits(const char *a, const char *b) {
 static void near_look(Near *n, const char *right) {
   const int size = (int)strlen(n->word), length = (int)strlen(right);
   const int few = ((size < length ? size : length) + 2) / 3, most = few < 3 ? few : 3;
+  const char *part = strstr(n->word, right);
   const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
-                    || (length > 2 && strstr(n->word, right)) ? 1 : edits(n->word, right);
+                 || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
@@ -7497,8 +7498,7 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
 
 static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
-  memset(s, 0, sizeof *s);
-  s->program = &SINK; s->verb = "";
+  memset(s, 0, sizeof *s); s->program = &SINK; s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
