@@ -3623,8 +3623,7 @@ static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
 }
 
 static void pairs_free(Pairs *p) {
-  free(p->at);
-  free(p->slot);
+  free(p->at); free(p->slot);
   *p = (Pairs){0};
 }
 
@@ -3726,9 +3725,7 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
 
 static void tokenizer_free(Tokenizer *t) {
   if (t->kind) t->kind->close(t);
-  pairs_free(&t->merges);
-  bytes_free(&t->pool);
-  free(t->start);
+  pairs_free(&t->merges); bytes_free(&t->pool); free(t->start);
   *t = (Tokenizer){0};
 }
 
@@ -3993,10 +3990,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   if (!e->status && !tokenizer_bytes(out, &file, e))
     out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
   if (e->status) tokenizer_free(out);
-  bytes_free(&file);
-  pairs_free(&r.nodes);
-  pairs_free(&r.pairs);
-  ids_free(&r.symbols);
+  bytes_free(&file); pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
   free(r.words);
   return e->status;
 }
@@ -4441,15 +4435,12 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
                    tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
-  bytes_free(&t.memory);
-  free(t.values);
+  bytes_free(&t.memory); free(t.values);
   return bad;
 }
 
 static void grammar_free(Grammar *g) {
-  bytes_free(&g->text);
-  free(g->symbols);
-  free(g->nodes);
+  bytes_free(&g->text); free(g->symbols); free(g->nodes);
   *g = (Grammar){0};
 }
 
@@ -4481,8 +4472,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   }
   if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
-  pairs_free(&s.names);
-  bytes_free(&trial);
+  pairs_free(&s.names); bytes_free(&trial);
   if (e->status) grammar_free(g);
   return e->status;
 }
@@ -4582,9 +4572,7 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     if (!e->status && !bytes_add(out, file.at, good, e))
       bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
   }
-  bytes_free(&names);
-  bytes_free(&file);
-  ids_free(&ids);
+  bytes_free(&names); bytes_free(&file); ids_free(&ids);
   return e->status;
 }
 
@@ -4717,12 +4705,9 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
 }
 
 void data_close(Data *d) {
-  tokenizer_free(&d->tokenizer);
-  encoder_free(&d->encoder);
-  grammar_free(&d->grammar);
+  tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
   ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order);
-  free(d->drawn_from);
+  free(d->order); free(d->drawn_from);
   *d = (Data){0};
 }
 
@@ -4974,7 +4959,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
 /* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
   if (!strchr(groups, o->group)) return false;
-  if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
+  if (o->group == 'e') return strcmp(o->flag, "n") != 0;
   return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
 
@@ -5001,7 +4986,8 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     if (o && option_kept(o, groups))
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
-    else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+    else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
+      fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
@@ -5260,8 +5246,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 }
 
 void trainer_free(Trainer *t) {
-  model_free(&t->m);
-  acts_free(&t->a);
+  model_free(&t->m); acts_free(&t->a);
   data_close(&t->data);
   free(t->m1); free(t->m2); free(t->ids);
   *t = (Trainer){0};
@@ -5537,8 +5522,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                   got - b < batch ? got - b : batch, s->metric_rows, e);
   sinks_finish(out);
   if (m->published) m->published->end(m, e);
-  acts_free(&a);
-  free(ids);
+  acts_free(&a); free(ids);
   if (e->status) sinks_free(out);
   return e->status;
 }
@@ -5562,7 +5546,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
   outcome_begin(o, o->name, o->source, t, o->s.T);
-  return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
+  return s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
@@ -5580,8 +5564,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
       sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
     }
   }
-  acts_free(&a);
-  free(ids);
+  acts_free(&a); free(ids);
   return got ? sum / got : 0;
 }
 
@@ -6056,8 +6039,7 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
 static int run_outputs(Settings *s, Error *e) {
   char name[2 * ARMS][PATH_ROOM + 16];
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
-  if (!s->program || !s->program->page) s->report[0] = 0;
-  else if (!s->report[0])
+  if (s->program->page && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
   for (int i = 0; i < 2 * ARMS; i++) {
     snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
@@ -6072,7 +6054,6 @@ static int run_outputs(Settings *s, Error *e) {
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
  * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-  if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
   if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   Outcome *o = grab(ARMS, sizeof *o, e);
   Settings base = *s;
@@ -6085,7 +6066,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
-    if (!s->program || !s->program->page)
+    if (!s->program->page)
       fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
     else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
                                              (const char *)verdict.at, e))
@@ -6094,8 +6075,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
       if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
   }
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
-  bytes_free(&verdict);
-  free(o);
+  bytes_free(&verdict); free(o);
   if (interrupted)                             /* between two arms, or while one was measured */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
@@ -7253,8 +7233,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
   if (name) qsort(name, count, sizeof *name, by_name);
   for (size_t i = 0; i < count && !e->status; i++)
     bytes_add(names, name[i], strlen(name[i]) + 1, e);
-  free(name);
-  bytes_free(&found);
+  free(name); bytes_free(&found);
   return count ? e->status
                : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
 }
@@ -7344,10 +7323,11 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
- * Groups: m the model, t the training, d the data, e what is measured, y several of it, a ablations
- * and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain loops, r
- * going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is trained,
- * x reproduction, b benches.
+ * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
+ * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
+ * more, g generation, s the seed where nothing is trained; of the companions y eval of several, p
+ * the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
+ * by name.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -7367,23 +7347,11 @@ const Option OPTIONS[] = {
   {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
   {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
   {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
-  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
   {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
-  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
-  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
-  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"},
-  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
-  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
-  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
-  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
   {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
   {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
   {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
   {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
-  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
-  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"},
-  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
   {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
   {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
   {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
@@ -7400,19 +7368,8 @@ const Option OPTIONS[] = {
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
   {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
-  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
-  {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"},
-  {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
-  {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
-  {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
-  {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
-  {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
-  {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
-  {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"},
-  {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
+  PUBLISHED_OPTIONS
   {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
   {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
   {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
@@ -7431,7 +7388,7 @@ const Option OPTIONS[] = {
   {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
   {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
   {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
-  {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
+  {"log", 'f', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
   {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
   {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
   {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
@@ -7443,65 +7400,67 @@ const Option OPTIONS[] = {
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
   {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
-  {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
-  {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
-  {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
-  {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
-  {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
-  {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
-  {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
-  {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"},
-  {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"},
-  {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"},
-  {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
-  {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
-  {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
-  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
-  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
-  {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
-  {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
-  {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"},
-  {"force", 'j', 'b', AT(force), ON_OFF, "replace files that are there"},
-  {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
-  {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
-  {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
-  {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
-  {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
-  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
-  {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
-  {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"},
-  {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"},
-  {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
+  COMMON_OPTIONS MORE_OPTIONS {0}
 };
 
 enum { VALUE_ROOM = 96 };
-/* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
+/* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+  const char *at = o->value; char *to = word;
+  for (; i > 0 && at; i--) at = strchr(at + 1, ' ');
+  for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ','; at++)
+    *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
+  *to = 0;
+  return word;
+}
+
+/* The name of the option's value, or a choice's words: "exp|elu". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
-  char *to = text;
+  char word[VALUE_ROOM];
   if (o->kind != 'c') return o->value;
-  for (const char *at = o->value; at; at = strchr(at, ' ')) {
-    for (at = strchr(at, '_') + 1; *at && *at != ','; at++)
-      *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
-    *to++ = *at ? '|' : 0;
+  *text = 0;
+  for (int i = 0; *option_word(o, i, word); i++) strcat(strcat(text, i ? "|" : ""), word);
+  return text;
+}
+
+/* x as people write it: 0.1, 1e-8, 2,147,483,647. */
+static const char *as_written(double x, char text[32]) {
+  snprintf(text, 32, fabs(x) < 1e10 ? "%.10g" : "%g", x);
+  char *power = strchr(text, 'e');
+  if (power) snprintf(power, 8, "e%d", atoi(power + 1));
+  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); at -= 3) {
+    memmove(text + at + 1, text + at, strlen(text + at) + 1); text[at] = ',';
   }
   return text;
 }
 
-static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-  char words[VALUE_ROOM];
-  const char *at = option_value(o, words);
-  for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
-  snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
-  return word;
+/* Letters put in, left out or changed on the way from a to b, which has up to 63. */
+static int edits(const char *a, const char *b) {
+  int row[64], n = (int)strlen(b);
+  for (int j = 0; j <= n && n < 64; j++) row[j] = j;
+  for (; *a && n < 64; a++)
+    for (int j = 1, corner = row[0]++; j <= n; j++) {
+      const int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
+      corner = row[j]; row[j] = changed <= row[least] ? changed : row[least] + 1;
+    }
+  return n < 64 ? row[n] : n;
+}
+
+/* A part of a word, or what it begins, is one edit away. */
+static void near_look(Near *n, const char *right) {
+  const int size = (int)strlen(n->word), length = (int)strlen(right);
+  const int few = ((size < length ? size : length) + 2) / 3, most = few < 3 ? few : 3;
+  const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
+                    || (length > 2 && strstr(n->word, right)) ? 1 : edits(n->word, right);
+  if (found > most || (n->best[0] && found >= n->edits)) return;
+  n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
   const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
-  char *end, word[VALUE_ROOM];
-  int row = 0;
-  const double x = strtod(text, &end);
+  char *end, word[VALUE_ROOM], least[32], most[32];
+  Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   const bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
@@ -7509,14 +7468,17 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
   else if (o->kind == 's')
     fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
   else if (o->kind == 'c') {
-    while (*option_word(o, row, word) && strcmp(word, text)) row++;
+    for (; *option_word(o, row, word) && strcmp(word, text); row++) near_look(&near, word);
     if (*word) *(int *)at = row;
-    else fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-              option_value(o, word));
-  } else if (!number)
-    fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
-         o->kind == 'd' ? "" : "whole ", o->least, o->most);
-  else if (o->kind == 'd') *(double *)at = x;
+    else fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
+              option_value(o, word), o->flag, near.best[0] ? near.best : o->fallback);
+  } else if (!number) {
+    if (end == text || isnan(x)) x = atof(o->fallback);
+    x = fmin(fmax(o->kind == 'd' ? x : floor(x), o->least), o->most);
+    fail(e, 2, "--%s %s: expected a %snumber, %s to %s. Try: --%s %.15g", o->flag, text,
+         o->kind == 'd' ? "" : "whole ", as_written(o->least, least), as_written(o->most, most),
+         o->flag, x);
+  } else if (o->kind == 'd') *(double *)at = x;
   else *(int *)at = (int)x;
   return e->status;
 }
@@ -7534,13 +7496,22 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
   } else snprintf(text, room, "%d", *(const int *)at);
 }
 
+static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
+  s->program = &SINK; s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
+/* Does a verb of these groups take it? */
+static bool option_in(const Option *o, const char *groups) {
+  char name[64];
+  snprintf(name, sizeof name, " %s ", o->flag);
+  return strstr(groups, name) || memchr(groups, o->group, strcspn(groups, " "));
+}
+
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
-  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && strchr(groups, o->group)) return o;
+  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
   return NULL;
 }
 
@@ -7597,8 +7568,6 @@ int settings_count(const Settings *s, Error *e) {
     char is[PATH_ROOM], flag[32];
     int at[17] = {0};
     if (!s->given[o - OPTIONS] || !*groups) continue;
-    if (o->group == 'p' && !s->program->page)
-      fail(e, 2, "--%s: paper has it. Try: make paper, and ./paper", o->flag);
     snprintf(flag, sizeof flag, " %s ", o->flag);
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(flag, s), *or = to ? strchr(to, '/') : NULL;
@@ -7616,32 +7585,67 @@ int settings_count(const Settings *s, Error *e) {
   return e->status;
 }
 
+/* What THEIRS advises for a word to someone who can use these groups, or "". */
+static const char *advice(const char *word, const char *groups, char text[64]) {
+  char spaced[72];
+  snprintf(spaced, sizeof spaced, " %s ", word);
+  for (int i = 0; THEIRS[i]; i++) {
+    const int size = (int)strcspn(THEIRS[i], "|");
+    snprintf(text, 64, "%.*s", size, THEIRS[i]);
+    if (strstr(THEIRS[i] + size, spaced) && (text[0] != '-' || option_find(text + 2, groups)))
+      return text;
+  }
+  return "";
+}
+
+/* A flag that the verb does not take: what it is called here, or the nearest that it takes. */
+static int flag_unknown(const Settings *s, const char *word, const char *flag,
+                        const char *groups, Error *e) {
+  const Option *const options[] = {OPTIONS, s->program->options};
+  Near near = {.word = flag}; char text[64];
+  if (*advice(flag, groups, text))
+    return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
+  for (int i = 0; i < 2; i++)
+    for (const Option *o = options[i]; o && o->flag; o++)
+      if (option_in(o, groups)) near_look(&near, o->flag);
+  return near.best[0] ? fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best)
+    : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
+}
+
+/* A flag is --flag value or --flag=value. One dash does for two, and _ for -. */
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
   for (int i = 0; i < argc && !e->status; i++) {
-    const char *word = argv[i], *value = "1";
-    if (strncmp(word, "--", 2)) {
+    const char *word = argv[i], *at = word + strspn(word, "-"), *value = strchr(at, '=');
+    char flag[64];
+    if (at == word || !strcmp(word, "-")) {
       if (!words || *n_words >= WORDS_MOST)
         return fail(e, 2, "%s: a word too many. Try: sink help", word);
       words[(*n_words)++] = word;
       continue;
     }
-    const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
-    const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
-    const Option *o = option_find(word + (no ? 5 : 2), groups);
-    const bool own = !o && s->program;                   /* one of the program's own */
-    if (own) o = option_among(s->program->options, word + 2, groups);
+    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
+    for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
+    if (value) value++;
+    if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
+    const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
+    const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
+    const Option *o = option_find(flag + (no ? 3 : 0), groups);
+    const bool own = !o;                                 /* one of the program's own */
+    if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b')))
-      return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-    if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
+      return flag_unknown(s, word, flag, groups, e);
+    if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
+    if (!value) value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
     if (o && !own) s->given[o - OPTIONS] = true;
-    if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
+    if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
     else {                                               /* the flags of a row of VARIANTS */
-      const Variant *v = VARIANTS;
-      while (v->name && strcmp(v->name, value)) v++;
+      Near near = {.word = value}; const Variant *v = VARIANTS;
+      for (; v->name && strcmp(v->name, value); v++) near_look(&near, v->name);
       if (v->name) settings_flags(s, v->flags, "m", e);
-      else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
+      else fail(e, 2, "--variant %s: no such row. Try: %s%s", value,
+                near.best[0] ? "--variant " : "sink list", near.best);
     }
   }
   if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
@@ -7895,11 +7899,7 @@ static int page_total(const Page *p) {
 }
 
 static void toy_free(Toy *y) {
-  free(y->a.probe);
-  acts_free(&y->a);
-  model_free(&y->m);
-  free(y->maps);
-  free(y->before);
+  free(y->a.probe); acts_free(&y->a); model_free(&y->m); free(y->maps); free(y->before);
   *y = (Toy){0};
 }
 
@@ -8055,25 +8055,17 @@ typedef struct Work {
 } Work;
 
 static int work_end(Work *w, Error *e) {
-  trainer_free(&w->t);
-  sinks_free(&w->o.s);
-  ids_free(&w->ids);
-  bytes_free(&w->in);
-  bytes_free(&w->out);
-  bytes_free(&w->table);
-  result_free(&w->besides);
-  result_free(&w->row.all);
+  trainer_free(&w->t); sinks_free(&w->o.s); ids_free(&w->ids); bytes_free(&w->in);
+  bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides); result_free(&w->row.all);
   return e->status;
 }
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
-  (void)words; (void)n;
-  return demo_run(s, results_alone(s) ? stderr : stdout, e);
+  (void)words; (void)n; return demo_run(s, results_alone(s) ? stderr : stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Trainer *t = &w.t; Outcome *o = &w.o;
+  Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
   char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
   int starts;
   (void)words; (void)n;
@@ -8114,11 +8106,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
   for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
     if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
-  t->s.program = s->program;
-  t->s.own = s->own;
-  t->s.data.open = s->data.open;
-  t->s.groups = s->groups;
-  t->s.argc = s->argc, t->s.argv = s->argv;
+  t->s.program = s->program; t->s.own = s->own; t->s.data.open = s->data.open;
+  t->s.groups = s->groups; t->s.verb = s->verb; t->s.argc = s->argc; t->s.argv = s->argv;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
       || settings_count(&t->s, e)) return e->status;
   *s = t->s;
@@ -8175,10 +8164,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   int starts = 0;
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
   const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
-  if (s->plain && s->ablate)
-    return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
-  if ((s->ablate && !program->ablate) || (several && !program->survey))
-    return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
+  if (several && !program->survey)
+    return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
   if (results_ready(s, e)) return e->status;
   if (several) return program->survey(s, words, n, e);
   if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
@@ -8205,50 +8192,40 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
   return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
-/* The variants; and the grammars in data/, each with the first line that it says of itself. */
+/* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  int found = 0;
-  (void)s; (void)words; (void)n;
-  printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
-  for (const Variant *v = VARIANTS; v->name; v++)
-    printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
-  printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
+  Work w = {0}; (void)s; (void)words; (void)n;
+  printf("variant         paper          Sink_1 %% there  loss flags\n");
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
+    printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
+  }
+  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
+         "What to train on or to generate from:\n");
   files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
-  for (size_t at = 0, size; at < w.in.size; at += size + 1) {
+  for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
-    size = strlen(name);
-    if (!ending || strcmp(ending, ".grammar")) continue;
-    w.out.size = 0;
-    if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
-    if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
-    const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
-    line += strcspn(line, ":\n");
-    line += strspn(line, ": ");
-    printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
+    if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
   }
   return work_end(&w, e);
 }
 
 /* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
-  Bytes text = {0};
-  Grammar g = {0};
+  Bytes text = {0}; Grammar g = {0};
   const size_t start = out->size;
   if (!file_read(s->data.grammar, &text, e))
     grammar_read(&g, text.at, text.size, s->data.grammar, e);
   for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
     if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
       bytes_print(out, e, "\n%s\n", DOCUMENT_END);
-  grammar_free(&g);
-  bytes_free(&text);
+  grammar_free(&g); bytes_free(&text);
   return e->status;
 }
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Tokenizer *t = &w.t.data.tokenizer;
+  Work w = {0}; Tokenizer *t = &w.t.data.tokenizer;
   Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
@@ -8282,52 +8259,68 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* The next token after ids[0..n), of which the cache holds the first `from`: the likeliest at
- * temperature 0, else drawn from softmax(y / temperature). */
-static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
-                       Rng *rng, real *y) {
-  int V = m->c.vocab, R = model_extend(m, a, ids, n, from), best = 0;
-  model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
-  for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
-  if (temperature <= 0) return best;
-  double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
-  for (int v = 0; v < V; v++) sum += exp(((double)y[v] - most) / temperature);
-  for (int v = 0; v < V; v++) {
-    draw -= exp(((double)y[v] - most) / temperature) / sum;
-    if (draw < 0) return v;
+typedef struct Scored { double x; int id; } Scored;
+static int likelier(const void *a, const void *b) {
+  const Scored *p = a, *q = b;
+  return p->x > q->x ? -1 : p->x < q->x ? 1 : p->id - q->id;
+}
+
+/* The likeliest of y [V] at temperature 0, else one drawn from softmax(y / temperature): with
+ * --top-k K among the K likeliest, of equals the smaller ids; then with --top-p P among the fewest
+ * of these, likeliest first, that hold P of their probability. */
+static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *e) {
+  Scored *by = grab(V, sizeof *by, e);
+  int best = 0, numbers = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
+  double sum = 0, held = 0;
+  for (int v = 0; by && v < V; v++) {
+    by[v] = (Scored){(double)y[v], v};
+    if (y[v] > y[best]) best = v;
+    numbers += !isnan(y[v]);
   }
+  if (by && (numbers < V || !isfinite(y[best])))
+    fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
+  if (!e->status && s->temperature > 0) {
+    if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
+    for (int i = 0; i < kept; i++)
+      sum += by[i].x = exp((by[i].x - (double)y[best]) / s->temperature);
+    for (int i = 0; i < kept && s->top_p < 1; i++)
+      if ((held += by[i].x) >= s->top_p * sum) kept = i + 1;
+    if (s->top_p < 1) sum = held;
+    double draw = rng_uniform(rng);
+    for (int i = 0; i < kept && draw >= 0; i++)
+      if ((draw -= by[i].x / sum) < 0) best = by[i].id;
+  }
+  free(by);
   return best;
 }
 
 /* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
  * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
-  const Tokenizer *known = &w->t.data.tokenizer;
-  const int C = s->model.context;
+  const Tokenizer *known = &w->t.data.tokenizer; const Model *m = &w->t.m;
+  const int C = m->c.context, V = m->c.vocab;
   Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-  real *y = grab(s->model.vocab, sizeof(real), e);
+  real *y = grab(V, sizeof(real), e);
   int *row = grab(C, sizeof(int), e);
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
     const int size = (int)w->ids.size, have = size < C ? size : C;
     if (size > C) from = 0;                              /* the context was full before */
     for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
-    int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
-    if (model_fault(&w->t.m, e) || next == known->end) break;
-    from = have;
+    const int R = model_extend(m, &w->t.a, row, have, from);
+    model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
+    int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
+    if (e->status || next == known->end) break;
+    from = have; w->out.size = 0;
     ids_add(&w->ids, &next, 1, e);
-    w->out.size = 0;
     if (!tokenizer_decode(known, &next, 1, &w->out, e))
       fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
-  fputc('\n', stdout);
-  free(y);
-  free(row);
+  fputc('\n', stdout); free(y); free(row);
 }
 
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Data *d = &w.t.data;
+  Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
   if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
@@ -8352,8 +8345,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   char config[PATH_ROOM + 16];                     /* written there first, with its folders */
   Work w = {0};
-  Model *m = &w.t.m;
-  int B = 0, T = 0;
+  Model *m = &w.t.m; int B = 0, T = 0;
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
   if (n == 1) {
@@ -8376,97 +8368,113 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
-
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
+  {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run, true},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
-  {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
+  {"eval", "MODEL ..", "dseoapiyjl force ", "the sink, norms and the alpha map", verb_eval, false},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
   {"list", "", "", "the paper's variants by name", verb_list, false},
-  {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
-  {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
-  {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
-  {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
-  {NULL, NULL, NULL, NULL, NULL, false}
+  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
+   verb_tokenize, false},
+  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
+   verb_generate, true},
+  {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump, false},
+  {"help", "[VERB]", "w", "this page; a verb's flags", verb_help, false},
+  {0}
 };
 
+/* The verb after v, a program's own before sink's; the first after NULL. */
+static const Verb *verb_after(const Verb *v, const Program *program) {
+  const bool last = v && v >= VERBS && v < VERBS + sizeof VERBS / sizeof *VERBS;
+  v = v ? v + 1 : program->verbs ? program->verbs : VERBS;
+  return v->name ? v : last ? NULL : VERBS;
+}
+
 static const Verb *verb_find(const Program *program, const char *name) {
-  const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
-  for (int i = 0; i < 2; i++)
-    for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
-  return NULL;
+  const Verb *v = verb_after(NULL, program);
+  while (v && strcmp(v->name, name)) v = verb_after(v, program);
+  return v;
+}
+
+/* near may know words that are no verbs. */
+static int verb_unknown(const Program *program, Near near, Error *e) {
+  char text[64];
+  if (*advice(near.word, "", text))
+    return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, text);
+  for (const Verb *v = NULL; (v = verb_after(v, program)) != NULL; ) near_look(&near, v->name);
+  return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
+              near.best[0] ? near.best : "help");
+}
+
+/* A verb's flags in sections; what only published models have with --all. */
+static int help_verb(const Program *program, const Verb *v, bool all) {
+  const Option *const options[] = {OPTIONS, program->options};
+  const bool model = v->groups[0] == 'm';
+  printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
+  if (model) printf("\n  %-24sa row of `sink list`: its flags\n", "--variant NAME");
+  for (int i = 0; i < 2; i++) {
+    const char *heading = program->name;
+    bool hidden = false;
+    for (const Option *o = options[i]; o && o->flag; o++) {
+      const bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
+      char left[128], value[VALUE_ROOM];
+      for (int k = 0; SECTIONS[k][0] && !i; k++)
+        if (!strcmp(o->flag, SECTIONS[k][0])) {
+          heading = SECTIONS[k][1];
+          hidden = !all && strstr("embed-dim attention-period", o->flag);
+        }
+      if (hidden || option_among(options[i], o->flag, v->groups) != o) continue;
+      if (heading) printf("\n%s\n", heading), heading = NULL;
+      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+      printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
+      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
+    }
+  }
+  if (model && !all) printf("\nOf published models: %s help %s --all\n", program->name, v->name);
+  return 0;
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
-  const Verb *const verbs[] = {program->verbs, VERBS}, *v;
-  const Option *const options[] = {OPTIONS, program->options};
-  if (!n) {
-    printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
-           "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
-    for (int i = 0; i < 2; i++)
-      for (v = verbs[i]; v && v->name; v++)
-        if (verb_find(program, v->name) == v)        /* but those it has of its own */
-          printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-    printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
-           "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
-    return 0;
-  }
-  v = verb_find(program, words[0]);
-  if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-  printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
-  for (int i = 0; i < 2; i++)
-    for (const Option *o = options[i]; o && o->flag; o++) {
-      char left[96], value[VALUE_ROOM];
-      const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
-      if (!strchr(v->groups, o->group)) continue;
-      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-      printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
-      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
-    }
-  if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
+  const Verb *v = n ? verb_find(program, words[0]) : NULL;
+  if (n && !v && !(v = program->other))
+    return verb_unknown(program, (Near){.word = words[0]}, e);
+  if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
+  printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
+         "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
+  while ((v = verb_after(v, program)) != NULL)
+    if (verb_find(program, v->name) == v)            /* but those it has of its own */
+      printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
+  printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
+         "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
   return 0;
 }
-
-/* The programs that have more verbs, and which. */
-static const char *const ELSEWHERE[][2] = {
-  {"paper", " repro all report readme "}, {"hf", " import export tokenizer choices stream "},
-  {"bench", " bench gemm step ops length "}, {NULL, NULL}};
 
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
   const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
   int n = 0;
-  streams_begin();
-  settings_default(&s);
-  s.program = program;
-  s.own = program->own;
-  s.data.open = program->open;
+  streams_begin(); settings_default(&s);
+  s.program = program; s.own = program->own; s.data.open = program->open;
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+  if (!strcmp(name, "--version"))
+    return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0;
   const Verb *v = verb_find(program, name);
   const int used = v ? 2 : 1;                              /* words before the verb's own */
   if (!v) v = program->other;
-  char word[64];
-  snprintf(word, sizeof word, " %s ", name);
-  for (int i = 0; !v && ELSEWHERE[i][0]; i++)
-    if (strstr(ELSEWHERE[i][1], word))
-      fail(&e, 2, "%s: %s has it. Try: make %s, and ./%s help", name, ELSEWHERE[i][0],
-           ELSEWHERE[i][0], ELSEWHERE[i][0]);
-  if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-  s.argc = argc > used ? argc - used : 0;
-  s.argv = argv + used;
-  s.groups = v ? v->groups : "";
-  if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
+  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
+  s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
+  if (v) s.verb = v->name, s.groups = v->groups;
+  if (!v) verb_unknown(program, (Near){.word = name}, &e);
+  else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
+    help_verb(program, v, PUBLISHED_PARTS.open);
+  else if (!e.status) {
     if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-    if (v->stops) {                                      /* at a step */
-      signal(SIGINT, on_interrupt);
-      signal(SIGTERM, on_interrupt);
-    }
+    if (v->stops) signal(SIGINT, on_interrupt), signal(SIGTERM, on_interrupt);   /* at a step */
     const bool trains = v->run == verb_run || v->run == verb_train;
     if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
     if (!e.status && !s.quiet && trains && !s.resume) {
@@ -8478,7 +8486,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
     if (e.status) ;
     else if (n <= most) v->run(&s, words, n, &e);
-    else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
+    else fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
@@ -8488,7 +8496,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
 
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
-  static const Program SINK = {.name = "sink"};
   return sink_main(&SINK, argc, argv);
 }
 #endif

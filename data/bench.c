@@ -483,8 +483,8 @@ static const Option BENCH_OPTIONS[] = {
 };
 
 static const Verb BENCH_VERBS[] = {
-  {"all", "", "bo", "this machine: products and steps, as parts of its peak", bench_all, false},
-  {"gemm", "", "bo", "the matrix multiply in its three orientations", bench_gemm, false},
+  {"all", "", "bo", "this machine: parts of its peak", bench_all, false},
+  {"gemm", "", "bo", "the matrix multiply, three orientations", bench_gemm, false},
   {"step", "", "mtdo", "whole training steps", bench_step, false},
   {"ops", "", "mtdo", "the share of each operator in a step", bench_ops, false},
   {"length", "", "mtdo", "time and memory of a step by its length", bench_length, false},

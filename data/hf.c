@@ -30,6 +30,7 @@
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; data/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
+#include "options.h"
 #include "../sink.c"
 #include "pages.c"
 #include "unicode.h"
@@ -4933,29 +4934,30 @@ static int verb_stream(Settings *s, const char **words, int n, Error *e) {
 static const Option HF_OPTIONS[] = {
   {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
   {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
-   "of import instead of the folder's; of export the one it learnt with [tokenizer.bin]"},
+   "import: not the folder's; export: the one it learnt"},
   {"choices", 'y', 's', OWN(choices), STRING("FILE"),
-   "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
+   "multiple choice: acc, acc_norm (Figure 10); hf choices"},
   {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
 
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
-   "a model of Hugging Face's or llama2.c's as MODEL, --out, and its tokenizer as MODEL.tok.\n"
-   "    gpt2, gpt_neox, opt, llama, mistral and jamba. The word import may be left out",
+   "a published model as --out, and .tok\n"
+   "    Of Hugging Face gpt2, gpt_neox, opt, llama, mistral and jamba; FILE.bin of llama2.c.\n"
+   "    The word import may be left out",
    verb_import, false},
   {"export",    "MODEL FOLDER",     "K",
-   "a llama for transformers: config.json, model.safetensors, tokenizer.json", verb_export,
+   "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export,
    false},
   {"tokenizer", "FOLDER|FILE",      "u",
-   "a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, llama2.c's",
+   "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's",
    verb_tokenizer, false},
   {"choices",   "FILE.jsonl",       "u",
    "HellaSwag as eval --choices reads it", verb_choices, false},
   {"check",     "[NAME|MODEL]",     "",
    "the propositions, on toys or on a model", verb_check_hf, false},
-  {"stream",    "",                 "mtdou",
-   "how fast a model that stays in its file is evaluated", verb_stream, false},
+  {"stream",    "",                 "mous batch ",
+   "how fast a model in its file is measured", verb_stream, false},
   {NULL, NULL, NULL, NULL, NULL, false}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
@@ -4965,7 +4967,10 @@ int main(int argc, char **argv) {
                       .page = report_write, .survey = survey,
                       .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
   char *more[WORDS_MOST + 64] = {argv[0], "import"};
-  if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
+  Near near = {.word = argc > 1 ? argv[1] : ""};
+  for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name);
+  if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])
+      || (near.best[0] && file_missing(argv[1])))
     return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */
   return sink_main(&hf, argc + 1, more);

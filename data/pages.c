@@ -1032,6 +1032,7 @@ static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
   if (s->input != INPUT_NATURAL)
     return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
                       "Try: --input natural");
+  if (s->plain) return fail(e, 2, "--ablate: --plain has no ablations. Try: without --plain");
   if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
   if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
     return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "

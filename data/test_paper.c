@@ -415,8 +415,8 @@ static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--ex
 static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
   settings_default(s);
   s->data.open = toys_open;
-  settings_flags(s, flags, "mtdeou", e);
-  settings_flags(s, more, "mtdeou", e);
+  settings_flags(s, flags, "mtdeouf", e);
+  settings_flags(s, more, "mtdeouf", e);
 }
 
 /* Runs a toy with these flags, two strings; false and a failed statement when it fails. */
@@ -1558,7 +1558,7 @@ static void sink__items(Test *t) {
   if (!sink_does(t, "toy-trigger --show", &r)) return;
   fact(t, strstr((const char *)r.out.at, "trigger-softmax, seed 1\n") != NULL, "no maps");
   ran_free(&r);
-  sink_fails(t, "tables", 2, "no verb and no item 'tables'");
+  usage_hold(t, &(Program){.verbs = PAPER_VERBS});
   sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
   sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
   sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
