@@ -6585,11 +6585,8 @@ static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p)
 }
 #define MAPS(name, op) \
     void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
-MAPS(vec_exp, VEC_EXP)
-MAPS(vec_sigmoid, VEC_SIGMOID)
-MAPS(vec_sqrt, VEC_SQRT)
-MAPS(vec_cumulative, VEC_CUMULATIVE)
-MAPS(vec_log, VEC_LOG)
+MAPS(vec_exp, VEC_EXP) MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
+MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG)
 void vec_pow(idx n, real *y, const real *x, real p) {
   vec_map_at(isa_best(), VEC_POW, n, y, x, p);
 }
