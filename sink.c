@@ -1987,8 +1987,8 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  * (dn1: the first dn.) Under pre-norm and in parallel dy itself is a term of dx, whatever the
  * branches do; under post-norm it passes two norms on its way.
  *
- * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum beside dh:
- * what comes out of a norm, and what must not be in dh while MHSA's backward reads it as ds1. */
+ * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum that must
+ * not be in dh while MHSA's backward reads it as ds1. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -6567,15 +6567,13 @@ static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p)
   map_for[isa](op, SPAN, few, few, p);
   copy(y, few, n);
 }
-static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
-  vec_map_at(isa_best(), op, n, y, x, p);
+#define MAPS(name, op) \
+    void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
+MAPS(vec_exp, VEC_EXP) MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
+MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG)
+void vec_pow(idx n, real *y, const real *x, real p) {
+  vec_map_at(isa_best(), VEC_POW, n, y, x, p);
 }
-void vec_exp(idx n, real *y, const real *x) { vec_map(VEC_EXP, n, y, x, 0); }
-void vec_sigmoid(idx n, real *y, const real *x) { vec_map(VEC_SIGMOID, n, y, x, 0); }
-void vec_sqrt(idx n, real *y, const real *x) { vec_map(VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) { vec_map(VEC_CUMULATIVE, n, y, x, 0); }
-void vec_log(idx n, real *y, const real *x) { vec_map(VEC_LOG, n, y, x, 0); }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, p); }
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
@@ -6646,8 +6644,8 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see between them: i0 sees farthest back, to i0-w+1, and
- * i1-1 farthest ahead. Keys between a prefix and a window far behind it are in it too, masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see between them, and, masked, what lies between a prefix
+ * and a window far behind it. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
   int w = config_window(c, l), first = c->sink_token ? 1 : 0;
@@ -7047,7 +7045,7 @@ __declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, c
                                                                  unsigned long room);
 #define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
 static int make_folder(const char *path) { return _mkdir(path); }
-static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
+static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
                                                 unsigned long how);
@@ -7305,7 +7303,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
     if (f && fgetc(f) != EOF)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
-           path[i], option_find("resume", s->groups) ? "--resume to go on with it, " : "");
+           path[i], s->groups && option_find("resume", s->groups) ? "--resume to go on, " : "");
     if (f) fclose(f);
   }
   return e->status;
@@ -7442,8 +7440,9 @@ static int edits(const char *a, const char *b) {
 static void near_look(Near *n, const char *right) {
   const int size = (int)strlen(n->word), length = (int)strlen(right);
   const int few = ((size < length ? size : length) + 2) / 3, most = few < 3 ? few : 3;
+  const char *part = strstr(n->word, right);
   const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
-                    || (length > 2 && strstr(n->word, right)) ? 1 : edits(n->word, right);
+                 || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
@@ -7490,8 +7489,7 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
 
 static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
-  memset(s, 0, sizeof *s);
-  s->program = &SINK; s->verb = "";
+  memset(s, 0, sizeof *s); s->program = &SINK; s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
