@@ -7397,7 +7397,7 @@ static void sink__usage(Test *t) { usage_hold(t, &SINK); }
 static void sink__outputs(Test *t) {
   static const struct { const char *words; int status; const char *said; } ROWS[] = {
     {TRAINED "--out " SCRATCH "/m.ckpt", 1, "m.ckpt: it is there already, and stays. Try: another"},
-    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "--resume to go on with it, --force to replace it"},
+    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "--resume to go on, --force to replace it"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n: two results would go there"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
     {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},
@@ -7774,8 +7774,8 @@ static void sink__knows_its_text(Test *t) {
   EACH(i, ROWS) {
     char first[400]; Bytes made = {0};
     fact(t, !system(ROWS[i][0]), "%s", ROWS[i][0]);
-    line = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s --json " SCRATCH "/r.json --csv "
-                SCRATCH "/r.csv", ROWS[i][1]);
+    line = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s --json " SCRATCH "/r.json "
+                "--csv " SCRATCH "/r.csv", ROWS[i][1]);
     snprintf(first, 400, SCRATCH "/m.ckpt%s%s: 8 seq", *ROWS[i][2] ? " on " : "", ROWS[i][2]);
     fact(t, !strncmp(line, first, strlen(first)), "%s: %.300s", ROWS[i][1], line);
     file_read(SCRATCH "/r.json", &made, fresh(t));
