@@ -668,17 +668,23 @@ static void model_point(Model *m, Weights *w, real *base) {
   }
 }
 
-/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
- * failure nothing is left to free. In float each takes 546 MB for the paper's model. */
+/* Room for gradients, of the parameters' layout, 0 so far. */
+static int model_grads(Model *m, Error *e) {
+  m->grads = grab(m->count, sizeof(real), e);
+  if (m->grads) model_point(m, &m->d, m->grads);
+  return e->status;
+}
+
+/* All parameters 0; gradients only when asked for. c must be resolved. On failure nothing is left
+ * to free. In float each takes 546 MB for the paper's model. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   *m = (Model){0};
   if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
   m->params = grab(m->count, sizeof(real), e);
-  if (with_grads) m->grads = grab(m->count, sizeof(real), e);
-  if (e->status) { model_free(m); return e->status; }
-  model_point(m, &m->w, m->params);
-  if (with_grads) model_point(m, &m->d, m->grads);
-  return 0;
+  if (m->params) model_point(m, &m->w, m->params);
+  if (with_grads) model_grads(m, e);
+  if (e->status) model_free(m);
+  return e->status;
 }
 
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
@@ -5157,7 +5163,7 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
 static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
   Bytes held = {0};
   *t = (Trainer){0};
-  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
+  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, t, e))
     return e->status;
   if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
   bytes_free(&held);
@@ -5548,8 +5554,9 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
   const char *flag = s->swap_position ? "swap-position" : "replace-position";
   *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
                       s->swap_position != 0};
-  if (T > c->context && c->pos == POS_LEARNED)
-    return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
+  if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
+    return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s", T, c->context,
+                c->context, s->beyond ? ": it learnt no more positions" : ", or --beyond");
   if (s->replace_position && s->swap_position)
     return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
   if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
@@ -5757,9 +5764,11 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
+/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. Parameters that
+ * no file has are drawn, from --init and --seed. */
 typedef struct Dump {
-  const char *folder; const Config *c;
+  const Settings *s; const Config *c;
+  bool drawn;
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 64];
   Error *e;
@@ -5778,7 +5787,7 @@ static void npy_begin(Dump *d, const char *name, const char *type, int rank, con
                    "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
   snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
   npy_end(d);
-  snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
+  snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
   d->file = (Passage){.out = true, .e = d->e};
   if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
   pass_bytes(&d->file, magic, 8);
@@ -5795,20 +5804,24 @@ static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* config.json: the resolved model under the flags' names. */
-static void dump_config(Dump *d, const Settings *s) {
+/* config.json: under their flags' names the settings that make the dump again: the model's,
+ * resolved, and the dump's. One that is off, so that its flag does not take it, is left out. */
+static void dump_config(Dump *d) {
   char value[PATH_ROOM];
+  Settings again = *d->s;
   Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (o->group != 'm') continue;
-    option_text(o, s, value, sizeof value);
+    const bool start = !strcmp(o->flag, "init") || (!strcmp(o->flag, "seed") && o->group == 't');
+    option_text(o, d->s, value, sizeof value);
+    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL)
+        || option_set(o, &again, value, true, &(Error){0})) continue;
     const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
     bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
                 out.size ? ",\n" : "{\n", o->flag, shown);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
-  snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
-  if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
+  snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
+  if (!d->e->status && !file_ready(d->path, d->e)) file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
 
@@ -5880,16 +5893,17 @@ static void dump_alpha(Dump *d, const Acts *a) {
   free(alpha);
 }
 
-/* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
-static void dump_states(Dump *d, const Acts *a, bool all) {
+/* hidden [L+1,B,N,C]; with --all prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
+static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
   const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
   npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
-  const bool prenorm = all && c->place == PLACE_POST;
-  if (prenorm) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
-  for (idx l = 0; prenorm && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-  for (int key = 0; all && key < 2; key++) {
+  if (!d->s->all) return;
+  const bool post = c->place == PLACE_POST;
+  if (post) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+  for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
+  for (int key = 0; key < 2; key++) {
     const idx own = key ? c->kv_heads : H, group = H / own;
     npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
     for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
@@ -5913,27 +5927,25 @@ static void dump_logits(Dump *d, const Model *m, Acts *a) {
   free(y);
 }
 
-static void dump_tensors(Dump *d, const Model *m) {
-  for (int i = 0; i < 2 * m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i / 2];
+static void dump_tensors(Dump *d, const Model *m, const char *what, const real *numbers) {
+  for (const Tensor *t = m->tensor; numbers && t < m->tensor + m->n_tensors; t++) {
     char name[64];
-    snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
+    snprintf(name, sizeof name, "%s.%s", what, t->name);
     npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
-    npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
+    npy_add(d, numbers + t->at, t->count);
   }
 }
 
-/* One forward and backward over file, B lines of T + 1 ids, and everything about it into folder. */
-static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
-                    int B, int T, Error *e) {
-  const Config *c = &m->c;
-  Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
-            .S = config_columns(c, T), .e = e};
-  const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
-  int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
-  real *maps = grab(3 * L * map, sizeof(real), e);
-  Probe *probe = grab(L, sizeof(Probe), e);
-  if (!e->status) {
+/* One forward over file, B lines of T + 1 ids, a backward where m has room for gradients, and all
+ * about them into --out. */
+static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
+  const int B = (int)d->B, T = (int)d->T;
+  const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
+  int *ids = grab(2 * (idx)B * T, sizeof(int), d->e), *targets = ids ? ids + (idx)B * T : NULL;
+  real *maps = grab(3 * L * map, sizeof(real), d->e);
+  Probe *probe = grab(L, sizeof(Probe), d->e);
+  dump_config(d);
+  if (!d->e->status) {
     for (idx l = 0; l < 3 * L; l += 3)
       probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
     for (idx i = 0; i < (idx)B * T; i++) {
@@ -5941,27 +5953,26 @@ static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, co
       targets[i] = file->at[i + i / T + 1];
     }
     a->probe = probe;
-    model_zero_grads(m);
     model_forward(m, a, ids, B, T);
-    real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-    dump_config(&d, s);
-    dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
-    model_backward(m, a, ids, B, T);
-    npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
-    for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
-    npy_begin_real(&d, "loss", 0, NULL);
-    npy_add(&d, &loss, 1);
-    dump_tensors(&d, m);
-    dump_states(&d, a, s->all);
-    dump_maps(&d, "attn", a, offsetof(Probe, weight));
-    dump_maps(&d, "metric", a, offsetof(Probe, metric));
-    if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
-    dump_alpha(&d, a);
-    npy_end(&d);
+    real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
+    dump_logits(d, m, a);                        /* before the backward: it shares scratch */
+    if (m->grads) model_backward(m, a, ids, B, T);
+    npy_begin(d, "ids", "i4", 2, (idx[]){B, T + 1});
+    for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
+    npy_begin_real(d, "loss", 0, NULL);
+    npy_add(d, &loss, 1);
+    dump_tensors(d, m, "param", m->params);
+    dump_tensors(d, m, "grad", m->grads);
+    dump_states(d, a);
+    dump_maps(d, "attn", a, offsetof(Probe, weight));
+    dump_maps(d, "metric", a, offsetof(Probe, metric));
+    if (d->s->all) dump_maps(d, "z", a, offsetof(Probe, z));
+    dump_alpha(d, a);
+    npy_end(d);
     a->probe = NULL;
   }
   free(ids); free(maps); free(probe);
-  return e->status;
+  return d->e->status;
 }
 
 /* =================================================================================================
@@ -7470,6 +7481,7 @@ const Option OPTIONS[] = {
   {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"},
   {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
   {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
+  {"beyond", 'a', 'b', AT(beyond), ON_OFF, "--T may be more than the model's context"},
   {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
   {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
   {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
@@ -8034,7 +8046,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
   const char *words[WORDS_MOST];
   int n = 0;
-  if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, false, t, e))
+  if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, t, e))
     checkpoint_load(path, t, false, e);
   if (e->status) return e->status;
   char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
@@ -8277,27 +8289,30 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-  char config[PATH_ROOM + 16];                     /* written there first, with its folders */
   Work w = {0};
   Model *m = &w.t.m;
+  Error forward = {0};
   int B = 0, T = 0;
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
-  if (n == 1) {
-    if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
-    trainer_free(&w.t);                          /* again, with gradients */
-    checkpoint_load(words[0], &w.t, true, e);
-  } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, true, e))
+  if (n) {
+    s->groups = "iouwl";                         /* the model's own settings hold */
+    open_model(s, words[0], INFINITY, &w.t, e);
+  } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
-  snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
     ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
   if (T > m->c.context)
-    fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
-         m->c.context + 1, T + 1, T);
-  else if (!e->status && !file_ready(config, e) && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
-    dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
+    fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: shorter lines", s->ids,
+         m->c.context + 1, T + 1);
+  if (e->status) return work_end(&w, e);
+  if (config_trains(&m->c, &forward))
+    printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
+  else model_grads(m, e);
+  Dump d = {.s = s, .c = &m->c, .drawn = !n, .B = B, .T = T, .N = config_rows(&m->c, T),
+            .S = config_columns(&m->c, T), .e = e};
+  if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, m, &w.t.a, &w.ids);
   return work_end(&w, e);
 }
 

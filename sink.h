@@ -197,7 +197,7 @@ typedef struct PublishedParts {
   idx (*room)(const Config *c, int B, idx N);
   /* a file that is no checkpoint: false for one of no kind it knows. A model of more than `room`
    * bytes stays there. Around forwards, which read all of it so many times, progress is shown */
-  bool (*open)(const char *path, double room, bool with_grads, struct Trainer *t, Error *e);
+  bool (*open)(const char *path, double room, struct Trainer *t, Error *e);
   void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
   void (*end)(const struct Model *m, const Error *e);
   int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
@@ -446,7 +446,7 @@ typedef struct Settings {
   Source data;
   double eps;                                   /* threshold of Sink */
   int eval_T, eval_n, eval_k, metric_rows, input, ablate;
-  int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
+  int replace_position, swap_position, beyond;          /* t of Table 7, 0: p_1 stays */
   int threads, quiet, plain, all, resume;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];

@@ -1178,7 +1178,7 @@ static const char *said(Test *t, const char *format, ...) {
   static Ran kept[4];
   static int turn;
   Ran *r = &kept[turn++ % 4];
-  char words[1000];
+  char words[1400];
   va_list list;
   va_start(list, format);
   vsnprintf(words, sizeof words, format, list);
@@ -2802,7 +2802,7 @@ static void attention__ablations(Test *t) {
     "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --vbias",
     "--sink-token --window 20 --pos alibi --scale 0.7 --extra logit",
     "--sink-token --prefix 35 --kv-heads 1 --sim sigmoid --normalizer one",
-    "--extra k --extra-value ones --extra-norm 2", "--extra kv --extra-shared --combine add",
+    "--extra k --extra-value ones --extra-norm 3 --extra-dims 2 --extra-order last --init authors",
     "--kernel elu --sim identity --normalizer sum",
     "--sim sigmoid --normalizer pnorm --pnorm 2",
     "--kernel mlp --sim identity --normalizer clamp", "--extra zero --place post"};
@@ -6433,10 +6433,12 @@ static void evaluate__edits_positions(Test *t) {
 
 static void evaluate__refuses(Test *t) {
   static const struct { const char *flags; int T, status; const char *said; } ROWS[] = {
-    {"--pos learned", 17, 2, "16 learned positions"}, {"--pos learned", 16, 0, ""},
-    {"--pos absolute", 17, 0, ""}, {"", 20, 0, ""},
+    {"--pos learned", 17, 2, "made for 16 tokens. Try: --T 16, or --beyond"},
+    {"--pos learned --beyond", 17, 2, "it learnt no more"}, {"--pos learned", 16, 0, ""},
+    {"--pos absolute", 17, 2, "--T 17: the model was made for 16"}, {"", 17, 2, "or --beyond"},
+    {"--pos absolute --beyond", 17, 0, ""}, {"--beyond", 20, 0, ""}, {"", 16, 0, ""},
     {FROM_TEXT "--valid 0", 8, 1, "no held document has 9 tokens"},
-    {"", 400, 1, "no held document has 401 tokens"}, {"--input random", 40, 0, ""},
+    {"--beyond", 400, 1, "no held document has 401"}, {"--input random --beyond", 40, 0, ""},
     {"--input repeat", 8, 0, ""}, {"--pos learned --replace-position 16", 16, 0, ""},
     {"--pos learned --swap-position 2", 16, 0, ""},
     {"--pos absolute --replace-position 5", 8, 0, ""},
@@ -7649,6 +7651,48 @@ static void sink__dump(Test *t) {
   lab_close(&b);
 }
 
+/* A dump's config.json, put back into flags, makes the same dump: every file to the byte. */
+static void sink__dump_again(Test *t) {
+  static const char *const FLAGS[] = {
+    "", "--init gpt2 --seed 7 --all", "--kernel mlp --sim identity --normalizer pnorm --pnorm 3",
+    "--kernel elu --sim identity --pos t5 --plain", "--normalizer pnorm --seed 3 --tied",
+    "--extra k --extra-value ones --extra-norm 3 --extra-dims 2 --extra-order lowfreq --init authors",
+    "--extra kv --extra-shared --pos alibi --vbias", "--extra logit --sim sigmoid --normalizer one",
+    "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token --pos learned",
+    "--prefix 3 --place post --norm layer --linear-bias --bias-in qkv --pos absolute --all",
+    "--rope-scaling llama3 --rope-original 16 --rope-low 0.5 --act gelu --kv-heads 1 --embed-dim 4",
+    "--place parallel --score-by-layer --combine add --scale -0.5 --rotary-dims 2 --norm-eps 0"};
+  static const char DUMP[] = "dump --ids " SCRATCH "/ids --out " SCRATCH;
+  if (no_binary(t)) return;
+  EACH(i, FLAGS) {
+    char flags[1100] = "", flag[32], value[32], other[PATH_ROOM];
+    Bytes text = {0}, names = {0};
+    int n = 0, used, files = 0;
+    scratch_open();
+    file_write(SCRATCH "/ids", "1 2 3 4 5 6 7\n7 6 5 4 3 2 1\n", 28, fresh(t));
+    said(t, "%s/dump --layers 1 --dim 8 --ffn 6 --vocab 9 --context 6 %s", DUMP, FLAGS[i]);
+    file_read(SCRATCH "/dump/config.json", &text, &t->e);
+    bytes_add(&text, "", 1, &t->e);
+    for (const char *at = (char *)text.at; at && (at = strchr(at, '"')); at += used) {
+      if (sscanf(at, "\"%31[^\"]\": %31[^,\n]%n", flag, value, &used) < 2) break;
+      const bool off = *value == 'f', on = *value == 't', quoted = *value == '"';
+      n += snprintf(flags + n, sizeof flags - (size_t)n, " --%s%s %s", off ? "no-" : "", flag,
+                    on || off ? "" : quoted ? strtok(value, "\"") : value);
+    }
+    fact(t, !strstr(flags, "pnorm ") == !strstr(FLAGS[i], "pnorm") && strstr(flags, "--seed ")
+         && strstr(flags, "--init "), "%s: %s", FLAGS[i], flags);
+    said(t, "%s/again %s", DUMP, flags);
+    files_list(SCRATCH "/dump", &names, &t->e);
+    for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1, files++) {
+      const char *name = (char *)names.at + at;
+      snprintf(other, sizeof other, SCRATCH "/again%s", strrchr(name, '/'));
+      fact(t, files_same(name, other), "%s: another %s", FLAGS[i], other);
+    }
+    fact(t, files > 17 && !t->e.status, "%s: %d files %s", FLAGS[i], files, t->e.text);
+    bytes_free(&text); bytes_free(&names);
+  }
+}
+
 /* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
 static Sinks evaluated(Test *t, Settings *s) {
   Sinks found = {0};
@@ -7890,8 +7934,8 @@ static const TestEntry TESTS[] = {
   RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
   RUNS(settings_parse__order), RUNS(sink__pages), RUNS(sink__wrong_usage),
   RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
-  RUNS(sink__train_and_eval), RUNS(sink__plain), RUNS(sink__edits_and_starts),
-  RUNS(sink__generate),
+  RUNS(sink__dump_again), RUNS(sink__train_and_eval), RUNS(sink__plain),
+  RUNS(sink__edits_and_starts), RUNS(sink__generate),
 };
 
 int main(int argc, char **argv) {

@@ -635,7 +635,7 @@ static int links_open(struct ModelFile *f, Error *e) {
 }
 
 /* Memory for what stays and for a slab, and the tensors that stay. */
-static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
+static int model_fill(Model *m, bool whole, Error *e) {
   struct ModelFile *f = m->file;
   idx kept = 0, room = 1;
   for (int i = 0; i < m->n_tensors; i++) {
@@ -648,12 +648,10 @@ static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
     if (t->at >= 0) kept += t->count;
   }
   m->params = grab(kept, sizeof(real), e);
-  if (with_grads) m->grads = grab(kept, sizeof(real), e);
   f->raw = grab(room, 4, e);
   f->slab = grab(room, sizeof(real), e);
   if (e->status) return e->status;
   model_point(m, &m->w, m->params);
-  if (with_grads) model_point(m, &m->d, m->grads);
   for (int i = 0; i < m->n_tensors; i++)
     if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
   return model_fault(m, e);
@@ -661,8 +659,7 @@ static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
 
 /* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
  * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
-static int model_file_open(FILE *of, const char *path, double room, bool with_grads, Trainer *t,
-                           Error *e) {
+static int model_file_open(FILE *of, const char *path, double room, Trainer *t, Error *e) {
   unsigned char start[16];
   Bytes head = {0};
   uint64_t size = 0, at = 0;
@@ -690,7 +687,7 @@ static int model_file_open(FILE *of, const char *path, double room, bool with_gr
   t->m.file = f;
   f->head.list = (Model){0};
   const bool whole = (double)t->m.count * sizeof(real) <= room;
-  if (!links_open(f, e)) model_fill(&t->m, whole, with_grads, e);
+  if (!links_open(f, e)) model_fill(&t->m, whole, e);
   if (e->status) trainer_free(t);
   else if (whole) {
     model_file_close(f);
@@ -699,19 +696,19 @@ static int model_file_open(FILE *of, const char *path, double room, bool with_gr
   return e->status;
 }
 
-static bool parts_open(const char *path, double room, bool with_grads, Trainer *t, Error *e) {
+static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
   char magic[8];
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
   const bool ours = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
   *t = (Trainer){0};
-  if (ours) model_file_open(f, path, room, with_grads, t, e);
+  if (ours) model_file_open(f, path, room, t, e);
   else if (f) fclose(f);
   return ours;
 }
 
 /* A checkpoint, or a model that stays in its file. */
 static int checkpoint_open(const char *path, Trainer *t, Error *e) {
-  return parts_open(path, 0, false, t, e) ? e->status : checkpoint_load(path, t, false, e);
+  return parts_open(path, 0, t, e) ? e->status : checkpoint_load(path, t, false, e);
 }
 
 /* How much a forward reads. */
@@ -4751,7 +4748,7 @@ static int check_model(const char *path, FILE *out, bool colour, Error *e) {
   trainer_free(&t);
   const Config *c = &y->m.c;
   idx L = c->layers, C = c->dim;
-  int T = c->pos == POS_LEARNED && c->context < TRAINED_T ? c->context : TRAINED_T;
+  int T = c->context < TRAINED_T ? c->context : TRAINED_T;
   if (c->vocab < 2 || T < 4)
     fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
                "model", path, c->vocab, T);
