@@ -146,7 +146,7 @@ typedef struct Extent { int file; uint64_t at, run, stride; } Extent;
 typedef struct Sums { uint64_t sum, of_sums; } Sums;
 
 /* A published file that a model file is made from: the number of its link, 0 where it is copied. */
-typedef struct ModelSource { FILE *f; uint64_t size; int link; } ModelSource;
+typedef struct ModelSource { FILE *f; const char *path; uint64_t size; int link; } ModelSource;
 
 /* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
 typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
@@ -170,6 +170,7 @@ typedef struct ModelWriter {
   int next;                    /* how many tensors are done */
   uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
   Sums sums;
+  bool linked;                 /* the tensor in hand stays where it is */
   int sources; ModelSource *source;        /* [LINKS_MAX] */
 } ModelWriter;
 
@@ -189,6 +190,16 @@ static void sums_add(Sums *x, int dtype, const unsigned char *p, size_t n) {
       of_sums += sum;
     }
   *x = (Sums){sum, of_sums};
+}
+
+/* Are n bytes finite numbers? The upper half of a float is a BF16. */
+static bool all_finite(int dtype, const unsigned char *p, size_t n) {
+  const size_t width = dtype_width(dtype);
+  const int most = dtype == DTYPE_F16 ? 0x7C00 : 0x7F80;   /* the exponent of infinity and NaN */
+  bool finite = true;
+  for (size_t i = width; i <= n; i += width)
+    finite &= ((p[i - 2] | p[i - 1] << 8) & most) != most;
+  return finite;
 }
 
 /* Never 0, which stands for a checksum that nobody knows. */
@@ -378,7 +389,7 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
  * there. Returns its number, 1 .., or 0 and an Error. */
 static int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link,
                              Error *e) {
-  ModelSource source = {.f = fopen(path, "rb")};
+  ModelSource source = {.f = fopen(path, "rb"), .path = path};
   uint64_t hash = 0;
   if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
@@ -418,7 +429,7 @@ static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Er
 static int model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
   static const unsigned char zeros[MODEL_START];
   if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
-  uint64_t pad = (MODEL_START - w->at % MODEL_START) % MODEL_START;
+  uint64_t pad = w->linked ? 0 : (MODEL_START - w->at % MODEL_START) % MODEL_START;
   writing_add(&w->w, zeros, (size_t)pad);
   w->begun = w->at += pad;
   w->sums = (Sums){0};
@@ -431,9 +442,9 @@ static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) 
   if (n > w->left || n % dtype_width(p->dtype))
     return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
                 (unsigned long long)w->left, n);
-  writing_add(&w->w, at, n);
+  if (!w->linked) writing_add(&w->w, at, n);
+  if (!w->linked) w->at += n;
   sums_add(&w->sums, p->dtype, at, n);
-  w->at += n;
   w->left -= n;
   if (w->left || !n) return 0;
   p->at = (Extent){0, w->begun, w->at - w->begun, w->at - w->begun};
@@ -442,32 +453,36 @@ static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) 
   return 0;
 }
 
-/* The next tensor, from a source; the name must be that of w->head.list.tensor[w->next]. */
-static int model_file_copy(ModelWriter *w, const char *name, int dtype, int order,
+/* The next tensor, from a source, where it has the name `theirs`: copied, or linked to, and read
+ * for its checksum. A number that is none is refused. */
+static int model_file_copy(ModelWriter *w, const char *theirs, int dtype, int order,
                            const Extent *from, Error *e) {
   enum { COPIED = 1 << 16 };
   const ModelSource *source = &w->source[from->file - 1];
-  if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
-  uint64_t bytes = w->left;
-  w->left = 0;
+  const int at = w->next;
+  const char *ours = at < w->head.list.n_tensors ? w->head.list.tensor[at].name : theirs;
+  w->linked = source->link;
+  if (model_file_tensor(w, ours, dtype, order, e)) return e->status;
+  const uint64_t bytes = w->left;
   if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
-    return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
-                (unsigned long long)bytes, name);
-  if (source->link) {
-    w->head.stored[w->next++].at = (Extent){source->link, from->at, from->run, from->stride};
-    return 0;
-  }
+    return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", source->path,
+                (unsigned long long)bytes, theirs);
   unsigned char *piece = grab(COPIED, 1, e);
-  model_file_tensor(w, name, dtype, order, e);
   for (uint64_t done = 0; done < bytes && !e->status;) {
     size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
     if (!extent_take(source->f, from, done, piece, some))
-      fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
-           name);
+      fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", source->path,
+           theirs);
+    else if (!all_finite(dtype, piece, some))
+      fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the "
+           "model that is whole", source->path, theirs);
     else model_file_bytes(w, piece, some, e);
     done += some;
   }
   free(piece);
+  if (w->linked && !e->status)
+    w->head.stored[at].at = (Extent){source->link, from->at, from->run, from->stride};
+  w->linked = false;
   return e->status;
 }
 
@@ -2197,8 +2212,8 @@ static int folder_open(Folder *f, const char *path, Error *e) {
  *
  * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
  * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
- * and of the expert. What a table does not name is refused by name, be it a tensor or a value that
- * would change the result; keys that change nothing (dropout, dtype, cache, ids) are passed over.
+ * and of the expert. What no table names is refused by its name, be it a tensor, a value or a key:
+ * those that change no number of a forward are listed (IDLE), and null says nothing.
  *
  * Sources: the modelling code of transformers and the published files of each. */
 
@@ -2361,30 +2376,30 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
   fact_fails(f, key, gated ? "silu, gelu or relu" : "silu, relu or a gelu", v);
 }
 
-/* Rotary positions: how the angles are stretched. "dynamic" stretches only beyond
- * max_position_embeddings, where sink does not go. */
-static void fact_rope(const Facts *f) {
+/* Rotary positions: how the angles are stretched. */
 #define ROPE(key) "rope_scaling." key "|rope_parameters." key
+static void fact_rope(const Facts *f) {
   static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
-  const JsonValue *v = fact_at(f, TYPE);
-  if (!v && !fact_at(f, "rope_scaling")) return;
-  if (json_is(f->j, v, "default") || json_is(f->j, v, "dynamic")) return;
+  const JsonValue *v = fact_at(f, TYPE), *old = fact_at(f, "rope_scaling");
+  if (old) fact_must(f, "rope_parameters", "null");        /* one of them */
+  if ((!v && !old) || json_is(f->j, v, "default")) return;
   bool llama3 = json_is(f->j, v, "llama3");
-  if (!llama3 && !json_is(f->j, v, "linear")) {
-    fact_fails(f, "rope_scaling", "of type default, linear, dynamic or llama3", v);
-    return;
-  }
+  if (json_is(f->j, v, "dynamic"))
+    fail(f->e, 1, "%s: expected rope_scaling of type default, linear or llama3, found dynamic. "
+         "Try: \"rope_scaling\": null there, the same up to max_position_embeddings", f->j->name);
+  else if (!llama3 && !json_is(f->j, v, "linear"))
+    fact_fails(f, "rope_scaling", "of type default, linear or llama3", v);
+  if (f->e->status) return;
   flags_set(f, llama3 ? "--rope-scaling llama3" : "--rope-scaling linear");
   fact_flag(f, ROPE("factor"), "rope-factor", NULL);
   if (!llama3) return;
   fact_flag(f, ROPE("low_freq_factor"), "rope-low", NULL);
   fact_flag(f, ROPE("high_freq_factor"), "rope-high", NULL);
   fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
-#undef ROPE
 }
 
 /* A row for each key: the families that it counts for, by their letters; what is done with it. */
-enum { NUMBER, ONLY, SWITCH, ACT, GATED, ROPE };
+enum { NUMBER, ONLY, SWITCH, ACT, GATED, ANGLES };
 typedef struct Fact {
   const char *families, *keys; /* apart by |, as fact_at reads them */
   int what;
@@ -2420,16 +2435,19 @@ static const Fact FACTS[] = {
   {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
   {"lmj",    "hidden_act",                             GATED,  NULL, "silu"},
-  {"nlm",    "rope_parameters.rope_theta|rope_theta|rotary_emb_base", ROPE, "rope-base", ""},
+  {"nlm",    ROPE("rope_theta") "|rotary_emb_base|rope_theta", ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
   {"o",      "enable_bias",                            SWITCH, "--linear-bias", "true"},
   /* ONLY: any other value is refused */
   {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
-  {"g",      "add_cross_attention",                    ONLY,   NULL, "false"},
+  {"gnolmj", "add_cross_attention",                    ONLY,   NULL, "false"},
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lm",     "partial_rotary_factor|rope_parameters.partial_rotary_factor", ONLY, NULL, "1"},
+  {"lm",     ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
+  {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
+  {"mj",     "attention_bias",                         ONLY,   NULL, "false"},
+  {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
   {"j",      "mamba_conv_bias",                        ONLY,   NULL, "true"},
   {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
   {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
@@ -2437,6 +2455,66 @@ static const Fact FACTS[] = {
   {"gnolmj", "quantization_config",                    ONLY,   NULL, "null"},
   {"gnolmj", "is_encoder_decoder",                     ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
+
+/* Other keys that are there: what the functions below read; what changes no number of a forward. */
+static const struct { const char *families, *keys; } IDLE[] = {
+  {"gnolmj", "model_type architectures tie_word_embeddings"},
+  {"g", "n_inner intermediate_size"}, {"o", "do_layer_norm_before _remove_final_layer_norm"},
+  {"n", "rotary_pct partial_rotary_factor attention_bias"}, {"l", "attention_bias mlp_bias"},
+  {"nlm", "rope_scaling rope_parameters"}, {"m", "sliding_window"},
+  {"j", "num_experts num_local_experts num_experts_per_tok expert_layer_period expert_layer_offset "
+   "mamba_dt_rank mamba_expand"},
+  {"r", "rope_type type factor low_freq_factor high_freq_factor original_max_position_embeddings "
+   "rope_theta partial_rotary_factor"},                    /* of rope_scaling, rope_parameters */
+  {"gnolmj", "transformers_version _name_or_path name_or_path _commit_hash dtype torch_dtype prefix "
+   "torchscript use_bfloat16 return_dict output_attentions output_hidden_states use_cache is_decoder "
+   "problem_type id2label label2id num_labels _num_labels finetuning_task task_specific_params "
+   "tokenizer_class bos_token_id eos_token_id pad_token_id sep_token_id unk_token_id "
+   "decoder_start_token_id initializer_range attention_dropout attention_probs_dropout_prob "
+   "hidden_dropout hidden_dropout_prob classifier_dropout chunk_size_feed_forward tf_legacy_loss "
+   "gradient_checkpointing tie_encoder_decoder remove_invalid_values attn_implementation "
+   "_attn_implementation _attn_implementation_autoset"},
+  {"gnolmj", "max_length min_length do_sample early_stopping num_beams num_beam_groups top_k top_p "
+   "diversity_penalty temperature typical_p repetition_penalty length_penalty no_repeat_ngram_size "
+   "encoder_no_repeat_ngram_size bad_words_ids num_return_sequences output_scores suppress_tokens "
+   "return_dict_in_generate forced_bos_token_id forced_eos_token_id begin_suppress_tokens "
+   "exponential_decay_length_penalty"},
+  {"g", "n_ctx n_special predict_special_tokens output_past attn_pdrop embd_pdrop resid_pdrop "
+   "reorder_and_upcast_attn summary_type summary_use_proj summary_activation "
+   "summary_proj_to_labels summary_first_dropout summary_last_dropout"},
+  {"o", "dropout activation_dropout layerdrop init_std"},
+  {"lm", "pretraining_tp max_sequence_length is_llama_config"},
+  {"j", "n_ctx calc_logits_for_entire_prompt num_logits_to_keep output_router_logits "
+   "router_aux_loss_coef use_mamba_kernels use_mambapy use_associative_scan"}};
+
+/* Is the key one of these, apart by blanks or as fact_at reads them? */
+static bool key_among(const char *keys, const char *key) {
+  const size_t n = strlen(key);
+  for (; *keys; keys += strcspn(keys, " |"), keys += strspn(keys, " |"))
+    if (strcspn(keys, " |.") == n && !strncmp(keys, key, n)) return true;
+  return false;
+}
+
+/* Refuses the first key of an object that no table has; null, {} and [] say nothing. */
+static void keys_known(const Facts *f, const JsonValue *object, char family) {
+  if (!json_kind(object, JSON_OBJECT)) return;
+  for (const JsonValue *key = object + 1; key < f->j->at + object->next;
+       key = f->j->at + key[1].next) {
+    const char *name = f->j->text + key->at;
+    const bool nothing = key[1].kind == JSON_NULL || (key[1].kind >= JSON_ARRAY && !key[1].size);
+    bool known = nothing;
+    for (const Fact *x = FACTS; x->families; x++)
+      known |= strchr(x->families, family) && key_among(x->keys, name);
+    for (size_t i = 0; i < sizeof IDLE / sizeof *IDLE; i++)
+      known |= strchr(IDLE[i].families, family) && key_among(IDLE[i].keys, name);
+    if (!known || strlen(name) != key->size) {
+      char text[64];
+      fail(f->e, 1, "%s: expected keys that sink knows, found %.60s: %s. Try: without it, where "
+           "it changes no number; else another model", f->j->name, name, shown(f, key + 1, text));
+      return;
+    }
+  }
+}
 
 /* Every row of a family, in their order. */
 static void facts_read(const Facts *f, char family) {
@@ -2447,7 +2525,7 @@ static void facts_read(const Facts *f, char family) {
     case NUMBER: fact_flag(f, x->keys, x->flag, x->without); break;
     case ONLY:   fact_must(f, x->keys, x->without); break;
     case SWITCH: if (fact_true(f, x->keys, yes)) flags_set(f, x->flag); break;
-    case ROPE:   fact_flag(f, x->keys, x->flag, x->without); fact_rope(f); break;
+    case ANGLES: fact_flag(f, x->keys, x->flag, x->without); fact_rope(f); break;
     default:     fact_act(f, x->keys, x->without, x->what == GATED);
     }
   }
@@ -2462,8 +2540,8 @@ static void gpt2_more(const Facts *f) {
 /* The first int(width of a head * rotary_pct) dims turn. */
 static void neox_more(const Facts *f) {
   const Config *c = &f->s->model;
-  const JsonValue *v = fact_at(f, "rope_parameters.partial_rotary_factor|"
-                              "rotary_pct|partial_rotary_factor");
+  const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor")
+                               "|rotary_pct|partial_rotary_factor");
   double part = 0.25;
   char flags[64];
   if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
@@ -2559,6 +2637,8 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   facts_read(&f, family->letter);
   family->more(&f);
   if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
+  if (!e->status) keys_known(&f, j->at, family->letter);
+  if (!e->status) keys_known(&f, fact_at(&f, "rope_scaling|rope_parameters"), 'r');
   return e->status ? NULL : family;
 }
 
@@ -4170,7 +4250,7 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
     bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
     Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
     at.file = source[s->file];
-    model_file_copy(w, x->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
+    model_file_copy(w, s->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
   }
   free(source);
   return e->status;
