@@ -294,8 +294,7 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
   const uint64_t rank = pass(c, (uint64_t)t->rank, 1);
   p->order = (int)pass(c, (uint64_t)p->order, 1);
   const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->shape[0], 8),
-                 out = pass(c, (uint64_t)t->shape[1], 8),
-                 file = pass(c, (uint64_t)p->at.file, 4);
+                 out = pass(c, (uint64_t)t->shape[1], 8), file = pass(c, (uint64_t)p->at.file, 4);
   p->at.at = pass(c, p->at.at, 8);
   p->at.run = pass(c, p->at.run, 8);
   p->at.stride = pass(c, p->at.stride, 8);
@@ -397,12 +396,10 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header, 
     fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
          "again", path, (unsigned long long)header);
   else if (w->sources == LINKS_MAX)
-    fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
-         LINKS_MAX);
+    fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path, LINKS_MAX);
   else if (link) {
     char *whole = full_path(path);
-    if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
-                     strerror(errno));
+    if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path, strerror(errno));
     w->head.link[w->head.links++] = (ModelLink){source.size, header, hash, whole};
     source.link = w->head.links;
   }
@@ -734,8 +731,7 @@ static void parts_begin(const Model *m, double passes, bool loss, bool quiet) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
     bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
-    if (t->at < 0 && (t->layer >= 0 || (loss && last)))
-      bytes += (double)f->head.stored[i].bytes;
+    if (t->at < 0 && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
   }
   f->start = seconds();
   f->waited = 0;
@@ -1129,8 +1125,7 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int 
       PARALLEL
       for (idx r = 0; r < R; r++) {
         idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-        cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at],
-                           &a->loss_row[at]);
+        cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at], &a->loss_row[at]);
       }
     }
   for (idx b = 0; b < B; b++)
@@ -1606,8 +1601,7 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
     if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size && rename(beside[i], path[i]))
-      fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i],
-           strerror(errno));
+      fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i], strerror(errno));
   for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
   return e->status;
 }
@@ -2409,20 +2403,20 @@ typedef struct Fact {
 static const Fact FACTS[] = {
   /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's default */
   {"gnolmj", "vocab_size",                             NUMBER, "vocab",    NULL},
-  {"g",      "n_layer|num_hidden_layers",              NUMBER, "layers",   NULL},
+  {"g",      "n_layer",                                NUMBER, "layers",   NULL},
   {"nolmj",  "num_hidden_layers",                      NUMBER, "layers",   NULL},
-  {"g",      "n_head|num_attention_heads",             NUMBER, "heads",    NULL},
+  {"g",      "n_head",                                 NUMBER, "heads",    NULL},
   {"nolmj",  "num_attention_heads",                    NUMBER, "heads",    NULL},
   {"lmj",    "num_key_value_heads",                    NUMBER, "kv-heads", ""},
-  {"g",      "n_embd|hidden_size",                     NUMBER, "dim",      NULL},
+  {"g",      "n_embd",                                 NUMBER, "dim",      NULL},
   {"nolmj",  "hidden_size",                            NUMBER, "dim",      NULL},
   {"lmj",    "head_dim",                               NUMBER, "head-dim", ""},
   {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
   {"nlmj",   "intermediate_size",                      NUMBER, "ffn",      NULL},
   {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
-  {"g",      "n_positions|max_position_embeddings",    NUMBER, "context",  NULL},
-  {"no",     "max_position_embeddings",                NUMBER, "context",  NULL},
-  {"lmj",    "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
+  {"g",      "n_positions",                            NUMBER, "context",  NULL},
+  {"nolm",   "max_position_embeddings",                NUMBER, "context",  NULL},
+  {"j",      "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
   {"g",      "layer_norm_epsilon",                     NUMBER, "norm-eps", "1e-5"},
   {"n",      "layer_norm_eps",                         NUMBER, "norm-eps", "1e-5"},
   {"lmj",    "rms_norm_eps",                           NUMBER, "norm-eps", "1e-6"},
@@ -2434,8 +2428,9 @@ static const Fact FACTS[] = {
   {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
   {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
-  {"lmj",    "hidden_act",                             GATED,  NULL, "silu"},
-  {"nlm",    ROPE("rope_theta") "|rotary_emb_base|rope_theta", ANGLES, "rope-base", ""},
+  {"lm",     "hidden_act",                             GATED,  NULL, "silu"},
+  {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
+  {"lm",     ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
@@ -2448,6 +2443,7 @@ static const Fact FACTS[] = {
   {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
   {"mj",     "attention_bias",                         ONLY,   NULL, "false"},
   {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
+  {"j",      "hidden_act",                             ONLY,   NULL, "silu"},  /* Mamba's too */
   {"j",      "mamba_conv_bias",                        ONLY,   NULL, "true"},
   {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
   {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
@@ -2459,8 +2455,9 @@ static const Fact FACTS[] = {
 /* Other keys that are there: what the functions below read; what changes no number of a forward. */
 static const struct { const char *families, *keys; } IDLE[] = {
   {"gnolmj", "model_type architectures tie_word_embeddings"},
-  {"g", "n_inner intermediate_size"}, {"o", "do_layer_norm_before _remove_final_layer_norm"},
-  {"n", "rotary_pct partial_rotary_factor attention_bias"}, {"l", "attention_bias mlp_bias"},
+  {"g", "n_inner"}, {"o", "do_layer_norm_before _remove_final_layer_norm"},
+  {"n", "rotary_pct partial_rotary_factor rope_theta attention_bias"}, {"l", "attention_bias "
+   "mlp_bias"},
   {"nlm", "rope_scaling rope_parameters"}, {"m", "sliding_window"},
   {"j", "num_experts num_local_experts num_experts_per_tok expert_layer_period expert_layer_offset "
    "mamba_dt_rank mamba_expand"},
@@ -2534,19 +2531,22 @@ static void facts_read(const Facts *f, char family) {
 static void gpt2_more(const Facts *f) {
   char four[32];
   snprintf(four, sizeof four, "%d", 4 * f->s->model.dim);
-  fact_flag(f, "n_inner|intermediate_size", "ffn", four);
+  fact_flag(f, "n_inner", "ffn", four);
 }
 
 /* The first int(width of a head * rotary_pct) dims turn. */
 static void neox_more(const Facts *f) {
   const Config *c = &f->s->model;
-  const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor")
-                               "|rotary_pct|partial_rotary_factor");
+  const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor") "|rotary_pct");
   double part = 0.25;
-  char flags[64];
+  char flags[64], same[2][32];
   if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
     fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
   if (f->e->status) return;
+  snprintf(same[0], sizeof same[0], "%.17g", part);        /* other families' names for them */
+  snprintf(same[1], sizeof same[1], "%.17g", c->rope_base);
+  fact_must(f, "partial_rotary_factor", same[0]);
+  fact_must(f, "rope_theta", same[1]);
   int turned = (int)(c->dim / c->heads * part);
   if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
   /* --rotary-dims 0 would be all of them */
@@ -3070,8 +3070,7 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
     return fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
                 name, TOKENIZER_VOCAB_MAX, PUBLISHED_MERGES_MAX, (unsigned)vocab,
                 (unsigned)head[4], HINT);
-  if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name, e))
-    return e->status;
+  if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name, e)) return e->status;
   if (head[5] < CUT_GPT2 || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
       flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
     return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
@@ -3095,8 +3094,7 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
   if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
   at += 12 * (size_t)t->n_combining;
   for (unsigned c = 0; c < 128; c++)
-    if (!e->status)
-      t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
+    if (!e->status) t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
   if (!e->status) tokens_read(k, at, head[13], name, e);
   at += 3 * (size_t)vocab + head[13];
   if (!e->status) merges_read(k, at, head[4], name, e);
@@ -3161,8 +3159,7 @@ static int compose(Scratch *c, Error *e) {
   size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
   for (size_t from = 0, to; from < n; from = to + 1) {
     for (to = from; to < n && combining_class(t, codes[to]); to++) {}
-    if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
-      return e->status;
+    if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e)) return e->status;
   }
   unsigned last = 0;
   for (size_t i = 0; i < n; i++) {
@@ -3567,8 +3564,7 @@ static int entries_spell(Making *m, Error *e) {
     unsigned byte;
     size_t n = x->size;
     if (x->kind == KIND_BYTE) {
-      if (!is_byte_piece((const char *)s, n, &byte))
-        return refuse(m, "a byte without its name", e);
+      if (!is_byte_piece((const char *)s, n, &byte)) return refuse(m, "a byte without its name", e);
       out[0] = (unsigned char)byte;
       n = 1;
     } else if (x->kind == KIND_TEXT)
@@ -3770,8 +3766,7 @@ static int merges_listed(Making *m, const Json *j, const JsonValue *v, Error *e)
     const bool pair = x->kind == JSON_ARRAY && x->size == 2 && x[1].kind == JSON_STRING &&
                       x[2].kind == JSON_STRING;
     if (pair) merge_named(m, j->text + x[1].at, x[1].size, j->text + x[2].at, x[2].size, e);
-    else if (gap) merge_named(m, s, (size_t)(gap - s), gap + 1,
-                              x->size - (size_t)(gap + 1 - s), e);
+    else if (gap) merge_named(m, s, (size_t)(gap - s), gap + 1, x->size - (size_t)(gap + 1 - s), e);
     else return refuse(m, "a merge that is no pair", e);
   }
   return e->status;
@@ -3857,8 +3852,7 @@ static int piece_read(Making *m, Wire w, Error *e) {
     if (f.number == 3 && f.type == 0) type = f.value;
   }
   const size_t n = (size_t)(text.end - text.at);
-  if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score))
-    return damage(m, e);
+  if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score)) return damage(m, e);
   if (type < PIECE_NORMAL || type > PIECE_BYTE || type == PIECE_UNUSED)
     return refuse(m, "a piece of a type that is not used", e);
   const int id = m->vocab;
@@ -4178,8 +4172,7 @@ static Entry *entry_find(const Folder *f, const Family *family, const char *name
 static void shape_text(char text[160], int rank, const uint64_t *shape) {
   int n = snprintf(text, 160, "[");
   for (int i = 0; i < rank; i++)
-    n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "",
-                  (unsigned long long)shape[i]);
+    n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "", (unsigned long long)shape[i]);
   snprintf(text + n, 160 - (size_t)n, "]");
 }
 
@@ -4209,14 +4202,27 @@ static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Famil
   return 0;
 }
 
-/* Is this a tensor that nothing reads: a buffer, or the unembedding beside one that is tied? */
+/* Do two tensors hold the same bytes? */
+static bool same_bytes(const Folder *f, const Entry *a, const Entry *b) {
+  unsigned char piece[2][1 << 12];
+  FILE *one = fopen(f->shard[a->file].path, "rb"), *two = fopen(f->shard[b->file].path, "rb");
+  uint64_t left = a->end - a->begin;
+  bool same = one && two && left == b->end - b->begin && file_seek(one, a->begin)
+           && file_seek(two, b->begin);
+  for (size_t some; same && left; left -= some) {
+    some = left < sizeof piece[0] ? (size_t)left : sizeof piece[0];
+    same = fread(piece[0], 1, some, one) == some && fread(piece[1], 1, some, two) == some
+        && !memcmp(piece[0], piece[1], some);
+  }
+  if (one) fclose(one);
+  if (two) fclose(two);
+  return same;
+}
+
+/* Is this a buffer that nothing reads? */
 static bool needless(const Family *family, const Config *c, const char *name) {
-  const Counterpart *last = family->tensors;
   int number[2] = {0, 0};
-  while (last[1].ours) last++;
-  size_t n = strlen(last->theirs);
-  if (c->tied && !strncmp(name, last->theirs, n) && !strcmp(name + n, ".weight")) return true;
-  n = strlen(family->prefix);
+  const size_t n = strlen(family->prefix);
   for (int i = 0; NEEDLESS[i]; i++) {
     bool ours = !strncmp(NEEDLESS[i], family->prefix, n);
     if (ours && (fits(NEEDLESS[i], name, number) || fits(NEEDLESS[i] + n, name, number)))
@@ -4227,10 +4233,22 @@ static bool needless(const Family *family, const Config *c, const char *name) {
 
 /* Every tensor of the model, and every one that is stored, or an error that names the first. */
 static int plan(Planned *p, const Model *list, const Folder *f, const Family *family, Error *e) {
-  for (int i = 0; i < list->n_tensors; i++)
+  const Entry *embedding = NULL;
+  const Counterpart *last = family->tensors;
+  while (last[1].ours) last++;
+  for (int i = 0; i < list->n_tensors; i++) {
     if (plan_tensor(&p[i], &list->tensor[i], f, family, e)) return e->status;
+    if (!strcmp(list->tensor[i].name, "wte")) embedding = p[i].from;
+  }
   for (idx i = 0; i < f->tensors; i++) {
     const Entry *x = &f->tensor[i];
+    const size_t n = strlen(last->theirs);
+    if (list->c.tied && !strncmp(x->name, last->theirs, n) && !strcmp(x->name + n, ".weight")) {
+      if (same_bytes(f, x, embedding)) continue;           /* said twice */
+      return fail(e, 1, "%s: expected %s to be the embedding, to which config.json ties it, found "
+                  "other numbers. Try: \"tie_word_embeddings\": false there",
+                  f->shard[x->file].path, x->name);
+    }
     if (!x->used && !needless(family, &list->c, x->name))
       return fail(e, 1, "%s: expected the tensors of a %s of %d layers, found %.100s too. "
                         "Try: the config.json that belongs to it", f->shard[x->file].path,
@@ -4324,8 +4342,7 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
       const Tensor *ours = &list.tensor[k];
       char *name = f->names + f->tensors * BIN_NAME;
       int how, number[2];
-      if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e))
-        continue;
+      if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e)) continue;
       Entry *x = &f->tensor[f->tensors++];
       *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
                    .end = at + 4 * (uint64_t)ours->count};
@@ -4352,8 +4369,7 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
   const Family *family = NULL;
   FILE *in = fopen(from, "rb");
   *one = in && fread(head, 1, sizeof head, in) == sizeof head;     /* a folder cannot be read */
-  if (*one && !file_size(in, &size))
-    fail(e, 1, "%s: cannot be read. Try: check the disk", from);
+  if (*one && !file_size(in, &size)) fail(e, 1, "%s: cannot be read. Try: check the disk", from);
   if (in) fclose(in);
   if (*one) {
     if (!memcmp(head, "PK\003\004", 4) || head[8] == '{')
@@ -4569,8 +4585,7 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
   if (!d->tokenizer.vocab)
     return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
                       "Try: --text FILE or --grammar FILE", own->choices);
-  if (!file_read(own->choices, &file, e))
-    choices_read(file.at, file.size, own->choices, &c, e);
+  if (!file_read(own->choices, &file, e)) choices_read(file.at, file.size, own->choices, &c, e);
   bytes_free(&file);
   if (own->questions && c.n > own->questions) c.n = own->questions;
   Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
@@ -4666,8 +4681,7 @@ static int import_choices(const char *path, const char *to, Error *e) {
       char name[PATH_ROOM + 32];
       Json j = {0};
       snprintf(name, sizeof name, "%.500s:%zu", path, line);
-      if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e))
-        questions++;
+      if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e)) questions++;
       json_free(&j);
       at += n + 1;
     }
@@ -4891,8 +4905,7 @@ static int verb_export(Settings *s, const char **words, int n, Error *e) {
   if (n != 2)
     return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
                       "out/model.ckpt out/llama");
-  return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin",
-                       e);
+  return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin", e);
 }
 
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,
