@@ -2207,7 +2207,7 @@ static int folder_open(Folder *f, const char *path, Error *e) {
  * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
  * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
  * and of the expert. What no table names is refused by its name, be it a tensor, a value or a key:
- * those that change no number of a forward are listed (IDLE), and null says nothing.
+ * those that change no number of a forward are listed (IDLE), and null, {} and [] say nothing.
  *
  * Sources: the modelling code of transformers and the published files of each. */
 
@@ -2265,11 +2265,14 @@ static const char *const NEEDLESS[] = {
   "gpt_neox.layers.*.attention.rotary_emb.inv_freq",
   "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq", NULL};
 
-/* config.json as it is read: j->at is the object, s what becomes of it. The first error stays. */
-typedef struct Facts { const Json *j; Settings *s; Error *e; } Facts;
+/* config.json as it is read: j->at is the object, s what becomes of it, read [j->size] which of its
+ * values were asked for. The first error stays. */
+typedef struct Facts { const Json *j; Settings *s; bool *read; Error *e; } Facts;
 
-/* The value of the first of these keys, apart by |, that is there and not null; a.b is b in a. */
+/* The value of the first of these keys, apart by |, that is there and not null; a.b is b in a. The
+ * others are then older names of it, and passed over as the library does. */
 static const JsonValue *fact_at(const Facts *f, const char *keys) {
+  const JsonValue *first = NULL;
   char key[64];
   for (const char *at = keys; *at; at += *at == '|') {
     const JsonValue *v = f->j->at;
@@ -2277,12 +2280,13 @@ static const JsonValue *fact_at(const Facts *f, const char *keys) {
       size_t n = strcspn(at, ".|");
       snprintf(key, sizeof key, "%.*s", (int)n, at);
       v = json_get(f->j, v, key);
+      if (v) f->read[v - f->j->at] = true;
       at += n + (at[n] == '.');
     }
     at += strcspn(at, "|");
-    if (v) return v;
+    if (!first) first = v;
   }
-  return NULL;
+  return first;
 }
 
 /* A value in an error. */
@@ -2424,6 +2428,10 @@ static const Fact FACTS[] = {
   {"j",      "attn_layer_offset",                      NUMBER, "attention-offset", "4"},
   {"j",      "mamba_d_state",                          NUMBER, "mamba-state", "16"},
   {"j",      "mamba_d_conv",                           NUMBER, "mamba-conv", "4"},
+  {"j",      "num_experts",                            NUMBER, "experts",  "16"},
+  {"j",      "num_experts_per_tok",                    NUMBER, "expert-top", "2"},
+  {"j",      "expert_layer_period",                    NUMBER, "expert-period", "2"},
+  {"j",      "expert_layer_offset",                    NUMBER, "expert-offset", "1"},
   /* the activation, and one of a feed-forward with a gate */
   {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
   {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
@@ -2452,64 +2460,43 @@ static const Fact FACTS[] = {
   {"gnolmj", "is_encoder_decoder",                     ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
 
-/* Other keys that are there: what the functions below read; what changes no number of a forward. */
-static const struct { const char *families, *keys; } IDLE[] = {
-  {"gnolmj", "model_type architectures tie_word_embeddings"},
-  {"g", "n_inner"}, {"o", "do_layer_norm_before _remove_final_layer_norm"},
-  {"n", "rotary_pct partial_rotary_factor rope_theta attention_bias"}, {"l", "attention_bias "
-   "mlp_bias"},
-  {"nlm", "rope_scaling rope_parameters"}, {"m", "sliding_window"},
-  {"j", "num_experts num_local_experts num_experts_per_tok expert_layer_period expert_layer_offset "
-   "mamba_dt_rank mamba_expand"},
-  {"r", "rope_type type factor low_freq_factor high_freq_factor original_max_position_embeddings "
-   "rope_theta partial_rotary_factor"},                    /* of rope_scaling, rope_parameters */
-  {"gnolmj", "transformers_version _name_or_path name_or_path _commit_hash dtype torch_dtype prefix "
-   "torchscript use_bfloat16 return_dict output_attentions output_hidden_states use_cache is_decoder "
-   "problem_type id2label label2id num_labels _num_labels finetuning_task task_specific_params "
-   "tokenizer_class bos_token_id eos_token_id pad_token_id sep_token_id unk_token_id "
-   "decoder_start_token_id initializer_range attention_dropout attention_probs_dropout_prob "
-   "hidden_dropout hidden_dropout_prob classifier_dropout chunk_size_feed_forward tf_legacy_loss "
-   "gradient_checkpointing tie_encoder_decoder remove_invalid_values attn_implementation "
-   "_attn_implementation _attn_implementation_autoset"},
-  {"gnolmj", "max_length min_length do_sample early_stopping num_beams num_beam_groups top_k top_p "
-   "diversity_penalty temperature typical_p repetition_penalty length_penalty no_repeat_ngram_size "
-   "encoder_no_repeat_ngram_size bad_words_ids num_return_sequences output_scores suppress_tokens "
-   "return_dict_in_generate forced_bos_token_id forced_eos_token_id begin_suppress_tokens "
-   "exponential_decay_length_penalty"},
-  {"g", "n_ctx n_special predict_special_tokens output_past attn_pdrop embd_pdrop resid_pdrop "
-   "reorder_and_upcast_attn summary_type summary_use_proj summary_activation "
-   "summary_proj_to_labels summary_first_dropout summary_last_dropout"},
-  {"o", "dropout activation_dropout layerdrop init_std"},
-  {"lm", "pretraining_tp max_sequence_length is_llama_config"},
-  {"j", "n_ctx calc_logits_for_entire_prompt num_logits_to_keep output_router_logits "
-   "router_aux_loss_coef use_mamba_kernels use_mambapy use_associative_scan"}};
+/* Keys that change no number of a forward. */
+static const char IDLE[] =
+    " transformers_version _name_or_path name_or_path _commit_hash dtype torch_dtype torchscript "
+    "use_bfloat16 return_dict output_attentions output_hidden_states use_cache is_decoder type "
+    "prefix problem_type id2label label2id num_labels _num_labels finetuning_task "
+    "task_specific_params n_ctx architectures tokenizer_class bos_token_id eos_token_id "
+    "pad_token_id sep_token_id unk_token_id decoder_start_token_id initializer_range init_std "
+    "dropout layerdrop attention_dropout attn_pdrop embd_pdrop resid_pdrop hidden_dropout "
+    "activation_dropout classifier_dropout hidden_dropout_prob attention_probs_dropout_prob "
+    "chunk_size_feed_forward gradient_checkpointing tf_legacy_loss tie_encoder_decoder "
+    "attn_implementation _attn_implementation _attn_implementation_autoset pretraining_tp "
+    "max_sequence_length is_llama_config n_special predict_special_tokens output_past "
+    "reorder_and_upcast_attn summary_type summary_use_proj summary_activation "
+    "summary_first_dropout summary_last_dropout summary_proj_to_labels "
+    "calc_logits_for_entire_prompt num_logits_to_keep output_router_logits router_aux_loss_coef "
+    "use_mamba_kernels use_mambapy use_associative_scan max_length min_length do_sample "
+    "early_stopping num_beams num_beam_groups num_return_sequences diversity_penalty temperature "
+    "top_k top_p typical_p repetition_penalty length_penalty no_repeat_ngram_size "
+    "encoder_no_repeat_ngram_size bad_words_ids output_scores suppress_tokens "
+    "begin_suppress_tokens return_dict_in_generate forced_bos_token_id forced_eos_token_id "
+    "exponential_decay_length_penalty remove_invalid_values ";
 
-/* Is the key one of these, apart by blanks or as fact_at reads them? */
-static bool key_among(const char *keys, const char *key) {
-  const size_t n = strlen(key);
-  for (; *keys; keys += strcspn(keys, " |"), keys += strspn(keys, " |"))
-    if (strcspn(keys, " |.") == n && !strncmp(keys, key, n)) return true;
-  return false;
-}
-
-/* Refuses the first key of an object that no table has; null, {} and [] say nothing. */
-static void keys_known(const Facts *f, const JsonValue *object, char family) {
-  if (!json_kind(object, JSON_OBJECT)) return;
-  for (const JsonValue *key = object + 1; key < f->j->at + object->next;
-       key = f->j->at + key[1].next) {
-    const char *name = f->j->text + key->at;
-    const bool nothing = key[1].kind == JSON_NULL || (key[1].kind >= JSON_ARRAY && !key[1].size);
-    bool known = nothing;
-    for (const Fact *x = FACTS; x->families; x++)
-      known |= strchr(x->families, family) && key_among(x->keys, name);
-    for (size_t i = 0; i < sizeof IDLE / sizeof *IDLE; i++)
-      known |= strchr(IDLE[i].families, family) && key_among(IDLE[i].keys, name);
-    if (!known || strlen(name) != key->size) {
-      char text[64];
-      fail(f->e, 1, "%s: expected keys that sink knows, found %.60s: %s. Try: without it, where "
-           "it changes no number; else another model", f->j->name, name, shown(f, key + 1, text));
-      return;
-    }
+/* Refuses the first key of an object that nobody has read and that may count. */
+static void keys_known(const Facts *f, const JsonValue *object) {
+  const JsonValue *end = f->j->at + object->next, *at;
+  for (const JsonValue *key = object + 1; key < end && !f->e->status; key = at) {
+    char word[66], text[64];
+    const JsonValue *v = key + 1;
+    const bool nothing = v->kind == JSON_NULL || (v->kind >= JSON_ARRAY && !v->size);
+    snprintf(word, sizeof word, " %.62s ", f->j->text + key->at);
+    if (f->read[v - f->j->at] && v->kind == JSON_OBJECT) keys_known(f, v);
+    else if (!f->read[v - f->j->at] && !nothing
+             && (!strstr(IDLE, word) || strlen(word) != key->size + 2))
+      fail(f->e, 1, "%s: expected keys that sink knows, found %.60s: %s. Try: without it, "
+           "where it changes no number; else another model", f->j->name, f->j->text + key->at,
+           shown(f, v, text));
+    at = f->j->at + v->next;
   }
 }
 
@@ -2556,8 +2543,10 @@ static void neox_more(const Facts *f) {
 }
 
 static void opt_more(const Facts *f) {
-  if (!fact_true(f, "do_layer_norm_before", true)) flags_set(f, "--place post");
-  else fact_must(f, "_remove_final_layer_norm", "false");
+  const bool before = fact_true(f, "do_layer_norm_before", true);
+  if (!before) flags_set(f, "--place post");
+  if (fact_true(f, "_remove_final_layer_norm", false) && before)
+    fact_must(f, "_remove_final_layer_norm", "false");
 }
 
 static void llama_more(const Facts *f) {
@@ -2574,23 +2563,19 @@ static void mistral_more(const Facts *f) {
 
 /* Experts stand in some blocks only, as attention does. */
 static void jamba_more(const Facts *f) {
-  const JsonValue *experts = fact_at(f, "num_experts|num_local_experts");
   const JsonValue *inner = fact_at(f, "mamba_expand");
-  double expand = 2, n = 16;
+  Config *c = &f->s->model;
+  double expand = 2;
   char text[64];
   if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
     fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
   if (inner && (!fact_number(f, inner, &expand) ||
                 !(expand >= 1 && expand <= 64 && expand == (int)expand)))
     fact_fails(f, "mamba_expand", "an integer of 1 to 64", inner);
-  snprintf(text, sizeof text, "%.0f", expand * f->s->model.dim);
+  snprintf(text, sizeof text, "%.0f", expand * c->dim);
   option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
   /* one expert is the plain feed-forward, without a router */
-  if (experts && fact_number(f, experts, &n) && n == 1) return;
-  fact_flag(f, "num_experts|num_local_experts", "experts", "16");
-  fact_flag(f, "num_experts_per_tok", "expert-top", "2");
-  fact_flag(f, "expert_layer_period", "expert-period", "2");
-  fact_flag(f, "expert_layer_offset", "expert-offset", "1");
+  if (c->experts == 1) c->experts = c->expert_top = c->expert_period = c->expert_offset = 0;
 }
 
 typedef struct Family {
@@ -2619,7 +2604,8 @@ enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 /* The family of a config.json, by its model_type, else by the first of its architectures. Fills
  * s->model; NULL and an error for one that sink cannot be. */
 static const Family *family_read(const Json *j, Settings *s, Error *e) {
-  Facts f = {j, s, e};
+  Facts f = {j, s, grab(j->size, 1, e), e};
+  if (e->status) return NULL;
   const JsonValue *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
   const JsonValue *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
   const Family *family = FAMILIES;
@@ -2630,6 +2616,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found "
                "%s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
+    free(f.read);
     return NULL;
   }
   settings_default(s);
@@ -2637,8 +2624,8 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   facts_read(&f, family->letter);
   family->more(&f);
   if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
-  if (!e->status) keys_known(&f, j->at, family->letter);
-  if (!e->status) keys_known(&f, fact_at(&f, "rope_scaling|rope_parameters"), 'r');
+  if (!e->status) keys_known(&f, j->at);
+  free(f.read);
   return e->status ? NULL : family;
 }
 
