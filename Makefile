@@ -20,7 +20,7 @@ sink: sink.c sink.h
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
-hf: data/hf.c data/pages.c data/unicode.h sink.c sink.h
+hf: data/hf.c data/pages.c data/keys.h data/unicode.h sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
 
@@ -51,7 +51,7 @@ out/test-double: test_sink.c sink.c sink.h | out
 out/test-paper: data/test_paper.c data/paper.c data/pages.c test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE data/test_paper.c -o $@ $(LDLIBS)
 
-out/test-hf: data/test_hf.c data/hf.c data/pages.c data/unicode.h test_sink.c sink.c sink.h | out
+out/test-hf: data/test_hf.c data/hf.c data/pages.c data/keys.h data/unicode.h test_sink.c sink.c sink.h | out
 	$(TEST) data/test_hf.c -o $@ $(LDLIBS)
 
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover

@@ -10,16 +10,15 @@
  * It has all of sink's verbs: ./hf eval, generate, dump and check work on published models too.
  *
  * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral and jamba becomes a model
- * file (2), with the numbers as they were published, copied or linked to. Nothing that is read is
- * trusted: JSON, headers, names and shapes are checked before they are believed, every tensor is
- * accounted for, and whatever would change the result and has no counterpart in sink is refused by
- * its name. The folder's tokenizer becomes MODEL.tok (14), which is looked for beside the model.
+ * file (2), with the numbers as they were published, copied or linked to. JSON, headers, names and
+ * shapes are checked before they are believed, every tensor is accounted for, every number must be
+ * finite, and a key or a value that sink does not know is refused by its name. The folder's
+ * tokenizer becomes MODEL.tok (14), which is looked for beside the model.
  *
- * Export. A checkpoint is written as a folder of the llama family: the paper's default model with
- * fields of its own. Rotary positions, RMSNorm before each half of a block, a gated feed-forward
- * (silu, gelu or relu), softmax, and, where asked for, fewer key heads, wider heads, biases in
- * linear maps but the last, tied embeddings, stretched angles. Variants of the paper that it has no
- * words for are refused by the flag's name.
+ * Export. A checkpoint is written as a folder of the llama family: rotary positions, RMSNorm before
+ * each half of a block, a gated feed-forward (silu, gelu or relu), softmax, and, where asked for,
+ * fewer key heads, wider heads, biases, tied embeddings, stretched angles. Variants of the paper
+ * that it has no words for are refused by the flag's name.
  *
  * Contents   1 Half floats   2 Model files   3 The Mamba mixer   4 Experts   5 What Model.published
  *            leads to   6 What llama can express   7 config.json   8 model.safetensors
@@ -32,6 +31,7 @@
 #define SINK_NO_MAIN
 #include "../sink.c"
 #include "pages.c"
+#include "keys.h"
 #include "unicode.h"
 
 #include <ctype.h>
@@ -252,11 +252,11 @@ static bool extent_take(FILE *f, const Extent *x, uint64_t from, unsigned char *
   return true;
 }
 
-/* hash64 of the first n bytes; false when they are not there. */
-static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
+/* hash64 of n bytes from `at` on; false when they are not there. */
+static bool bytes_hash(FILE *f, uint64_t at, uint64_t n, uint64_t *hash) {
   unsigned char piece[1 << 12];
   uint64_t h = hash_start(0);
-  if (!file_seek(f, 0)) return false;
+  if (!file_seek(f, at)) return false;
   for (size_t some; n; n -= some) {
     some = n < sizeof piece ? (size_t)n : sizeof piece;
     if (fread(piece, 1, some, f) != some) return false;
@@ -351,8 +351,7 @@ static void model_head_free(ModelHead *h) {
   *h = (ModelHead){0};
 }
 
-/* p [n] is the head, behind `size` bytes of tensors. Nothing is believed before the checksum, and
- * then only what fits. On failure nothing is held. */
+/* p [n]: the head behind `size` bytes of tensors, checksum first. On failure nothing is held. */
 static int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
                            ModelHead *h, Error *e) {
   *h = (ModelHead){0};
@@ -384,15 +383,14 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
   return 0;
 }
 
-/* Opens a published file whose first `header` bytes say what is in it; linked, its tensors stay
- * there. Returns its number, 1 .., or 0 and an Error. */
+/* Opens a published file with a header of so many bytes. Its number, 1 .., or 0 and an Error. */
 static int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link,
                              Error *e) {
   ModelSource source = {.f = fopen(path, "rb"), .path = path};
   uint64_t hash = 0;
   if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
-           || !header_hash(source.f, header, &hash))
+           || !bytes_hash(source.f, 0, header, &hash))
     fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
          "again", path, (unsigned long long)header);
   else if (w->sources == LINKS_MAX)
@@ -450,8 +448,7 @@ static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) 
   return 0;
 }
 
-/* The next tensor, from a source, where it has the name `theirs`: copied, or linked to, and read
- * for its checksum. A number that is none is refused. */
+/* The next tensor, `theirs` in its source: copied, or linked to and read for its checksum. */
 static int model_file_copy(ModelWriter *w, const char *theirs, int dtype, int order,
                            const Extent *from, Error *e) {
   enum { COPIED = 1 << 16 };
@@ -639,7 +636,7 @@ static int links_open(struct ModelFile *f, Error *e) {
       fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
            "without --link", f->name, l->path, strerror(errno));
     else if (!file_size(f->file[i + 1], &size) || size != l->size
-             || !header_hash(f->file[i + 1], l->header, &hash) || hash != l->hash)
+             || !bytes_hash(f->file[i + 1], 0, l->header, &hash) || hash != l->hash)
       fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
            "FOLDER again", f->name, l->path, (unsigned long long)l->size);
   }
@@ -761,16 +758,14 @@ static void parts_end(const Model *m, const Error *e) {
  *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
  *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
  *
- * Without a period every block is of the one kind. Attention is where the sink metrics look, so
- * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. In Jamba
- * v0.1 attention has 41,943,040 parameters, Mamba 105,308,448, an ffn 176,160,768. */
+ * Without a period every block is of the one kind. The sink metrics look at attention, so there is
+ * always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. */
 /* -------------------------------------------------------------------------------------------------
  * 3  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
  *
- * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
- * blocks mix their rows by a recurrence, without a map of weights. Its sinks are those of the other
- * 4: Sink_1 is 88.48 % in Jamba-v0.1 (Appendix B.3). With u_t [C] the normed row t and I = 2 C
- * channels, each on its own but for the linear maps:
+ * Of the models in Table 8 Jamba alone is not all attention: 28 of its 32 blocks mix their rows by
+ * a recurrence, without a map of weights. Its sinks are those of the other 4 (Sink_1 88.48 %,
+ * Appendix B.3). With u_t [C] the normed row t and I = 2 C channels:
  *
  *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
  *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
@@ -784,16 +779,11 @@ static void parts_end(const Model *m, const Error *e) {
  * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
  * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
  *
- * It is S' = A S + b a, held at one a for a time dt, to first order in dt. dt depends on the row:
- * dt -> 0 leaves S as it was and ignores the row; a large dt forgets all before it. Unrolled, with
- * M = 1 and one channel,
- *
- *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
- *
- * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
- * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
- * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. The
- * causal mask is the direction of the recurrence. There are no positions, windows, prefixes or k*.
+ * It is S' = A S + b a, held at one a for a time dt, to first order in dt. Unrolled, with M = 1 and
+ * one channel, S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s: row s has the weight
+ * c_t b_s dt_s e^(..), as in the linear row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as
+ * <q, k>) with a decay that the rows between set. Nothing ties the sum of these weights, which is
+ * where the paper finds no sink. There are no positions, windows, prefixes or k*.
  *
  * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double, does not overflow. dt > 0 and A < 0
  * keep e^(dt A) within 0..1, so S does not grow by itself.
@@ -953,10 +943,9 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
  * the lower e is taken. Jamba: X = 16, top 2, in every other block.
  *
- * A row meets 2 of 16 ffns: 16 times the weights at twice the cost. So rows are gathered by expert,
- * each ffn runs over its own rows, and its matrices are read once for all of them, and not at all
- * where no row takes it. A row's sum runs over rising e, whatever rows are beside it.
- * There is no backward: config_trains refuses. */
+ * Rows are gathered by expert: each ffn runs over its own rows, and its matrices are read once for
+ * all of them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows
+ * are beside it. There is no backward: config_trains refuses. */
 static const TensorRow ROUTER_TENSORS[] = {
   {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
   {NULL, 0, NULL, 0, false, NULL}
@@ -1173,8 +1162,7 @@ static bool llama_has(const char *flag) {
   return LLAMA_FLAGS[i] != NULL;
 }
 
-/* 0 when the resolved model s->model is a llama; else the error names the first flag that is not
- * and what to try. name is the checkpoint's. */
+/* 0 when the resolved s->model is a llama; else the error names the first flag that is not. */
 static int llama_refuses(const Settings *s, const char *name, Error *e) {
   const Config *c = &s->model;
   char text[PATH_ROOM], plain[PATH_ROOM];
@@ -2207,7 +2195,7 @@ static int folder_open(Folder *f, const char *path, Error *e) {
  * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
  * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
  * and of the expert. What no table names is refused by its name, be it a tensor, a value or a key:
- * those that change no number of a forward are listed (IDLE), and null, {} and [] say nothing.
+ * keys.h lists those that change no number of a forward; null, {} and [] say nothing.
  *
  * Sources: the modelling code of transformers and the published files of each. */
 
@@ -2460,32 +2448,10 @@ static const Fact FACTS[] = {
   {"gnolmj", "is_encoder_decoder",                     ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
 
-/* Keys that change no number of a forward. */
-static const char IDLE[] =
-    " transformers_version _name_or_path name_or_path _commit_hash dtype torch_dtype torchscript "
-    "use_bfloat16 return_dict output_attentions output_hidden_states use_cache is_decoder type "
-    "prefix problem_type id2label label2id num_labels _num_labels finetuning_task "
-    "task_specific_params n_ctx architectures tokenizer_class bos_token_id eos_token_id "
-    "pad_token_id sep_token_id unk_token_id decoder_start_token_id initializer_range init_std "
-    "dropout layerdrop attention_dropout attn_pdrop embd_pdrop resid_pdrop hidden_dropout "
-    "activation_dropout classifier_dropout hidden_dropout_prob attention_probs_dropout_prob "
-    "chunk_size_feed_forward gradient_checkpointing tf_legacy_loss tie_encoder_decoder "
-    "attn_implementation _attn_implementation _attn_implementation_autoset pretraining_tp "
-    "max_sequence_length is_llama_config n_special predict_special_tokens output_past "
-    "reorder_and_upcast_attn summary_type summary_use_proj summary_activation "
-    "summary_first_dropout summary_last_dropout summary_proj_to_labels "
-    "calc_logits_for_entire_prompt num_logits_to_keep output_router_logits router_aux_loss_coef "
-    "use_mamba_kernels use_mambapy use_associative_scan max_length min_length do_sample "
-    "early_stopping num_beams num_beam_groups num_return_sequences diversity_penalty temperature "
-    "top_k top_p typical_p repetition_penalty length_penalty no_repeat_ngram_size "
-    "encoder_no_repeat_ngram_size bad_words_ids output_scores suppress_tokens "
-    "begin_suppress_tokens return_dict_in_generate forced_bos_token_id forced_eos_token_id "
-    "exponential_decay_length_penalty remove_invalid_values ";
-
 /* Refuses the first key of an object that nobody has read and that may count. */
 static void keys_known(const Facts *f, const JsonValue *object) {
-  const JsonValue *end = f->j->at + object->next, *at;
-  for (const JsonValue *key = object + 1; key < end && !f->e->status; key = at) {
+  for (const JsonValue *key = object + 1, *end = f->j->at + object->next;
+       key < end && !f->e->status; key = f->j->at + key[1].next) {
     char word[66], text[64];
     const JsonValue *v = key + 1;
     const bool nothing = v->kind == JSON_NULL || (v->kind >= JSON_ARRAY && !v->size);
@@ -2496,7 +2462,6 @@ static void keys_known(const Facts *f, const JsonValue *object) {
       fail(f->e, 1, "%s: expected keys that sink knows, found %.60s: %s. Try: without it, "
            "where it changes no number; else another model", f->j->name, f->j->text + key->at,
            shown(f, v, text));
-    at = f->j->at + v->next;
   }
 }
 
@@ -2543,10 +2508,9 @@ static void neox_more(const Facts *f) {
 }
 
 static void opt_more(const Facts *f) {
-  const bool before = fact_true(f, "do_layer_norm_before", true);
-  if (!before) flags_set(f, "--place post");
-  if (fact_true(f, "_remove_final_layer_norm", false) && before)
-    fact_must(f, "_remove_final_layer_norm", "false");
+  const bool no_last = fact_true(f, "_remove_final_layer_norm", false);
+  if (!fact_true(f, "do_layer_norm_before", true)) flags_set(f, "--place post");
+  else if (no_last) fact_must(f, "_remove_final_layer_norm", "false");
 }
 
 static void llama_more(const Facts *f) {
@@ -3450,8 +3414,7 @@ static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigne
   return e->status;
 }
 
-/* Makes published spellings findable; each may stand once. Entries beyond the vocabulary of the
- * model, its added tokens, are among them. */
+/* Makes published spellings findable, added tokens' too; each may stand once. */
 static int names_sort(Making *m, Error *e) {
   free(m->sorted);
   m->sorted = grab(m->vocab, sizeof *m->sorted, e);
@@ -3573,8 +3536,7 @@ static int by_score(const void *a, const void *b) {
                             : (x->left > y->left) - (x->left < y->left);
 }
 
-/* The merges of pieces with scores, once all are read. A piece one character of which is no piece
- * could be reached there, and not here. */
+/* The merges of pieces with scores. A piece with a character that is none is not reached here. */
 static int joins_of_scores(Making *m, Error *e) {
   if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
   for (int id = 0; id < m->vocab && !e->status; id++) {
@@ -4191,19 +4153,15 @@ static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Famil
 
 /* Do two tensors hold the same bytes? */
 static bool same_bytes(const Folder *f, const Entry *a, const Entry *b) {
-  unsigned char piece[2][1 << 12];
-  FILE *one = fopen(f->shard[a->file].path, "rb"), *two = fopen(f->shard[b->file].path, "rb");
-  uint64_t left = a->end - a->begin;
-  bool same = one && two && left == b->end - b->begin && file_seek(one, a->begin)
-           && file_seek(two, b->begin);
-  for (size_t some; same && left; left -= some) {
-    some = left < sizeof piece[0] ? (size_t)left : sizeof piece[0];
-    same = fread(piece[0], 1, some, one) == some && fread(piece[1], 1, some, two) == some
-        && !memcmp(piece[0], piece[1], some);
+  const Entry *x[2] = {a, b};
+  uint64_t hash[2];
+  for (int i = 0; i < 2; i++) {
+    FILE *in = fopen(f->shard[x[i]->file].path, "rb");
+    const bool good = in && bytes_hash(in, x[i]->begin, x[i]->end - x[i]->begin, &hash[i]);
+    if (in) fclose(in);
+    if (!good) return false;
   }
-  if (one) fclose(one);
-  if (two) fclose(two);
-  return same;
+  return a->format == b->format && hash[0] == hash[1];
 }
 
 /* Is this a buffer that nothing reads? */
@@ -4405,15 +4363,13 @@ static int import_model(const char *from, const char *out, bool link, const char
  * 17  Multiple choice                                                     appendix B.3, [FIG10]
  *
  * A question is a context and a few endings, one of them right. The model's answer is the ending
- * with the largest log p, summed over its tokens (acc), or the largest log p per character
- * (acc_norm): the rule of the LM evaluation harness for HellaSwag. Context and ending, joined by a
- * blank, are encoded as one text, of which the tokens beyond as many as the context alone has are
- * the ending's, and of a longer one than the model's context the last tokens are taken. The harness
- * puts no bos before them by default: --no-bos.
+ * with the largest log p, summed over its tokens (acc), or per character (acc_norm): the rule of
+ * the LM evaluation harness for HellaSwag. Context and ending, joined by a blank, are encoded as
+ * one text; the tokens beyond as many as the context alone has are the ending's. Of a text longer
+ * than the model's context the last tokens are taken. The harness puts no bos first: --no-bos.
  *
  * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
- * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
- * backslash.
+ * 0; the context; the endings. \\t, \\n and \\\\ stand for a tab, a new line and a backslash.
  *
  * hf choices makes it of HellaSwag's own file, a question a line of JSON: activity_label, ctx_a,
  * ctx_b, endings, label. The harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its
@@ -4516,10 +4472,10 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
   return e->status;
 }
 
-/* The longest of n choices: tokens that are fed, all but the last. */
+/* The tokens that are fed of the longest of n choices, all but its last. */
 static int choices_longest(const Choice *c, int n) {
   int T = 1;
-  for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
+  while (n--) if (c[n].length - 1 > T) T = c[n].length - 1;
   return T;
 }
 
@@ -4545,20 +4501,15 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
     model_loss(m, &a, targets, B, T, false, 1);
     for (int b = 0; b < B; b++)
       for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
-        if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
+        if (!(a.loss_row[(idx)b * T + t] < 0))       /* -1 inside a prefix */
           log_p[from + b] -= a.loss_row[(idx)b * T + t];
-    model_fault(m, e);
+    for (int b = 0; b < B && !model_fault(m, e); b++)
+      if (!isfinite(log_p[from + b]))
+        fail(e, 1, "--choices: ending %d has no finite log p. Try: another model", from + b);
   }
   if (m->published) m->published->end(m, e);
   acts_free(&a); free(ids);
   return e->status;
-}
-
-/* How many characters the harness counts: UTF-8 bytes that begin one. */
-static int characters(const char *text) {
-  int n = 0;
-  for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-  return n;
 }
 
 /* Of the first --questions of --choices the share that m answers rightly, by log p and by log p a
@@ -4585,7 +4536,9 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
     int best[2] = {0};
     double most[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < q->endings; k++) {
-      int size = characters((const char *)c.text + q->field[1 + k]);
+      int size = 0;                                        /* UTF-8 bytes that begin one */
+      for (const unsigned char *at_k = c.text + q->field[1 + k]; *at_k; at_k++)
+        size += (*at_k & 0xC0) != 0x80;
       double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
       for (int x = 0; x < 2; x++)
         if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
@@ -4694,8 +4647,7 @@ static int page_total(const Page *p);
 
 enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
 
-/* Trained models amplify a rounding more than toys do: their largest states are hundreds of times
- * the median, and scores tens of nats. */
+/* Trained models amplify a rounding more than toys: large states, and scores of tens of nats. */
 #define TRAINED_STATES (10 * STATES)
 #define TRAINED_ROWS (100 * STATES)
 
