@@ -163,8 +163,7 @@ static bool tensor_of(const char *family, int n, Theirs *x) {
   char name[96], here[2][32];
   int used = 0, words;
   for (at = row + blocks + 1; *at; at += used) {
-    words = sscanf(at, " %95s %15s %c %31[^ ;] %31[^;]", name, x->shape, &x->how, here[0],
-                   here[1]);
+    words = sscanf(at, " %95s %15s %c %31[^ ;] %31[^;]", name, x->shape, &x->how, here[0], here[1]);
     used = (int)strcspn(at, ";") + 1;
     const char *of = strchr(name, '@');
     const bool every = of == name, both = words == 5;
@@ -630,8 +629,7 @@ static void hf__refuses(Test *t) {
 static void hf__keeps(Test *t) {
   static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama --tokenizer " SCRATCH
                               "/tale.tok";
-  static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json",
-                                      "mine"};
+  static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json", "mine"};
   Settings s; Error e = {0}; Tokenizer k = {0}; Bytes was[4]; char path[256];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   tokenizer_load(SCRATCH "/tale.tok", &k, &e);
@@ -835,11 +833,9 @@ static void hf__json(Test *t) {
     {"{`a`: 1]", "a closing bracket"}, {"{`a`: `b", "a closing quote"},
     {"{`a`: `b\nc`}", "a closing quote"}, {"{`a`: `\t`}", "a closing quote"},
     {"{`a`: `\\", "after a backslash"}, {"{`a`: `\\x`}", "after a backslash"},
-    {"{`a`: `\\u12`}", "four hexadecimal digits"},
-    {"{`a`: `\\u12g4`}", "four hexadecimal digits"},
+    {"{`a`: `\\u12`}", "four hexadecimal digits"}, {"{`a`: `\\u12g4`}", "four hexadecimal digits"},
     {"{`a`: `\\uDE00`}", "four hexadecimal digits of a character"},
-    {"{`a`: `\\uD83D`}", "a whole surrogate pair"},
-    {"{`a`: `\\uD83Dx`}", "a whole surrogate pair"},
+    {"{`a`: `\\uD83D`}", "a whole surrogate pair"}, {"{`a`: `\\uD83Dx`}", "a whole surrogate pair"},
     {"{`a`: `\\uD83D\\u0041`}", "a whole surrogate pair"},
     {"{`a`: `\\uD83D\\uD83D`}", "a whole surrogate pair"},
     {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
@@ -979,6 +975,26 @@ static void hf__choices(Test *t) {
   scratch_close();
 }
 
+/* The dump of x.model has this model's loss and parameters, and gradients where it has a backward. */
+static void dumped(Test *t, Trainer *r) {
+  const bool back = !config_trains(&r->m.c, &(Error){0});
+  int ids[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  Error e = {0}; Ran said;
+  text_file(t, SCRATCH "/ids", "1 2 3 4 5 6 7 8 9 10\n");
+  if (!sink_does(t, "dump " SCRATCH "/x.model --all --ids " SCRATCH "/ids --out " SCRATCH "/d", &said)
+      || failed(t, "acts", acts_create(&r->a, &r->m, 1, 9, ACTS_ONE, &e), &e)) return;
+  fact(t, !strstr((char *)said.out.at, "without gradients: --") == back, "%s", said.out.at);
+  fact(t, file_missing(SCRATCH "/d/grad.wte.npy") == !back, "gradients of %d blocks", r->m.c.layers);
+  fact(t, !file_missing(SCRATCH "/d/param.l1.e2.w3.npy") == !!r->m.c.experts, "another dump");
+  model_forward(&r->m, &r->a, ids, 1, 9);
+  const real loss = (real)model_loss(&r->m, &r->a, ids + 9, 1, 9, false, 1);
+  Bytes b = slurp(SCRATCH "/d/loss.npy");
+  real theirs = 0;
+  if (b.at) memcpy(&theirs, b.at + b.size - 1 - sizeof theirs, sizeof theirs);
+  within(t, (double)theirs, (double)loss, 1e-5, "loss of the dump");
+  bytes_free(&b); ran_free(&said);
+}
+
 /* Every tensor of every family lands where it belongs, in all formats, with and without the prefix
  * of its name, from one file and from three, copied and linked. */
 static void hf__families(Test *t) {
@@ -1003,8 +1019,7 @@ static void hf__families(Test *t) {
         Bytes index = {0}; Error e = {0}; char path[256]; Theirs x;
         bytes_print(&index, &e, "{`weight_map`: {");
         for (int n = 0; tensor_of(NAMES_OF[f], n, &x); n++)
-          bytes_print(&index, &e, "%s`%s`: `%d.safetensors`", n ? "," : "", x.name,
-                      n % 3);
+          bytes_print(&index, &e, "%s`%s`: `%d.safetensors`", n ? "," : "", x.name, n % 3);
         bytes_add(&index, "}}", 2, &e);
         unticked((char *)index.at, index.size);
         bytes_file(t, DOWNLOAD "/model.safetensors.index.json", &index);
@@ -1019,6 +1034,7 @@ static void hf__families(Test *t) {
         fact(t, !checkpoint_load(SCRATCH "/x.model", &r, false, &e), "%s", e.text);
         if (e.status) break;
         published_compare(t, &r.m, NAMES_OF[f]);
+        if (d == 0 && !linked) dumped(t, &r);
         trainer_free(&r);
       }
     }
@@ -1171,8 +1187,7 @@ static void hf__facts(Test *t) {
     const char *at = FACTS_TAKEN[i].flags;
     for (; sscanf(at, " --%31s %31s%n", flag, want, &used) == 2; at += used) {
       option_text(option_find(flag, "m"), &r.s, text, sizeof text);
-      fact(t, !strcmp(text, want), "%s %s: --%s %s, expected %s", family, given, flag, text,
-           want);
+      fact(t, !strcmp(text, want), "%s %s: --%s %s, expected %s", family, given, flag, text, want);
     }
     fact(t, !*at, "%s: %s", family, at);
     trainer_free(&r);
@@ -1190,6 +1205,32 @@ static void hf__facts_refused(Test *t) {
   EACH(i, NO_CONFIGS) {
     text_file(t, DOWNLOAD "/config.json", NO_CONFIGS[i][0]);
     sink_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
+  }
+  scratch_close();
+}
+
+/* NaN and infinity are refused by the tensor's name, copied or linked to. An unembedding beside a
+ * tied embedding must be the same numbers. */
+static void hf__finite(Test *t) {
+  static const struct { const char *family, *dtype, *end, *said; } ROWS[] = {
+    {"gpt2", "F32", "\1\0\x80\x7F", "finite numbers in ln_f.bias, found"},
+    {"gpt_neox", "F16", "\0\x7C", "in embed_out.weight, f"}, {"opt", "F16", "\1\xFE", "norm.bias, f"},
+    {"jamba", "BF16", "\x80\xFF", "in lm_head.weight, f"}, {"llama", "BF16", "\1\x7F", ""}};
+  if (!begun(t)) return;
+  EACH(i, ROWS) {
+    const size_t n = ROWS[i].dtype[0] == 'F' && ROWS[i].dtype[1] == '3' ? 4 : 2;
+    const bool good = !*ROWS[i].said;                  /* a tied llama: lm_head, then finite */
+    published_write(t, DOWNLOAD "/model.safetensors", ROWS[i].family, ROWS[i].dtype, 0, 1, NULL, "");
+    Bytes b = slurp(DOWNLOAD "/model.safetensors");
+    b.size--;                                          /* the 0 behind it */
+    if (good) memcpy(b.at + b.size - 264, b.at + 8 + number_at(b.at, 8), 264);
+    else memcpy(b.at + b.size - n, ROWS[i].end, n);
+    bytes_file(t, DOWNLOAD "/model.safetensors", &b);
+    text_file(t, DOWNLOAD "/config.json", good ? "{`model_type`: `llama`, `tie_word_embeddings`: "
+              "true, " LLAMA_SHAPE "}" : CONFIGS_OF[family_of(ROWS[i].family)]);
+    for (int link = 0; link < 2; link++)
+      if (good) hf_does(t, link ? IMPORT " --link" : IMPORT);
+      else sink_fails(t, link ? IMPORT " --link" : IMPORT, 1, ROWS[i].said);
   }
   scratch_close();
 }
@@ -1308,8 +1349,7 @@ static void hf__llama2c_refuses(Test *t) {
     {0, C2, -4, "bytes for the shape that it begins with"},
     {0, 0, 0, "expected dim of 1 to 1048576"}, {0, -C2, 0, "expected dim"},
     {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
-    {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"},
-    {3, 6, 0, "expected heads that"},
+    {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"}, {3, 6, 0, "expected heads that"},
     {4, 3, 0, "expected heads that"}, {4, 0, 0, "expected kv-heads of 1"},
     {5, 0, 0, "expected vocab"},
     {5, -2147483647 - 1, 0, "expected vocab"}, {6, 1 << 30, 0, "expected context"},
@@ -1736,8 +1776,7 @@ static void other_end(Other *o, Bytes *out) {
                            (uint64_t)o->space, (uint64_t)o->flags, o->end, o->bos,
                            o->classes.size / 12, o->folds.size / 16, o->combining.size / 12,
                            o->spelt.size};
-  Bytes *const parts[] = {&o->classes, &o->folds, &o->combining, &o->tokens, &o->spelt,
-                          &o->joins};
+  Bytes *const parts[] = {&o->classes, &o->folds, &o->combining, &o->tokens, &o->spelt, &o->joins};
   out->size = 0;
   bytes_add(out, "SINKTOK1", 8, &e);
   for (int i = 0; i < 12; i++) bytes_number(out, head[i], 4, &e);
@@ -1900,8 +1939,7 @@ static void tokenizer_encode__ranks(Test *t) {
                         : SYMBOL[n][0];
     }
     for (int tries = 0; tries < 400 && merges < MERGES && n < SPELT; tries++) {
-      const int left = (int)rng_below(&r, (uint64_t)n),
-                right = (int)rng_below(&r, (uint64_t)n);
+      const int left = (int)rng_below(&r, (uint64_t)n), right = (int)rng_below(&r, (uint64_t)n);
       char both[128]; int made = 0;
       bool twice = false;
       snprintf(both, sizeof both, "%s%s", spelt[left], spelt[right]);
@@ -2214,8 +2252,7 @@ typedef struct Pieces { int n; char text[64][16]; float score[64]; int type[64];
 /* <unk>, <s>, </s>, then a, b, U+00E9, the sign, and what random pairs of these spell; the bytes
  * have ids after all of them, or, as llama2.c wants them, 3 to 258. */
 static void pieces_draw(Pieces *p, Rng *r) {
-  static const char *const BASIC[] = {"<unk>", "<s>", "</s>", "a", "b", U_E9,
-                                            "\xE2\x96\x81"};
+  static const char *const BASIC[] = {"<unk>", "<s>", "</s>", "a", "b", U_E9, "\xE2\x96\x81"};
   *p = (Pieces){0};
   for (; p->n < 7; p->n++) {
     strcpy(p->text[p->n], BASIC[p->n]);
@@ -2860,8 +2897,7 @@ static void experts_forward__alike(Test *t) {
     lab_forward(&plain);
     lab_forward(&b);
     if (ROWS[f].X == 1)
-      within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s",
-             ROWS[f].flags);
+      within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s", ROWS[f].flags);
     const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
     for (int i = 0; i < 2 * 9 * 12; i++)
       within(t, (double)y->s2[i] - (double)y->s1[i],
@@ -2888,8 +2924,7 @@ static void experts_forward__not_renormalised(Test *t) {
   lab_forward(&b);
   for (int n = 0; n < 5; n++)
     for (int e = 0; e < 3; e++)
-      within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e,
-             n + 1);
+      within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e, n + 1);
   lab_at(&b, "l0.router")[1] = (real)NAN;
   lab_forward(&b);
   for (int i = 0; i < 60; i++)
@@ -3080,8 +3115,7 @@ static void choices_answer__oracle(Test *t) {
     fact(t, !e.status && got.n == 60, "%s", e.text);
     within(t, got.acc, right[0] / 60.0, 1e-12, "acc, %s", FLAGS[f]);
     within(t, got.acc_norm, right[1] / 60.0, 1e-12, "acc_norm, %s", FLAGS[f]);
-    fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ,
-         right[0]);
+    fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ, right[0]);
     own.questions = 7;
     choices_answer(&got, &r.m, &r.data, &r.s, &e);
     fact(t, !e.status && got.n == 7, "%d questions", got.n);
@@ -3300,8 +3334,7 @@ static void model_file__same_bits(Test *t) {
       model_forward(m, &a, b.ids, 2, 7);
       double got = model_loss(&open.m, &a, b.targets, 2, 7, false, 1);
       fact(t, !model_fault(m, &e), "%s: %s", flags, e.text);
-      within(t, distance(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0, "nf, %s",
-             flags);
+      within(t, distance(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0, "nf, %s", flags);
       within(t, got, loss, 0, "loss, %s", flags);
     }
     extend_from_file(t, &b.m, m, b.ids, flags);
@@ -3490,8 +3523,7 @@ static void model_file_end__refuses(Test *t) {
       model_file_bytes(&w, zeros, what == 2 ? n + 2 : what == 5 && k == 1 ? n - 12 : n, &e);
     }
     fact(t, model_file_end(&w, &e) == 1 && strstr(e.text, SAID[what]), "%d: %s", what, e.text);
-    fact(t, file_missing(path) && file_missing(SCRATCH "/model.bin.new"), "%d leaves a file",
-         what);
+    fact(t, file_missing(path) && file_missing(SCRATCH "/model.bin.new"), "%d leaves a file", what);
   }
   lab_close(&b); scratch_close();
 }
@@ -3566,8 +3598,7 @@ static void model_head_read__hostile(Test *t) {
       p[i] = (unsigned char)(WRONG[k].value >> 8 * i & 255);
     seal(&head);
     bool no = head_refused(head.at, n, at, &e);
-    fact(t, no == (WRONG[k].said[0] != 0) && strstr(e.text, WRONG[k].said), "%zu: %s", k,
-         e.text);
+    fact(t, no == (WRONG[k].said[0] != 0) && strstr(e.text, WRONG[k].said), "%zu: %s", k, e.text);
     memcpy(p, was, 8);
   }
   bytes_add(&head, "more", 4, &e);                         /* behind the last entry */
@@ -3626,8 +3657,7 @@ static void model_file__damage(Test *t) {
   for (size_t n = 0; n < file.size; n += 1 + n / 5) {      /* cut short: no head */
     e = (Error){0};
     file_write(path, file.at, n, &e);
-    fact(t, checkpoint_open(path, &r, &e) == 1 && strstr(e.text, ". Try: "), "%zu: %s", n,
-         e.text);
+    fact(t, checkpoint_open(path, &r, &e) == 1 && strstr(e.text, ". Try: "), "%zu: %s", n, e.text);
   }
   /* cut while it is open */
   e = (Error){0};
@@ -3700,7 +3730,7 @@ static const TestEntry TESTS[] = {
   RUNS(published__extend), RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer),
   RUNS(hf__refuses), RUNS(hf__keeps), RUNS(hf__safetensors), RUNS(hf__safetensors_limits),
   RUNS(hf__json), RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),
-  RUNS(hf__facts_refused), RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c),
+  RUNS(hf__facts_refused), RUNS(hf__finite), RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c),
   RUNS(hf__llama2c_refuses), RUNS(pieces__published), RUNS(tokenizer_encode__spaces),
   RUNS(tokenizer_encode__ranks), RUNS(tokenizer_read__published), RUNS(hf__tokenizer_json),
   RUNS(hf__tokenizer_characters), RUNS(hf__tokenizer_refuses), RUNS(hf__sentencepiece),
