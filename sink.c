@@ -376,9 +376,9 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
- * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is not,
- * unless the elu kernel makes both sides of the product positive. k* and the logit enter raw, past
- * phi, and can be negative even then. With scores of either sign
+ * The signs of s decide. exp, sigmoid and elu + 1 are positive; the identity is where the elu
+ * kernel makes both sides of the product so, but for k* and the logit, which enter raw. Of either
+ * sign
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
@@ -415,19 +415,17 @@ static int config_resolve(Config *c, Error *e) {
     {c->prefix > c->context, "--prefix %d is longer than the context. Try: at most %d",
      c->prefix, c->context},
     {c->window_period && c->window_offset >= c->window_period,
-     "--window-offset %d never occurs. Try: at most %d, --window-period less 1",
+     "--window-offset %d: no block has it. Try: at most %d",
      c->window_offset, c->window_period - 1},
     {period && c->attention_offset >= attending,
      "--attention-offset %d: no block attends. Try: at most %d",
      c->attention_offset, attending - 1},
     {c->expert_period && c->expert_offset >= c->expert_period,
-     "--expert-offset %d never occurs. Try: at most %d, --expert-period less 1",
+     "--expert-offset %d: no block has it. Try: at most %d",
      c->expert_offset, c->expert_period - 1},
     {c->experts && c->expert_top > c->experts,
      "--expert-top %d is more than the --experts %d there are. Try: fewer",
      c->expert_top, c->experts},
-    {!p_norm && c->pnorm != 0,
-     "--pnorm belongs to --normalizer pnorm. Try: --normalizer pnorm with it", 0, 0},
     {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
     {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
      "has no slope at 0. Try: --pnorm 1 or more, or --sim exp", 0, 0},
@@ -435,8 +433,6 @@ static int config_resolve(Config *c, Error *e) {
      "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
     {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
      "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
-    {c->extra_value != VALUE_ZERO && c->extra != EXTRA_K,
-     "--extra-value fixes the value beside a learned key. Try: --extra k", 0, 0},
   };
   for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
     if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
@@ -1510,7 +1506,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
  * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
  * forward and five times backward (scores again, da, dq, dk, dv).
- * Tests: 3.7 of test_sink.c; data/pages.c has [E4] [T4] in closed form.
+ * Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form.
  */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -1939,7 +1935,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
 static void add_rows(real *y, const real *x, idx n) {
   PARALLEL
-  for (idx j = 0; j < n; j += CHUNK) vec_add(n - j < CHUNK ? n - j : CHUNK, y + j, x + j);
+  for (idx j = 0; j < n; j += CHUNK) vec_add(chunk(n, j), y + j, x + j);
 }
 
 _Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new norm: 3.2");
@@ -2036,8 +2032,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   add_rows(dh, dx, n);
 }
 
-/* The first of the three parts of a forward: the embedding, the blocks, the final norm. Leaves the
- * stream a->h = H^0 [B,N,C] and returns N, the rows of a sequence. */
+/* The embedding. Leaves the stream a->h = H^0 [B,N,C]; returns N, the rows of a sequence. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
   /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
   if (!a->past) biases_tabulate(m, a);
@@ -2286,8 +2281,8 @@ typedef struct Step {            /* one step of the optimiser */
   double shrink;               /* what clipping leaves of the gradient: 1, or less */
 } Step;
 
-/* One step of w [n] by shrink times its gradient g [n]; the moments m, v [n] are updated too, and
- * not touched by SGD. CHUNK at a time, so that the square roots need no array of length n. */
+/* One step of w [n] by shrink times its gradient g [n], and of the moments m, v [n], which SGD does
+ * not touch. CHUNK at a time: the square roots need no array of length n. */
 static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
   Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
                .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
@@ -2295,7 +2290,7 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
                .root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
-    idx some = n - from < CHUNK ? n - from : CHUNK;
+    idx some = chunk(n, from);
     if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
     else
       for (idx j = from; j < from + some; j++)
@@ -2320,11 +2315,10 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup, in
   return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
 }
 
-/* The global norm sqrt(sum g^2) over all tensors, for clipping (chapter 10; the authors clip at 1).
- * Each tensor is cut into SHARES of fixed borders, a share into dot products of CHUNK. These are
- * summed in double, the shares in their order, so that the norm has the same bits on any number of
- * threads. The first tensor whose sum is not finite is named in *bad, else NULL: a NaN or infinity,
- * or, in float, gradients near 1e18 whose squares overflow within a chunk. */
+/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). A tensor is cut
+ * into SHARES of fixed borders, a share into dot products of CHUNK. Their sums are in double and in
+ * order: the same bits on any number of threads. *bad is the first tensor whose sum is not finite,
+ * else NULL: a NaN or infinity, or, in float, gradients near 1e18, whose squares overflow. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
   enum { SHARES = 64 };
   double total = 0;
@@ -2339,7 +2333,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
       idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
       part[p] = 0;
       for (idx j = from; j < to; j += CHUNK)
-        part[p] += (double)vec_dot(to - j < CHUNK ? to - j : CHUNK, g + j, g + j);
+        part[p] += (double)vec_dot(chunk(to, j), g + j, g + j);
     }
     for (idx p = 0; p < SHARES; p++) sum += part[p];
     if (!isfinite(sum) && !*bad) *bad = t;
@@ -2701,7 +2695,7 @@ static void sinks_finish(Sinks *s) {
  * of `sink check` is a row of a table below. It comes out as one of
  *
  *   holds               the deviation is within its bound, or the number is the one stated
- *   fails as it must    a control: the statement where its premise is missing, and it does fail
+ *   control             the statement where its premise is missing: it must fail, and does
  *   refuted as printed  the paper's sentence or equation is wrong; a counterexample was measured
  *   WRONG               anything else: `sink check` then ends with status 1
  *
@@ -2732,7 +2726,8 @@ enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS 
 /* A line of the page. Its toy has the flags of the table's first line, then its own before a |.
  * Those after the | are of a second toy to compare with. A * in front stands for each position
  * scheme inside the score in turn. The first line of a table measures nothing: name, heading, flags
- * of all its toys; x is the seed of their tokens, 0 for a repeated one. */
+ * of all its toys; x is the seed of their tokens, 0 for a repeated one. Behind a \n stands what the
+ * table says in a sentence; or of a line that is refuted, what is printed and what is so. */
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
@@ -2860,58 +2855,59 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
- * equal those of the token standing alone (T = 1), both being a function of r v with one r. 'x':
- * they part. Positions added to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
+ * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
+ * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
- *   softmax, and any positive similarity over its sum   r_t = 1, times the scale, under any mask
- *   V biases                                            o_t = v + v+
- *   clamp                                    r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
- *   Z = 1                                               r_t = sum_t, and t s(0) without positions
- *   p-norm of softmax                                   r_t = t^(1-1/p) without positions
- *   an extra column of weight A_t* and value v*         o_t = (1 - A_t*) v + A_t* v*
- *   another first token                                 every row gives it another share */
+ *   softmax, any positive similarity over its sum   r_t = 1, times the scale, under any mask
+ *   V biases                                        o_t = v + v+
+ *   clamp                                           r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   Z = 1                                           r_t = sum_t, and t s(0) without positions
+ *   p-norm of softmax                               r_t = t^(1-1/p) without positions
+ *   an extra column of weight A_t* and value v*     o_t = (1 - A_t*) v + A_t* v*
+ *   another first token                             every row gives it another share */
 typedef struct StateRow {
-  const char *name, *flags;
+  const char *name;
   bool agree;                         /* where the positions act inside the score */
   double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-  int closed; const char *reference;  /* pages.c: in the first blocks, or 0; where it stands */
+  int closed;                         /* paper.c: in the first blocks, or 0 */
+  const char *flags, *reference;
 } StateRow;
 
 static const StateRow STATE_ROWS[] = {
-  {"softmax",                   "",                                      1, 0, 3, "Table 15, 1"},
-  {"post-norm",                 "--place post",                          1, 0, 0, ""},
-  {"parallel residual",         "--place parallel",                      1, 0, 0, ""},
-  {"LayerNorm, GELU, biases",   "--norm layer --act gelu --linear-bias", 1, 0, 0, ""},
-  {"heads added, one key head", "--combine add --kv-heads 1",            1, 0, 0, ""},
-  {"scale 0.2",                 "--scale 0.2",                           1, 0, 3, "eq. 29"},
-  {"V biases",                  "--vbias",                               1, 0, 0, ""},
-  {"window of 4",               "--window 4",                            1, 0, 3, "Figure 6"},
-  {"prefix of 5",               "--prefix 5",                            1, 0, 3, "Figure 5"},
-  {"window of 4, prefix of 5",  "--window 4 --prefix 5",                 1, 0, 0, ""},
-  {"sigmoid / sum",             "--sim sigmoid",                         1, 0, 1, "Table 15, 3"},
-  {"elu + 1 / sum",             "--sim elu",                             1, 0, 1, "Table 15, 5"},
-  {"elu kernel / sum",          "--kernel elu --sim identity",           1, 0, 0, ""},
-  {"linear / clamp, sums >= 1",  LINEAR_CLAMP,                        1, 16, 0, ""},
-  {"linear / clamp",            LINEAR_CLAMP,                            0, 0, 1, "Table 15, 8"},
-  {"mlp / clamp",               LINEAR_CLAMP "--kernel mlp",             0, 0, 0, ""},
-  {"sigmoid, Z = 1",            SIGMOID_1,                               0, 0, 1, "Table 15, 2"},
-  {"elu + 1, Z = 1",            ELU_1,                                   0, 0, 1, "Table 15, 4"},
-  {"elu kernel, Z = 1",         LINEAR_1 "--kernel elu",                 0, 0, 0, ""},
-  {"linear, Z = 1",             LINEAR_1,                                0, 0, 1, "Table 15, 9"},
-  {"mlp, Z = 1",                MLP_1,                                   0, 0, 0, ""},
-  {"softmax, p-norm 1/2",       "--normalizer pnorm --pnorm 0.5",        0, 0, 1, "eq. 43"},
-  {"softmax, p-norm 2",         "--normalizer pnorm --pnorm 2",          0, 0, 0, ""},
-  {"sigmoid, p-norm 2",         "--sim sigmoid --normalizer pnorm --pnorm 2", 0, 0, 1, "eq. 43"},
-  {"K biases",                  "--extra k",                             0, 0, 1, "Table 4"},
-  {"K biases of 2 dims",        "--extra k --extra-dims 2",              0, 0, 1, "Table 13"},
-  {"K biases, v* fixed",        "--extra k --extra-value e1",            0, 0, 0, ""},
-  {"K biases, sigmoid / sum",   "--extra k --sim sigmoid",               0, 0, 1, "Table 4"},
-  {"K biases, sigmoid, Z = 1",  SIGMOID_1 "--extra k",                   0, 0, 0, ""},
-  {"KV biases",                 "--extra kv",                            0, 0, 1, "Table 4"},
-  {"zero logit",                "--extra zero",                          0, 0, 1, "beyond"},
-  {"learned logit",             "--extra logit",                         0, 0, 1, "beyond"},
-  {"sink token",                "--sink-token",                          0, 0, 0, ""},
-  {"another first token",       NULL,                                    0, 0, 0, ""},
+  {"softmax",                   1,  0, 3, "", "Table 15, 1"},
+  {"post-norm",                 1,  0, 0, "--place post", ""},
+  {"parallel residual",         1,  0, 0, "--place parallel", ""},
+  {"LayerNorm, GELU, biases",   1,  0, 0, "--norm layer --act gelu --linear-bias", ""},
+  {"heads added, one key head", 1,  0, 0, "--combine add --kv-heads 1", ""},
+  {"scale 0.2",                 1,  0, 3, "--scale 0.2", "eq. 29"},
+  {"V biases",                  1,  0, 0, "--vbias", ""},
+  {"window of 4",               1,  0, 3, "--window 4", "Figure 6"},
+  {"prefix of 5",               1,  0, 3, "--prefix 5", "Figure 5"},
+  {"window of 4, prefix of 5",  1,  0, 0, "--window 4 --prefix 5", ""},
+  {"sigmoid / sum",             1,  0, 1, "--sim sigmoid", "Table 15, 3"},
+  {"elu + 1 / sum",             1,  0, 1, "--sim elu", "Table 15, 5"},
+  {"elu kernel / sum",          1,  0, 0, "--kernel elu --sim identity", ""},
+  {"linear / clamp, sums >= 1", 1, 16, 0, LINEAR_CLAMP, ""},
+  {"linear / clamp",            0,  0, 1, LINEAR_CLAMP, "Table 15, 8"},
+  {"mlp / clamp",               0,  0, 0, LINEAR_CLAMP "--kernel mlp", ""},
+  {"sigmoid, Z = 1",            0,  0, 1, SIGMOID_1, "Table 15, 2"},
+  {"elu + 1, Z = 1",            0,  0, 1, ELU_1, "Table 15, 4"},
+  {"elu kernel, Z = 1",         0,  0, 0, LINEAR_1 "--kernel elu", ""},
+  {"linear, Z = 1",             0,  0, 1, LINEAR_1, "Table 15, 9"},
+  {"mlp, Z = 1",                0,  0, 0, MLP_1, ""},
+  {"softmax, p-norm 1/2",       0,  0, 1, "--normalizer pnorm --pnorm 0.5", "eq. 43"},
+  {"softmax, p-norm 2",         0,  0, 0, "--normalizer pnorm --pnorm 2", ""},
+  {"sigmoid, p-norm 2",         0,  0, 1, "--sim sigmoid --normalizer pnorm --pnorm 2", "eq. 43"},
+  {"K biases",                  0,  0, 1, "--extra k", "Table 4"},
+  {"K biases of 2 dims",        0,  0, 1, "--extra k --extra-dims 2", "Table 13"},
+  {"K biases, v* fixed",        0,  0, 0, "--extra k --extra-value e1", ""},
+  {"K biases, sigmoid / sum",   0,  0, 1, "--extra k --sim sigmoid", "Table 4"},
+  {"K biases, sigmoid, Z = 1",  0,  0, 0, SIGMOID_1 "--extra k", ""},
+  {"KV biases",                 0,  0, 1, "--extra kv", "Table 4"},
+  {"zero logit",                0,  0, 1, "--extra zero", "beyond"},
+  {"learned logit",             0,  0, 1, "--extra logit", "beyond"},
+  {"sink token",                0,  0, 0, "--sink-token", ""},
+  {"another first token",       0,  0, 0, NULL, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
@@ -2965,15 +2961,15 @@ static double equation16(Toy *y) {
 }
 
 static const Line RULES[] = {
-  {"rules", "Equation 16 itself", "", NULL, 0, 0, 0},
+  {"rules", "Equation 16 itself\nEach state is what the token's own value and the ffn make of it; "
+   "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
 /* -------------------------------------------------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
- * Row 1 of a causal softmax has one entry, A_11 = e^z / e^z = 1: neither later tokens nor W_Q and
- * W_K nor positions inside the score can move h_1^l, not by a bit, since z - max = 0 and e^0 = 1.
- * Another similarity over its sum has s/(s + 1e-8), almost 1. */
+ * A_11 = e^z / e^z = 1 to the bit, since z - max = 0 and e^0 = 1. Another similarity over its sum
+ * has s/(s + 1e-8), almost 1. */
 enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 
 /* How many numbers of h_1^0 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
@@ -3000,7 +2996,8 @@ static double share_of_eps(Toy *y) {
 }
 
 static const Line FIRST[] = {
-  {"first", "Section 3.1: the first token sees only itself", "--context 9", NULL, 1, 0, 0},
+  {"first", "Section 3.1: the first token sees only itself\nIts row of a causal softmax has one "
+   "entry, 1: later tokens, W_Q and W_K cannot move it.", "--context 9", NULL, 1, 0, 0},
   {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
   {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
   {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
@@ -3018,8 +3015,7 @@ static const Line FIRST[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
- * Equal states give equal scores, and a softmax of t equal scores is 1/t (equation 18). With
- * H_n = 1 + 1/2 + .. + 1/n it follows that
+ * With H_n = 1 + 1/2 + .. + 1/n
  *   alpha_k = (H_T - H_(k-1))/(T - k + 1)
  *   window w: A_ti = 1/min(t,w), alpha_1 = H_w/T
  *   prefix p: A_ti = 1/max(t,p), alpha_1 = (1 + H_T - H_p)/T
@@ -3093,7 +3089,8 @@ static double sink_at(const Toy *y, double eps) {
 static double sink_1(Toy *y) { return sink_at(y, y->x); }
 
 static const Line PROP1[] = {
-  {"prop1", "Proposition 1: no positions", "--context 64 --pos none", NULL, 0, 0, 0},
+  {"prop1", "Proposition 1: no positions\nEqual states give equal scores, and t equal scores the "
+   "weight 1/t each: no sink.", "--context 64 --pos none", NULL, 0, 0, 0},
   {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
   {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
   {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
@@ -3117,11 +3114,9 @@ static const Line PROP1[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
- * q k^T cancels: the weights of repeated tokens depend on g alone. The proof then calls g "a
- * monotonic non-increasing function". Equation 6 and the authors' code both let it grow with the
- * distance, so that the first token has the largest score of every row. The t - d tokens at the
- * distance d = 128 or farther tie with it, but at T = 64 there are none: alpha_1 = 0.333958 in
- * every head of every such model, and Sink_1 = 100 %. What does hold:
+ * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
+ * let it grow, so that the first token has the largest score of every row; the t - d tokens at the
+ * distance 128 or farther tie with it, at T = 64 none. What does hold:
  *
  *   g non-increasing               A_t1 is the least of its row: A_t1 <= 1/t, so alpha_1 <= H_T/T
  *   g constant from d on, T > d    A_t1 <= 1/(t-d) for t > d, so alpha_1 <= (d + H_(T-d))/T
@@ -3152,12 +3147,16 @@ static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - positi
 
 #define T5_512 "--pos t5 --layers 1 --context 512"
 static const Line PROP2[] = {
-  {"prop2", "Proposition 2: relative positions", "--context 64 --pos relative", NULL, 0, 0, 0},
+  {"prop2", "Proposition 2: relative positions\nq k^T cancels, and the weights depend on the bias "
+   "g(t-i) alone.", "--context 64 --pos relative", NULL, 0, 0, 0},
   {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
   {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
-  {"prop. 2", "printed: g is non-increasing; g(63) - g(0)", "", bucket_growth, 63, REFUTES, 0},
-  {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64", "", alpha_1, 0, REFUTES, 0.3},
-  {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64", "", sink_1, 0.3, REFUTES, 0},
+  {"prop. 2", "printed: g is non-increasing; g(63) - g(0)\nprinted: g never grows with the "
+   "distance; so: equation 6's bucket grows, by 26", "", bucket_growth, 63, REFUTES, 0},
+  {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64\nprinted: no sink on repeated "
+   "tokens; so: alpha_1 = 0.334 in every head", "", alpha_1, 0, REFUTES, 0.3},
+  {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64\nprinted: hence Sink_1 = 0; so: "
+   "Sink_1 = 100 %, whatever the weights", "", sink_1, 0.3, REFUTES, 0},
   {"eq. 20", "alpha_1 of their bucket: T = 16", "--context 16", alpha_1, 0, EQUALS, 0.664526988},
   {"eq. 20", "  T = 32", "--context 32", alpha_1, 0, EQUALS, 0.497329505},
   {"eq. 20", "  T = 64", "", alpha_1, 0, EQUALS, 0.33395803945},
@@ -3176,8 +3175,7 @@ static const Line PROP2[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
- * A geometric series, strictly increasing in i: the first token has the least weight, so alpha_1 <
- * H_T/T. It speaks of the first token only: the last columns of a steep head pass 0.3. */
+ * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
 
 /* Minus the least A_t,i+1 / A_ti over its closed form e^m, which is above 1. */
 static double row_growth(const Toy *y, int l, int h, int t) {
@@ -3196,7 +3194,8 @@ static double head_alpha(Toy *y) {
 }
 
 static const Line PROP3[] = {
-  {"prop3", "Proposition 3: ALiBi",
+  {"prop3", "Proposition 3: ALiBi\nA row is a geometric series that grows with i: the first token "
+   "has the least weight.",
    "--context 64 --pos alibi --heads 8 --head-dim 2", NULL, 0, 0, 0},
   {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
   {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
@@ -3216,10 +3215,9 @@ static const Line PROP3[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
- * All scores of repeated tokens lie within xi = |q||k| / sqrt(d_h) of 0. The appendix drops the
- * root from equation 18 on, and that is not the model of equation 4. With the root the bound holds,
- * and goes to 0 as t grows. At T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a
- * sink on repeated tokens is possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
+ * The appendix drops the root from equation 18 on; with it the bound holds. At T = 64 it keeps
+ * alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a sink is possible. Let one pair of frequency w
+ * carry q = (a, 0), k = (-a, 0):
  *
  *   s(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
@@ -3310,12 +3308,15 @@ static double aimed_over_own(Toy *y) {
 }
 
 static const Line PROP4[] = {
-  {"prop4", "Proposition 4: rotary", "--context 64 --pos rotary", NULL, 0, 0, 0},
+  {"prop4", "Proposition 4: rotary\nAll scores of repeated tokens lie within xi = |q||k|/sqrt(d_h) "
+   "of 0, which bounds every weight.", "--context 64 --pos rotary", NULL, 0, 0, 0},
   {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
   {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
   {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
-  {"eq. 27", "printed: without the root; error of A_t1", "", rotary, EQ27_OFF, REFUTES, APART},
-  {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)", "", rotary, EQ25_OFF, REFUTES, APART},
+  {"eq. 27", "printed: without the root; error of A_t1\nprinted: scores without sqrt(d_h); so: "
+   "the model of equation 4 divides by it", "", rotary, EQ27_OFF, REFUTES, APART},
+  {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)\nprinted: the cosine of a cosine; so: "
+   "<q,k> = |q||k|cos(their angle)", "", rotary, EQ25_OFF, REFUTES, APART},
   {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
   {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
   {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
@@ -3333,47 +3334,45 @@ static const Line PROP4[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
- * o = scale A V: the scale can be folded into W_V or into W_O (equations 30, 31), except that W_O
- * also carries v+, and that W_V leaves v* behind. So training W under the scale a is training W^ =
- * a W without it, if each step keeps W^ = a W. The gradient of W^ is g/a (equation 40), its moments
- * are m/a and v/a^2, and for that matrix, the others keeping their settings,
+ * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
+ * behind. So training W under the scale a is training W^ = a W without it, if each step keeps W^ =
+ * a W. The gradient of W^ is g/a (equation 40), its moments m/a and v/a^2, and for that matrix
  *
  *   AdamW   W <- (1 - lr wd) W - lr m^ / (sqrt(v^) + eps)    lr' = a lr, eps' = eps/a, wd' = wd/a
  *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
  *
- * (equations 42, 35). This is decoupled decay. Were wd |W|^2 part of the loss, as section 6 writes
- * it (with the sign of log p the wrong way round), AdamW would need wd' = wd/a^2. Clipping by the
- * global norm breaks the equality, since g/a weighs more in the norm than g; counted as g, it is
- * restored. At a = 1/4 all factors are powers of two, which pass through rounding unharmed: the two
- * trainings agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which
- * may grow tenfold: within SCORES. */
+ * (equations 42, 35). Were wd |W|^2 part of the loss, as section 6 writes it, AdamW would need wd'
+ * = wd/a^2. Clipping by the global norm breaks the equality, since g/a weighs more in the norm than
+ * g; counted as g, it is restored. At a = 1/4 all factors are powers of two, and the two trainings
+ * agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which may grow
+ * tenfold: SCORES. */
 enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
 typedef struct Twin {
-  const char *reference, *text, *flags, *tensor;
   double alpha;
   int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
   int clip; bool breaks;              /* by the global norm of 0.5; must the two part? */
+  const char *tensor, *reference, *text, *flags;
 } Twin;
 
 static const Twin TWINS[] = {
-  {"eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", "", ".wo", 0.2, 0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  of W_V",                     "",        ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  of W_V beside V biases",     "--vbias", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  of W_O beside V biases",     "--vbias", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 1},
-  {"eq. 42", "  of W_O beside KV biases", "--extra kv", ".wo", 0.2,  0, 1, -1, -1, 1, 0, 0},
-  {"eq. 42", "  of W_V beside KV biases", "--extra kv", ".wv", 0.2,  0, 1, -1, -1, 1, 0, 1},
-  {"eq. 42", "  with eps' = eps",            "",        ".wo", 0.2,  0, 1,  0, -1, 1, 0, 1},
-  {"eq. 42", "  with eps' = a eps",          "",        ".wo", 0.2,  0, 1,  1, -1, 1, 0, 1},
-  {"eq. 42", "  with wd' = wd",              "",        ".wo", 0.2,  0, 1, -1,  0, 1, 0, 1},
-  {"eq. 42", "  with wd' = wd/a^2",          "",        ".wo", 0.2,  0, 1, -1, -2, 1, 0, 1},
-  {"eq. 42", "  with lr' = a^2 lr",          "",        ".wo", 0.2,  0, 2, -1, -1, 1, 0, 1},
-  {"eq. 42", "  from W^ = W",                "",        ".wo", 0.2,  0, 1, -1, -1, 0, 0, 1},
-  {"beyond", "  clipped by the global norm", "",        ".wo", 0.2,  0, 1, -1, -1, 1, CLIPPED, 1},
-  {"beyond", "  clipped, g for g/a in the norm", "", ".wo", 0.2,  0, 1, -1, -1, 1, CORRECTED, 0},
-  {"eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", "", ".wo", 0.2,  1, 2,  0, -2, 1, 0, 0},
-  {"eq. 35", "  a = 1/4, to the bit",        "",        ".wo", 0.25, 1, 2,  0, -2, 1, 0, 0},
-  {"eq. 35", "  with lr' = a lr",            "",        ".wo", 0.2,  1, 1,  0, -2, 1, 0, 1}};
+  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", ""},
+  {0.25, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  a = 1/4, to the bit", ""},
+  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V", ""},
+  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V beside V biases", "--vbias"},
+  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  of W_O beside V biases", "--vbias"},
+  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  of W_O beside KV biases", "--extra kv"},
+  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wv", "eq. 42", "  of W_V beside KV biases", "--extra kv"},
+  { 0.2, 0, 1,  0, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = eps", ""},
+  { 0.2, 0, 1,  1, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = a eps", ""},
+  { 0.2, 0, 1, -1,  0, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd", ""},
+  { 0.2, 0, 1, -1, -2, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd/a^2", ""},
+  { 0.2, 0, 2, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  with lr' = a^2 lr", ""},
+  { 0.2, 0, 1, -1, -1, 0, 0, 1, ".wo", "eq. 42", "  from W^ = W", ""},
+  { 0.2, 0, 1, -1, -1, 1, CLIPPED, 1, ".wo", "beyond", "  clipped by the global norm", ""},
+  { 0.2, 0, 1, -1, -1, 1, CORRECTED, 0, ".wo", "beyond", "  clipped, g for g/a in the norm", ""},
+  { 0.2, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", ""},
+  {0.25, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "  a = 1/4, to the bit", ""},
+  { 0.2, 1, 1,  0, -2, 1, 0, 1, ".wo", "eq. 35", "  with lr' = a lr", ""}};
 enum { N_TWINS = (int)(sizeof TWINS / sizeof *TWINS) };
 
 /* One step of one of the two; the settings of its tensor carry the powers of alpha, or of 1. */
@@ -3445,7 +3444,8 @@ static double folded(Toy *y) {
 #define SCALED_V "--scale 0.2 --vbias | --vbias"
 #define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
 static const Line SCALE[] = {
-  {"scale", "Equations 29 to 42: scale and optimiser", "", NULL, 1, 0, 0},
+  {"scale", "Equations 29 to 42: scale and optimiser\nA scale on o is a factor on W_V or W_O: "
+   "another learning rate, decay and start.", "", NULL, 1, 0, 0},
   {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
   {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
   {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
@@ -3457,9 +3457,8 @@ static const Line SCALE[] = {
  * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
- * the weights of a row the proportions of softmax back, e^(z_i - z_j). So p does not flatten a row,
- * it changes its sum: t equal scores sum to t^(1-1/p), any row to between 1 and that. p < 1 shrinks
- * the row; p > 1 lets it grow, to 8 at t = 64 and p = 2. */
+ * the weights of a row the proportions of softmax back, e^(z_i - z_j). Any row sums to between 1
+ * and t^(1-1/p), that of equal scores. */
 
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
@@ -3484,7 +3483,8 @@ static double pnorm_sum(Toy *y) {
 }
 
 static const Line PNORMS[] = {
-  {"pnorm", "Equations 43 and 44: the p-norm",
+  {"pnorm", "Equations 43 and 44: the p-norm\np changes a row's sum, not its proportions: below 1 "
+   "it shrinks, above 1 it grows.",
    "--context 64 --pos none --normalizer pnorm", NULL, 0, 0, 0},
   {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
   {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
@@ -3497,9 +3497,8 @@ static const Line PNORMS[] = {
 /* -------------------------------------------------------------------------------------------------
  * 7.11  Section 3.2: [M1] [M2] the metric
  *
- * Section 3.2 has 1/T <= alpha_1 <= 1, since A_11 = 1. That takes a softmax without an extra
- * column: with one, A_11 < 1; and a row of an mlp kernel can be 0 altogether. The metric's m_ij are
- * free of the scale (equation 29), else no head could pass 0.3 under a scale below 0.3. */
+ * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
+ * kernel can be 0. Without equation 29 no head could pass 0.3 under a scale below 0.3. */
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 /* That; learned logits of block 1 are 20 here, and its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
@@ -3530,7 +3529,8 @@ static double sink_by_eps(Toy *y) {
 }
 
 static const Line METRIC[] = {
-  {"metric", "Section 3.2: the metric", "--context 16", NULL, 1, 0, 0},
+  {"metric", "Section 3.2: the metric\n1/T <= alpha_1 <= 1, since A_11 = 1; Sink_1 falls with eps; "
+   "neither depends on the scale.", "--context 16", NULL, 1, 0, 0},
   {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
   {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
   {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
@@ -3592,7 +3592,6 @@ static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
 
-/* Appends n ids to a. */
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
   if (!bytes_add(&b, from, n * sizeof *from, e))
@@ -3624,7 +3623,6 @@ static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   return s;
 }
 
-/* The number of a pair, or -1 when it was never added. */
 static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
   return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
@@ -3635,7 +3633,6 @@ static void pairs_free(Pairs *p) {
   *p = (Pairs){0};
 }
 
-/* Doubles the room; without memory for it p is unchanged. */
 static int pairs_grow(Pairs *p, Error *e) {
   Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
   q.at = grab((idx)q.room, sizeof *q.at, e);
@@ -3649,7 +3646,6 @@ static int pairs_grow(Pairs *p, Error *e) {
   return e->status;
 }
 
-/* The number of a pair, which is added when it is new; -1 and an error when there is no memory. */
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   const int64_t number = pairs_find(p, left, right);
   if (number >= 0) return number;
@@ -3661,7 +3657,6 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 
 /* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
 
-/* Bytes before the first DOCUMENT_END of a text, n when there is none. */
 static size_t document_length(const unsigned char *text, size_t n) {
   const size_t mark = strlen(DOCUMENT_END);
   for (size_t at = 0; at + mark <= n; at++)
@@ -3678,7 +3673,6 @@ static enum ByteKind byte_kind(unsigned char b) {
   return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
 
-/* Length of the first piece of a text of n >= 1 bytes: 1 to PIECE_MAX. */
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
   const enum ByteKind kind = byte_kind(text[end]);
@@ -3692,14 +3686,12 @@ static size_t piece_length(const unsigned char *text, size_t n) {
 
 static const char HINT[] = "Try: sink help tokenize";
 
-/* Adds a token that `n` bytes spell. */
 static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
   if (bytes_add(&t->pool, spelling, n, e)) return e->status;
   t->start[++t->vocab] = (uint32_t)t->pool.size;
   return 0;
 }
 
-/* A tokenizer without merges and with room for vocab ids. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
   *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
@@ -3711,7 +3703,6 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   return e->status;
 }
 
-/* The bytes that token id (0 .. vocab - 1) stands for, and their number. */
 static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
   *length = t->start[id + 1] - t->start[id];
   return t->pool.at + t->start[id];
@@ -3738,7 +3729,6 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
        ? e->status : token_add(t, both, n + more, e);
 }
 
-/* Frees a tokenizer, also one that is empty or half made. */
 static void tokenizer_free(Tokenizer *t) {
   if (t->kind) t->kind->close(t);
   pairs_free(&t->merges);
@@ -3747,7 +3737,6 @@ static void tokenizer_free(Tokenizer *t) {
   *t = (Tokenizer){0};
 }
 
-/* Whether a file has the size that its head tells, and its checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
   const size_t body = n - TOKENIZER_TAIL;
@@ -3756,7 +3745,6 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
               size, n, HINT);
 }
 
-/* A tokenizer from a file's n bytes; `name` names the file in errors. On failure *t is empty. */
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
   *t = (Tokenizer){0};
@@ -3795,7 +3783,6 @@ static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
   return e->status;
 }
 
-/* Appends the file of a tokenizer of sink's own to out, which is empty at the start. */
 static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   const Pair *m = t->merges.at, *end = m + t->merges.size;
   bytes_add(out, TOKENIZER_MAGIC, 8, e);
@@ -3823,7 +3810,6 @@ typedef struct CachedWord {
   int32_t ids[CACHE_IDS];
 } CachedWord;
 
-/* An encoder for t, which must outlive it: 1 MiB. */
 static int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
   *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
   return e->status;
@@ -3835,7 +3821,6 @@ static void encoder_free(Encoder *c) {
   *c = (Encoder){0};
 }
 
-/* Appends the ids of one piece to out: BPE as the chapter's head has it. */
 static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
   int32_t id[PIECE_MAX];
   for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
@@ -3879,7 +3864,6 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
   return e->status;
 }
 
-/* Appends the ids of n bytes of text to out. On failure out is as it was. */
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
   const size_t before = out->size;
@@ -3916,7 +3900,6 @@ typedef struct Joiner {
   size_t n_words;
 } Joiner;
 
-/* Counts the pieces of the text, a document at a time, in the tree of prefixes. */
 static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
   for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
@@ -4062,7 +4045,6 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
-/* A name: of a rule, of a variable, of a form, or of several of these at once. */
 typedef struct Symbol {
   const char *at;             /* its letters, in Grammar.text */
   int size, slot;             /* how many; a variable's number */
@@ -4105,26 +4087,22 @@ static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
               found, hint);
 }
 
-/* An error about a name. Returns 1. */
 static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
                       const char *hint, Error *e) {
   return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
               y->size, y->at, hint);
 }
 
-/* Moves past blanks and past line ends inside a rule. */
 static void scan_blanks(Scan *s) {
   for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
 }
 
-/* Moves past the character c, if it is there. */
 static bool scan_take(Scan *s, int c) {
   const bool here = *s->p == c;
   s->p += here;
   return here;
 }
 
-/* Whether c may begin a name; a digit may stand further on. */
 static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
@@ -4159,7 +4137,6 @@ static Node *node_new(Scan *s, enum NodeKind kind) {
   return p;
 }
 
-/* Reads what stands between the [ and the ] of a reference, in the order of the format's table. */
 static int scan_reference(Scan *s, Node *p) {
   p->kind = NODE_REFERENCE;
   p->capital = scan_take(s, '^');
@@ -4231,7 +4208,6 @@ static int scan_form(Scan *s, Node *form) {
   return 0;
 }
 
-/* Reads the alternatives of a rule or a group, up to the end of the line or a }. */
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
   Node **last = &rule->first;
   uint64_t k = 1;
@@ -4255,7 +4231,6 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
   return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
 }
 
-/* Reads one rule: NAME/FORM/FORM = alternatives. */
 static int scan_rule(Scan *s) {
   Node *rule = node_new(s, NODE_RULE), *form = rule;
   for (;; form = form->form = node_new(s, NODE_RULE)) {
@@ -4275,19 +4250,16 @@ static int scan_rule(Scan *s) {
   return 0;
 }
 
-/* Which form of a rule has this name, -1 none. */
 static int form_index(const Node *rule, const Symbol *name) {
   int i = 0;
   for (; rule && rule->name != name; rule = rule->form) i++;
   return rule ? i : -1;
 }
 
-/* The rule whose forms a reference has: it tells that rule, or a variable that remembers such. */
 static const Node *reference_shape(const Node *p) {
   return p->recall ? p->name->shape : p->name->rule;
 }
 
-/* Whether what a reference names is there and has the form that it asks for. */
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
   const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
   if (!p->recall && !shape)
@@ -4318,7 +4290,6 @@ static int grammar_link(Grammar *g, Error *e) {
   return e->status;
 }
 
-/* A document being told. */
 typedef struct Telling {
   const Grammar *g;
   Rng rng;
@@ -4340,7 +4311,6 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
-/* Where in memory it is what a variable remembers; 0 and an error while that is nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   if (!t->values[name->slot])
     name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
@@ -4358,7 +4328,6 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
   return number;
 }
 
-/* Remembers the result of an operation, the same in every form. */
 static int tell_operation(Telling *t, const Node *p) {
   char text[24];
   const long long x = tell_number(t, p, p->name);
@@ -4401,7 +4370,6 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
   return 0;
 }
 
-/* Whether a word takes "an": by its first letter, but for common words that sound otherwise. */
 static bool takes_an(const unsigned char *word, size_t n) {
   enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
   static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
@@ -4411,7 +4379,6 @@ static bool takes_an(const unsigned char *word, size_t n) {
   return n && strchr("aeiouAEIOU", *word);
 }
 
-/* Gives what was told from byte start on its article and its capital. */
 static int tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
@@ -4439,7 +4406,6 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
 }
 
-/* Refuses a document that goes on for ever. */
 static int tell_on(const Telling *t, const Node *p) {
   return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
          t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
@@ -4448,7 +4414,6 @@ static int tell_on(const Telling *t, const Node *p) {
               GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
-/* Tells one reference; wanted is the form that the whole alternative was asked for, or NULL. */
 static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   int times = p->low;
   if (p->wanted) wanted = p->wanted;
@@ -4605,7 +4570,6 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   return e->status;
 }
 
-/* The file or folder that the data come from. */
 static const char *source_name(const Source *s) {
   return s->tokens[0] ? s->tokens : s->text[0] ? s->text
        : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
@@ -4704,7 +4668,6 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-/* Appends the tokens of a document that the grammar tells. */
 static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
   Bytes text = {0};
   if (!grammar_document(&d->grammar, seed, number, &text, e))
@@ -4851,7 +4814,6 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
   return 0;
 }
 
-/* ids, targets [T] of a block of T+1 tokens. */
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(ids, block, (size_t)T * sizeof *ids);
   memcpy(targets, block + 1, (size_t)T * sizeof *targets);
@@ -4875,7 +4837,6 @@ static int intervene(const Data *d, const Source *s, uint64_t number, int T, int
   return 0;
 }
 
-/* ids, targets [B,T]: the next B blocks, with their interventions. */
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
   int32_t *block = grab(T + 1, sizeof *block, e);
   uint64_t number;
@@ -5040,7 +5001,6 @@ static bool option_kept(const Option *o, const char *groups) {
   return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
 
-/* Lines "flag value" of what is kept of those groups. */
 static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
@@ -5051,7 +5011,6 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
   return e->status;
 }
 
-/* s from the text, and whether its model can be. */
 static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
   char *text = grab((idx)length + 1, 1, c->e);
   Error wrong = {0};
@@ -5215,7 +5174,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
-  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) ||
+  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) || settings_count(now, e) ||
       settings_flags(now, flags, "m", e)) return e->status;
   memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
@@ -5233,8 +5192,8 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
 
 static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
   if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
-  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: another than %s", path,
-              d->tokenizer);
+  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: --tokenizer, not %s",
+              path, d->tokenizer);
 }
 
 static int resume_data(Trainer *t, Error *e) {
@@ -5319,7 +5278,8 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
   if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
   if (s->start[0]) return trainer_start(t, s, flags, e);
   Settings now = *s;
-  return settings_flags(&now, flags, "m", e) ? e->status : trainer_create(t, &now, e);
+  return settings_count(s, e) || settings_flags(&now, flags, "m", e) ? e->status
+       : trainer_create(t, &now, e);
 }
 
 void trainer_free(Trainer *t) {
@@ -5330,7 +5290,6 @@ void trainer_free(Trainer *t) {
   *t = (Trainer){0};
 }
 
-/* Says where a diverging variant (the paper's "-") broke. */
 static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
   idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
   char where[160] = "the loss is not finite, though every block is";
@@ -5342,7 +5301,6 @@ static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
               where);
 }
 
-/* The optimiser on every tensor, from gradients times `shrink`. */
 static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
   t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
@@ -5537,7 +5495,6 @@ static void result_free(Result *r) {
   *r = (Result){0};
 }
 
-/* Adds numbers under a name made as printf makes it. */
 static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
   char name[sizeof r->list->name];
   va_list args;
@@ -5581,7 +5538,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 }
 
 static int none_held(int T, Error *e) {
-  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid", T + 1);
+  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid 0.2", T + 1);
 }
 
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
@@ -5660,7 +5617,6 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
 
-/* What every table has of a model; NAN where there is none. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, NORM_RATIO, HELD_LOSS, ROW };
 static const Column ROW_COLUMNS[ROW] = {
   {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
@@ -5685,7 +5641,6 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
   row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-/* A number as a table shows it, or -. */
 static const char *cell_text(char text[32], const Column *c, double x) {
   snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
   return text;
@@ -5695,7 +5650,6 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
-/* A text in CSV or JSON. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
   bytes_add(out, "\"", 1, e);
   for (; *text; text++)
@@ -6050,7 +6004,7 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
          star = row[1][ALPHA_STAR] / o[1].even;
   bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
-              "even), and with\na key bias it %s (alpha_* %.1f times, alpha_1 %.1f). Under "
+              "even), with a\nkey bias it %s (alpha_* %.1f times, alpha_1 %.1f), and under "
               "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even).\n",
               sink >= SHOWS ? "emerged" : "did not emerge", sink,
               star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
@@ -6874,9 +6828,42 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   }
 }
 
+/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads spin: the fastest
+ * way, until another program takes a core and a step of 17 ms lasts 700. So forwards are timed, and
+ * passes run on one thread less while that is faster: the second one tries it. All are tried again
+ * after 16 to 256 times what they took. While wait is 0 one slow forward is forgiven. */
+static void take_less(struct Pace *p, bool less) {
+  if (less == p->less) return;
+  set_workers(workers() + (less ? -1 : 1));
+  p->less = less;
+  p->last = INFINITY;
+}
+static void pace(struct Pace *p, double took, double now) {
+  p->took[p->less] = p->wait < 1 ? fmin(took, p->last) : took;
+  p->last = took;
+  if (p->took[1] == 0) take_less(p, true);
+  else if (p->took[0] < p->took[1]) {
+    take_less(p, false);
+    p->wait *= 0.98;
+  } else if (!p->less) {
+    p->wait = fmin(fmax(2 * p->wait, 16), 256);
+    p->retry = now + p->wait * took;
+    take_less(p, true);
+  }
+}
+static void pass_begins(struct Pace *p) {
+  p->began = seconds();
+  if (p->wait > 0 && p->began > p->retry) take_less(p, false);
+}
+static void pass_ends(struct Pace *p) {
+  const double now = seconds();
+  if (workers() > 1 || p->less) pace(p, now - p->began, now);
+}
+
 /* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
+  if (l == 0) pass_begins(&a->pace);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K;
@@ -6884,6 +6871,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
     transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
     for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
   }
+  if (l == m->c.layers - 1) pass_ends(&a->pace);
 }
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
@@ -7054,7 +7042,6 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   if (!add) a->dosum = a->dout;
 }
 
-/* How many numbers acts_create takes. */
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
   Arena at = {NULL, 0};
   Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
@@ -7084,36 +7071,23 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
 }
 
 void acts_free(Acts *a) {
+  take_less(&a->pace, false);
   free(a->layer); free(a->loss_row); free(a->arena);
   *a = (Acts){0};
 }
 
 /* =================================================================================================
  * 15  Files, memory, random numbers, errors
- *
- * Whatever is not C11 stands in this chapter.
  */
 
+#include <dirent.h>
+#include <sys/stat.h>
 #ifdef _WIN32
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
+#define QUOTE "\""                        /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
-/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
-static bool folder_files(const char *path, Bytes *names, Error *e) {
-  char pattern[1100];
-  struct _finddata_t found;
-  snprintf(pattern, sizeof pattern, "%s/*", path);
-  intptr_t walk = _findfirst(pattern, &found);
-  if (walk == -1) return false;
-  do {
-    if (found.name[0] == '.' || found.attrib & _A_SUBDIR) continue;
-    int n = snprintf(pattern, sizeof pattern, "%s/%s", path, found.name);
-    if (n < (int)sizeof pattern) bytes_add(names, pattern, (size_t)n + 1, e);
-  } while (!_findnext(walk, &found));
-  _findclose(walk);
-  return true;
-}
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 static int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
@@ -7128,9 +7102,8 @@ static bool take_name(const char *from, const char *to) {
 }
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by the wall */
 #else
-#include <dirent.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 static int make_folder(const char *path) { return mkdir(path, 0777); }
@@ -7141,6 +7114,9 @@ double seconds(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+#endif
+
+/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
   char name[1100];
   struct stat is;
@@ -7154,7 +7130,6 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
   closedir(folder);
   return true;
 }
-#endif
 
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
@@ -7165,20 +7140,7 @@ int worker(void) { return 0; }
 int workers(void) { return 1; }
 static void ask_workers(int n) { (void)n; }
 #endif
-/* n > 0, or all there are; 1 when n are not to be had */
-static int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
-
-/* A waiting thread of GCC's OpenMP spins 300,000 turns: beside busy programs a step of 10 ms took a
- * second so, with 1000 turns 33 ms. Read before main begins, so the program starts itself again. */
-static void calm_threads(char **argv) {
-#if defined(_OPENMP) && defined(__linux__)
-  if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") &&
-      !setenv("GOMP_SPINCOUNT", "1000", 0))
-    execv("/proc/self/exe", argv);       /* returns only where that cannot be; then as it was */
-#else
-  (void)argv;
-#endif
-}
+int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
@@ -7244,7 +7206,6 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   return 0;
 }
 
-/* Appends what printf would print; the string's 0 is not added. */
 int bytes_print(Bytes *b, Error *e, const char *format, ...) {
   char text[2048];
   va_list args;
@@ -7260,13 +7221,12 @@ void bytes_free(Bytes *b) {
   *b = (Bytes){0};
 }
 
-/* Little-endian numbers, byte by byte: the files are the same on every machine. */
 static void number_put(unsigned char *p, uint64_t x, int bytes) {
   for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
 }
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   unsigned char out[8];
-  number_put(out, x, bytes);
+  number_put(out, x, 8);
   return bytes_add(b, out, (size_t)bytes, e);
 }
 uint64_t number_at(const unsigned char *p, int bytes) {
@@ -7350,7 +7310,6 @@ bool file_missing(const char *path) {
   return missing;
 }
 
-/* Asked before hours of work. */
 int file_ready(const char *path, Error *e) {
   char folder[sizeof ((Writing *)0)->beside];
   Writing w;
@@ -7513,7 +7472,6 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
   return text;
 }
 
-/* Word i of a choice, "" beyond the last. */
 static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
   char words[VALUE_ROOM];
   const char *at = option_value(o, words);
@@ -7522,7 +7480,6 @@ static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
   return word;
 }
 
-/* Writes text into the field of option o; checks nothing but the form and the bounds. */
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
   const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
@@ -7575,6 +7532,73 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
+/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
+ * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
+ * flag that the verb does not take counts as said. */
+static const char *const BELONGS[][2] = {
+  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
+  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
+  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"},
+  {" bias-in ", "linear-bias"}, {" pnorm ", "normalizer pnorm"},
+  {" extra-shared extra-dims ", "extra k|kv"}, {" extra-order ", "extra-dims"},
+  {" extra-value ", "extra k"}, {" extra-norm ", "extra-value e1|ones"},
+  {" window-period ", "window"}, {" window-offset ", "window-period"},
+  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
+  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
+  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
+  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
+  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
+  {" text grammar tokens tokenizer end-token fix-token bos valid ", "!ids"},
+  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
+  {" prompt temperature top-k top-p ", "!grammar"}};
+
+static bool is_chosen(const Settings *s, const char *what) {
+  char flag[24], values[24], is[PATH_ROOM];
+  bool known = false;
+  for (const char *at = what; at; at = strchr(at + 1, '/')) {
+    const int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    const Option *o = option_find(flag, s->groups);
+    if (!o) continue;
+    known = true;
+    option_text(o, s, is, sizeof is);
+    if (n > 1 ? strstr(values, is) != NULL : *is && strcmp(is, "0")) return *what != '!';
+  }
+  return !known || *what == '!';
+}
+
+static const char *option_idle(const char *spaced, const Settings *s) {
+  for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
+    if (strstr(BELONGS[i][0], spaced) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
+  return NULL;
+}
+
+/* Refuses what is given and changes nothing, and positions beyond the tokens there are. */
+int settings_count(const Settings *s, Error *e) {
+  const char *groups = s->groups ? s->groups : "", *longer = "context";
+  int most = s->model.context;
+  if (!option_find(longer, groups)) most = s->eval_T, longer = "T";
+  if (option_find("prompt", groups)) most = 1;             /* of a text that begins */
+  for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
+    char is[PATH_ROOM], flag[32];
+    int at[17] = {0};
+    if (!s->given[o - OPTIONS] || !*groups) continue;
+    snprintf(flag, sizeof flag, " %s ", o->flag);
+    option_text(o, s, is, sizeof is);
+    const char *to = option_idle(flag, s), *or = to ? strchr(to, '/') : NULL;
+    const bool not = to && *to == '!';
+    if (to)
+      fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
+           not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
+           or ? " or --" : "", or ? or + 1 : "", not ? "out one of them" : " that, or without it");
+    if (strstr(" fix-token random-tokens T ", flag)) positions_parse(o->flag, is, at, 16, e);
+    for (int i = 0; at[i]; i++)
+      if (at[i] > most)
+        fail(e, 2, "--%s %s: there are %d tokens. Try: fewer, or a longer --%s", o->flag, is, most,
+             longer);
+  }
+  return e->status;
+}
+
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
   for (int i = 0; i < argc && !e->status; i++) {
@@ -7594,6 +7618,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
       return fail(e, 2, "%s: no such flag here. Try: sink help", word);
     if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+    if (o && !own) s->given[o - OPTIONS] = true;
     if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
     else {                                               /* the flags of a row of VARIANTS */
       const Variant *v = VARIANTS;
@@ -7615,7 +7640,6 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
   return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
 
-/* A resolved Config from a string of flags: "--layers 2 --sim sigmoid --normalizer one". */
 static int config_from_flags(Config *c, const char *flags, Error *e) {
   Settings s;
   settings_default(&s);
@@ -7748,12 +7772,13 @@ enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
   FILE *out; bool colour; Error *e;
   int count[FINDINGS];
+  Line refuted[16];                   /* or as many as fit */
   const Line *heading;                /* of the table that is run */
   Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
 
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
-  {"holds", "\033[32m"}, {"fails as it must", "\033[36m"},
+  {"holds", "\033[32m"}, {"control", "\033[36m"},
   {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
 
 static const struct { const char *sign; int finding; } RELATION[] = {
@@ -7762,7 +7787,6 @@ static const struct { const char *sign; int finding; } RELATION[] = {
   [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
   [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
 
-/* Under "=" the farther from the bound, under "<=" the larger, else the smaller. */
 static double worse(const Line *l, int n, double a, double b) {
   if (n == 0) return b;
   if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
@@ -7780,6 +7804,9 @@ static const char *number(char text[32], double x) {
   return text;
 }
 
+/* The length of a text's first line. */
+static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
+
 /* Under "=" x may be off by half a unit of the last digit given. With a bound NaN is WRONG. */
 static void page_line(Page *p, const Line *l, double x) {
   char measured[32], limit[32];
@@ -7790,7 +7817,9 @@ static void page_line(Page *p, const Line *l, double x) {
             : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
   int finding = good ? RELATION[l->relation].finding
               : l->relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
-  fprintf(p->out, " %-11s %-47s %8s", l->reference, l->text, number(measured, x));
+  fprintf(p->out, " %-11s %-47.*s %8s", l->reference, first_line(l->text), l->text,
+          number(measured, x));
+  if (finding == FINDING_REFUTED && p->count[finding] < 16) p->refuted[p->count[finding]] = *l;
   if (l->relation != SAYS) {
     fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
     page_mark(p, finding, FINDING[finding].text);
@@ -7798,7 +7827,7 @@ static void page_line(Page *p, const Line *l, double x) {
   fprintf(p->out, "\n");
 }
 
-/* The cells of 7.2: how far the states are apart, and how far from those of the token alone. */
+/* The cells of 7.2. */
 static void check_states(Page *p) {
   fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
           "");
@@ -7831,13 +7860,18 @@ static void check_states(Page *p) {
     else fprintf(p->out, "   %26.1e\n", least);
   }
   fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
-          "holds 1e-8)\n x they part by %.0e or more              ! neither, or the wrong one\n",
+          "holds 1e-8)\n x they part by %.0e or more: controls     ! neither, or the wrong one\n",
           STATES, STATES + EPS_IN_Z, APART);
 }
 
 static int page_total(const Page *p) {
   const int *n = p->count;
-  fprintf(p->out, "\n%d hold, %d fail as they must, %d refuted as printed, %d WRONG\n",
+  if (n[FINDING_REFUTED]) fprintf(p->out, "\nRefuted as printed\n");
+  for (int i = 0; i < n[FINDING_REFUTED] && i < 16; i++) {
+    const char *text = p->refuted[i].text, *said = text + first_line(text);
+    fprintf(p->out, " %-11s %s\n", p->refuted[i].reference, *said ? said + 1 : text);
+  }
+  fprintf(p->out, "\n%d hold, %d controls fail as they must, %d refuted as printed, %d WRONG\n",
           n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
   return !n[FINDING_WRONG] ? 0 : fail(p->e, 1, "check: expected all to be as it must, found %d "
          "WRONG. Try: sink check | grep '[!W]'", n[FINDING_WRONG]);
@@ -7932,7 +7966,8 @@ static void page_measure(Page *p, const Line *l) {
 }
 
 static const Line STATES_OF[] = {
-  {"states", "Equations 10 to 17: states of repeated tokens", "", NULL, 0, 0, 0}};
+  {"states", "Equations 10 to 17: states of repeated tokens\nThey stay equal where the weights of "
+   "every row have one sum, whatever else a block has.", "", NULL, 0, 0, 0}};
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
 struct Check { const Line *line; int lines; void (*more)(Page *p); };
 static const Check CHECKS[] = {
@@ -7957,12 +7992,14 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
     if (name && strncmp(l->reference, name, strlen(name))) continue;
     if (!ran++)
       fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-              " holds: within the bound, or the number stated   fails as it must: a control\n"
-              " refuted as printed: here is a counterexample    WRONG: anything else\n",
+              " holds: within the bound, or the number stated   control: it must fail, and does\n"
+              " refuted as printed: listed at the end           WRONG: anything else\n",
               sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-    fprintf(out, "\n%s%-9s%-*s%s%s\n", colour ? "\033[1m" : "", l->reference, lines ? 51 : 0,
-            l->text, colour ? "\033[0m" : "", lines ? " measured    bound" : "");
-    for (int n = 1; n < c->lines && !e->status; n++) page_measure(&p, &l[n]);
+    const int n = first_line(l->text);
+    fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", colour ? "\033[1m" : "", l->reference,
+            lines ? 51 : 0, n, l->text, colour ? "\033[0m" : "",
+            lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
+    for (int i = 1; i < c->lines && !e->status; i++) page_measure(&p, &l[i]);
     if (c->more && !e->status) c->more(&p);
   }
   for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
@@ -7974,25 +8011,27 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
 /* -------------------------------------------------------------------------------------------------
  * 16.4  Verbs */
 
-/* The command that repeats the run: every flag that differs from its default. */
-static void echo_command(const Verb *v, const Settings *s, FILE *out) {
+/* The command that repeats the work: the verb, its word if any, and the flags that count and differ
+ * from their default. */
+static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
+                         Error *e) {
   Settings base;
-  char value[PATH_ROOM], fallback[PATH_ROOM];
+  char value[PATH_ROOM], fallback[PATH_ROOM], flag[32];
   settings_default(&base);
-  fprintf(out, "%s %s", s->program->name, v->name);
+  bytes_print(out, e, "%s %s%s%s", s->program->name, verb, *word ? " " : "", word);
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (!strchr(v->groups, o->group)) continue;
+    if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
-    if (!strcmp(value, fallback)) continue;
-    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : "'";
-    fprintf(out, " --%s", o->flag);
-    if (o->kind != 'b') fprintf(out, " %s%s%s", quote, value, quote);
+    snprintf(flag, sizeof flag, " %s ", o->flag);
+    if (!strcmp(value, fallback) || option_idle(flag, s)) continue;
+    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
+    bytes_print(out, e, " --%s", o->flag);
+    if (o->kind != 'b') bytes_print(out, e, " %s%s%s", quote, value, quote);
   }
-  fputc('\n', out);
+  bytes_add(out, "", 1, e);
 }
 
-/* What a verb opens; work_end closes it. */
 typedef struct Work {
   Trainer t; Outcome o; Measured row;
   Ids ids; Bytes in, out, table; Result besides;
@@ -8059,7 +8098,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.program = s->program;
   t->s.own = s->own;
   t->s.data.open = s->data.open;
-  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
+  t->s.groups = s->groups;
+  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
+      || settings_count(&t->s, e)) return e->status;
   *s = t->s;
   t->m.plain = s->plain;
   return 0;
@@ -8137,7 +8178,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
   const bool list = n && !strcmp(words[0], "list");
   for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
-    printf("  %-9s %s\n", c->line->reference, c->line->text);
+    printf("  %-9s %.*s\n", c->line->reference, first_line(c->line->text), c->line->text);
   if (list) return 0;
   if (n && !file_missing(words[0]))
     return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
@@ -8409,9 +8450,16 @@ static int sink_main(const Program *program, int argc, char **argv) {
       signal(SIGTERM, on_interrupt);
     }
     const bool trains = v->run == verb_run || v->run == verb_train;
-    if (!s.quiet && trains && !s.resume) echo_command(v, &s, stderr);
+    if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
+    if (!e.status && !s.quiet && trains && !s.resume) {
+      Bytes command = {0};
+      command_text(&s, name, "", &command, &e);
+      if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
+      bytes_free(&command);
+    }
     const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
-    if (n <= most) v->run(&s, words, n, &e);
+    if (e.status) ;
+    else if (n <= most) v->run(&s, words, n, &e);
     else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
@@ -8423,7 +8471,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
   static const Program SINK = {.name = "sink"};
-  calm_threads(argv);
   return sink_main(&SINK, argc, argv);
 }
 #endif

@@ -14,12 +14,17 @@
 #ifndef SINK_H
 #define SINK_H
 
+#include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. */
+/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. A float is
+ * computed as a float (16 is of halves alone): what rounds by adding breaks on x87's digits. */
+#if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)
+#error "sink: expected FLT_EVAL_METHOD 0. Try: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast"
+#endif
 #ifdef SINK_DOUBLE
 typedef double real;
 #define REAL_EPS 2.220446049250313e-16
@@ -285,6 +290,7 @@ typedef struct Acts {
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
   int threads;                 /* how many pieces scratch has */
+  struct Pace { double began, last, took[2], retry, wait; bool less; } pace;     /* chapter 14 */
   idx size;                    /* numbers in the arena */
   void *arena;
 } Acts;
@@ -455,17 +461,18 @@ typedef struct Settings {
   int how_many; double temperature;             /* generate */
   const struct Program *program;                /* who is asked, and its own settings */
   void *own;
-  int argc;                                     /* the flags as they were given, */
-  char **argv;
-  const char *groups;                           /* and those that the verb takes */
+  int argc; char **argv;                        /* the flags as they were given, */
+  const char *groups; bool given[160];          /* and that its verb takes; of OPTIONS */
 } Settings;
 
+#define SINK_VERSION "1.0"
 enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
 void settings_default(Settings *s);
 /* Reads argv into s; groups says which flags the verb takes. Leaves the words that are not flags in
  * words. The model is resolved later, when the vocabulary is known. */
 int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
+int  settings_count(const Settings *s, Error *e);     /* 2 for a flag that changes nothing */
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 int  results_ready(const Settings *s, Error *e);
 
@@ -511,11 +518,13 @@ typedef struct Progress {
 
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 
-/* m of one head, T rows (the real tokens) by S columns, mean over sequences. */
-enum { HEAD_MAP = 64 };          /* no more rows than this are kept */
+/* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
+ * the first rows, and its tokens as text. */
+enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24 };  /* no more rows than these are kept */
 typedef struct HeadMap {
   int layer, head, T, S;       /* T 0: there is none */
-  double m[HEAD_MAP * (HEAD_MAP + 2)];
+  double m[HEAD_MAP * (HEAD_MAP + 2)], one[MAP_TOKENS * (HEAD_MAP + 2)];
+  char token[MAP_TOKENS][TOKEN_ROOM];
 } HeadMap;
 
 /* What a training and an evaluation leave of a model: a column of the tables and of the page. */
@@ -598,8 +607,7 @@ void vec_scale(idx n, real *y, real a);
 
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
-real real_exp(real x);
-real real_log(real x);
+real real_exp(real x), real_log(real x);
 real real_pow(real x, real y);
 real real_abs(real x);
 
@@ -611,8 +619,8 @@ real real_abs(real x);
 #else
 #define PARALLEL
 #endif
-int  worker(void);                       /* this thread's number, from 0 */
-int  workers(void);                      /* how many threads a parallel loop uses */
+int  worker(void), workers(void);        /* this thread's number, from 0; how many a loop uses */
+int  set_workers(int n);                 /* n > 0, or all; 1 when n are not to be had */
 
 int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */
 void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
@@ -641,7 +649,7 @@ int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
 /* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
 int  file_ready(const char *path, Error *e);
-double seconds(void);            /* wall clock: for progress and bench only */
+double seconds(void);            /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------
  * 16  Command line */

@@ -1,6 +1,8 @@
 /* bench.c - the speed of sink, as ratios to what the same machine reaches in the same run.
  *
  *     cc -O3 data/bench.c -o bench -lm
+ *     ./bench             this machine, products and steps, as parts of its peak
+ *     ./bench --peer FILE the same beside another program's figures (data/peer.py writes PyTorch's)
  *     ./bench gemm        the matrix multiply in its three orientations, beside the peak
  *     ./bench step        whole training steps; any flag of a model: --dim 768 --layers 10 ..
  *     ./bench ops         where a step's time goes
@@ -10,13 +12,12 @@
  *
  * Machines differ, and other programs share them. So every figure is a ratio to a rate that the
  * same run measures: the peak of fused multiply-adds where arithmetic counts, a copy where memory
- * does. The peak is the larger of one taken before and one after, a time is the median of many.
- */
+ * does. The peak is the larger of one taken before and one after, a time is the median of many. */
 #define SINK_NO_MAIN
 #include "../sink.c"
 
 /* What the flags of this program fill. */
-typedef struct Own { int m, n, k, isa; } Own;        /* isa 0: the best there is */
+typedef struct Own { int m, n, k, isa; char peer[PATH_ROOM]; } Own;   /* isa 0: the best there is */
 
 static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 
@@ -46,8 +47,7 @@ INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) 
 INLINE int chains_of(const int bytes) {
   return tile_rows(bytes) == ROWS_MAX ? 16 : bytes == 16 ? 14 : 12;
 }
-INSTANCES(void, spin_for, (int turns, real *x, real a),
-          spin(BYTES, chains_of(BYTES), turns, x, a))
+INSTANCES(void, spin_for, (int turns, real *x, real a), spin(BYTES, chains_of(BYTES), turns, x, a))
 
 /* GFLOP/s that independent fused multiply-adds (a multiply and an add where nothing fuses) reach
  * just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. The best of a
@@ -70,8 +70,7 @@ static double fma_peak(Isa isa, int threads) {
   return best;
 }
 
-/* The clock in GHz, from a chain of shifts and exclusive ors, each of which takes one cycle and
- * waits for the one before it. */
+/* The clock in GHz: shifts and exclusive ors take a cycle each, and wait for the one before. */
 static double clock_rate(void) {
   enum { TURNS = 1 << 20, TRIES = 15 };
   double best = 0;
@@ -100,48 +99,60 @@ static double copy_rate(void) {
   return best;
 }
 
-/* bench gemm: c [m,n] = a [m,k] b [k,n] in the three ways that training multiplies: both factors by
- * rows; b by columns; a by columns, added to c. Operations a cycle are those of one thread. */
-static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
+enum { WAYS = 3 };
+static const char *const WAY_NAMES[WAYS] = {"xW", "dyW^T", "x^Tdy"};
+
+/* GFLOP/s of c [m,n] = a [m,k] b [k,n] in the three ways that training multiplies: both factors by
+ * rows; b by columns; a by columns, added to c. Medians of rounds through the three. */
+static int gemm_rates(Isa isa, int m, int n, int k, double rate[WAYS], Error *e) {
   enum { ROUNDS = 15 };
-  const Own *own = s->own;
-  int m = own->m, n = own->n, k = own->k;
-  Isa isa = own->isa == 0 ? isa_best() : (Isa)(own->isa - 1);
-  if (isa > isa_best())
-    return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
   real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e),
        *c = grab((idx)m * n, sizeof(real), e);
   if (!e->status) {
-    const struct { const char *name; Matrix a, b; bool add; } ways[] = {
-      {"xW", rows_of(a, k), rows_of(b, n), false},
-      {"dyW^T", rows_of(a, k), transpose_of(b, k), false},
-      {"x^Tdy", transpose_of(a, m), rows_of(b, n), true}};
-    enum { WAYS = sizeof ways / sizeof *ways };
-    double flop = 2.0 * m * n * k, took[WAYS][ROUNDS], peak = fma_peak(isa, workers());
-    int repeats = 1 + (int)(2e7 / flop);
+    const struct { Matrix a, b; bool add; } ways[WAYS] = {
+      {rows_of(a, k), rows_of(b, n), false}, {rows_of(a, k), transpose_of(b, k), false},
+      {transpose_of(a, m), rows_of(b, n), true}};
+    double flop = 2.0 * m * n * k, took[WAYS][ROUNDS];
+    int repeats = 1 + (int)(2e7 / flop), rounds = flop > 1e10 ? 5 : ROUNDS;
     Rng rng = {1};
     for (idx i = 0; i < (idx)m * k; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
     for (idx i = 0; i < (idx)k * n; i++) b[i] = (real)(rng_uniform(&rng) - 0.5);
-    for (int r = -1; r < ROUNDS; r++)
+    for (int r = -1; r < rounds; r++)
       for (int w = 0; w < WAYS; w++) {
         double from = seconds();
         for (int i = 0; i < repeats; i++)
           matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
         if (r >= 0) took[w][r] = (seconds() - from) / repeats;
       }
-    double clock = clock_rate() * workers();
-    peak = fmax(peak, fma_peak(isa, workers()));
-    for (int w = 0; w < WAYS; w++) {
-      double rate = flop / median(took[w], ROUNDS) * 1e-9;
-      printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d way=%s isa=%s threads=%d "
-             "fused=%d a_cycle=%.1f peak_a_cycle=%.1f\n",
-             rate, peak, rate / peak, m, n, k, ways[w].name, ISA_NAMES[isa], workers(),
-             fma_fuses(isa), rate / clock, peak / clock);
-    }
+    for (int w = 0; w < WAYS; w++) rate[w] = flop / median(took[w], rounds) * 1e-9;
   }
   free(a); free(b); free(c);
   return e->status;
+}
+
+static int own_isa(const Own *own, Isa *isa, Error *e) {
+  *isa = own->isa == 0 ? isa_best() : (Isa)(own->isa - 1);
+  if (*isa <= isa_best()) return 0;
+  return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
+}
+
+/* bench gemm. Operations a cycle are those of one thread. */
+static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
+  (void)words; (void)n_words;
+  const Own *own = s->own;
+  Isa isa;
+  double rate[WAYS], peak;
+  if (own_isa(s->own, &isa, e)) return e->status;
+  peak = fma_peak(isa, workers());
+  if (gemm_rates(isa, own->m, own->n, own->k, rate, e)) return e->status;
+  double clock = clock_rate() * workers();
+  peak = fmax(peak, fma_peak(isa, workers()));
+  for (int w = 0; w < WAYS; w++)
+    printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d way=%s isa=%s threads=%d "
+           "fused=%d a_cycle=%.1f peak_a_cycle=%.1f\n",
+           rate[w], peak, rate[w] / peak, own->m, own->n, own->k, WAY_NAMES[w], ISA_NAMES[isa],
+           workers(), fma_fuses(isa), rate[w] / clock, peak / clock);
+  return 0;
 }
 
 /* Multiply-adds count as two. Useful ones: what a mask hides, and scores made again, do not count.
@@ -172,27 +183,133 @@ static double step_flops(const Model *m, int B, int T) {
   return 3 * (matrix_flops(m) * B * config_rows(&m->c, T) + attention_flops(&m->c, B, T));
 }
 
+/* One training: the median time of a step, its operations and tokens. */
+typedef struct Timed { double seconds, flop, tokens; } Timed;
+static Timed step_time(const Settings *s, double patience, Error *e) {
+  enum { COUNT = 15 };
+  Trainer t;
+  if (trainer_create(&t, s, e)) return (Timed){0};
+  double took[COUNT], all = 0;
+  int n = 0;
+  for (int i = -3; i < COUNT && (n < 3 || all < patience) && !e->status; i++) {
+    double from = seconds();
+    trainer_step(&t, e);
+    if (i >= 0) all += took[n++] = seconds() - from;
+  }
+  const Train *p = &s->train;
+  double tokens = (double)p->batch * p->accumulate * s->model.context;
+  double flop = step_flops(&t.m, p->batch, s->model.context) * p->accumulate;
+  trainer_free(&t);
+  return (Timed){e->status ? 0 : median(took, n), flop, tokens};
+}
+
 /* bench step: whole training steps. */
 static int bench_step(Settings *s, const char **words, int n_words, Error *e) {
   (void)words; (void)n_words;
-  enum { COUNT = 15 };
-  Trainer t;
-  if (trainer_create(&t, s, e)) return e->status;
-  double took[COUNT], peak = fma_peak(isa_best(), workers());
-  double flop = step_flops(&t.m, s->train.batch, s->model.context) * s->train.accumulate,
-         tokens = (double)s->train.batch * s->train.accumulate * s->model.context;
-  for (int i = -3; i < COUNT && !e->status; i++) {
-    double from = seconds();
-    trainer_step(&t, e);
-    if (i >= 0) took[i] = seconds() - from;
-  }
+  double peak = fma_peak(isa_best(), workers());
+  Timed t = step_time(s, INFINITY, e);
   peak = fmax(peak, fma_peak(isa_best(), workers()));
-  if (!e->status) {
-    double each = median(took, COUNT), rate = flop / each * 1e-9;
-    printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
-           1e3 * each, tokens / each, rate, rate / peak, peak, workers());
+  if (e->status) return e->status;
+  double rate = t.flop / t.seconds * 1e-9;
+  return printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
+                1e3 * t.seconds, t.tokens / t.seconds, rate, rate / peak, peak, workers()) < 0;
+}
+
+/* The first line of Linux's file `path` that holds `key`: what follows it and any " :\t". */
+static const char *system_says(const char *path, const char *key, char *line, int room) {
+  FILE *f = fopen(path, "r");
+  char *found = NULL;
+  while (f && !found && fgets(line, room, f)) found = strstr(line, key);
+  if (f) fclose(f);
+  if (!found) return "";
+  found[strcspn(found, "\n")] = 0;
+  return found + strlen(key) + strspn(found + strlen(key), " :\t");
+}
+
+static void say_machine(Isa isa) {
+  char line[512], path[80];
+  const char *name = system_says("/proc/cpuinfo", "model name", line, sizeof line);
+  printf("%s; threads %d; caches", *name ? name : "processor not named", workers());
+  for (int i = 0; i < 4; i++) {
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", i);
+    if (!strcmp(system_says(path, "", line, sizeof line), "Instruction")) continue;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+    name = system_says(path, "", line, sizeof line);
+    printf(" %s", *name ? name : i ? "" : "not named");
   }
-  trainer_free(&t);
+  printf("; %s, multiplies and adds %s; %s\n", ISA_NAMES[isa],
+         fma_fuses(isa) ? "fused" : "apart", sizeof(real) == 4 ? "float" : "double");
+}
+
+/* The number that ends the peer's line beginning with `key`, NAN without one. */
+static double peer_says(const Bytes *peer, const char *key) {
+  const size_t n = strlen(key);
+  for (const char *at = (const char *)peer->at; at; at = strchr(at, '\n'), at += at != NULL)
+    if (!strncmp(at, key, n) && at[n] == ' ') return strtod(at + n, NULL);
+  return NAN;
+}
+
+/* bench all: the table of README. With --peer each ratio to the peak has beside it the ratio to the
+ * peer's rate. Its lines: gemm M N K WAY THREADS GFLOPS, WAY one of xW, dyW^T, x^Tdy; and
+ * step NAME THREADS MS. */
+static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
+  (void)words; (void)n_words;
+  static const int SHAPES[][3] = {{768, 768, 768}, {2048, 1536, 768}, {1024, 2048, 64},
+                                  {64, 2048, 1024}, {256, 50432, 768}};
+  static const char B60M[] = "--dim 768 --layers 10 --heads 8 --ffn 1536 --vocab 50432 --batch 1";
+  static const char *const STEPS[][3] = {
+    {"run", "", RUN_FLAGS},
+    {"dim256", "--dim 256 --layers 6 --heads 4 --ffn 512 --context 256 --batch 8", ""},
+    {"60M", "--context 256", B60M}, {"60M-T2048", "--context 2048", B60M},
+    {"gpt2", "--dim 768 --layers 12 --heads 12 --ffn 3072 --vocab 50257 --pos learned --norm layer "
+             "--act gelutanh --linear-bias --tied --batch 4 --context 64", ""}};
+  const char *file = ((const Own *)s->own)->peer;
+  Bytes peer = {0};
+  Isa isa;
+  int most = workers();
+  char key[96];
+  if (own_isa(s->own, &isa, e)) return e->status;
+  if (file[0] && (file_read(file, &peer, e) || bytes_add(&peer, "", 1, e))) return e->status;
+  say_machine(isa);
+  printf("\n%-22s %7s %8s   of the peak%s\n%31s", "product", "threads", "peak",
+         file[0] ? " (times the peer)" : "", "");
+  for (int w = 0; w < WAYS; w++) printf("  %-14s", WAY_NAMES[w]);
+  putchar('\n');
+  for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
+    for (int threads = 1; threads <= most && !e->status; threads += most > 1 ? most - 1 : 1) {
+      const int m = SHAPES[i][0], n = SHAPES[i][1], k = SHAPES[i][2];
+      set_workers(threads);
+      double rate[WAYS], peak = fma_peak(isa, threads);
+      if (gemm_rates(isa, m, n, k, rate, e)) break;
+      peak = fmax(peak, fma_peak(isa, threads));
+      printf("%5d x %6d x %5d %8d %8.1f", m, n, k, threads, peak);
+      for (int w = 0; w < WAYS; w++) {
+        snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w], threads);
+        printf("  %5.3f%*s", rate[w] / peak, peer.at ? 0 : 9, "");
+        if (peer.at) printf(" (%5.2f) ", rate[w] / peer_says(&peer, key));
+      }
+      putchar('\n');
+      fflush(stdout);
+      set_workers(most);
+    }
+  printf("\n%-22s %7s %8s   of the peak%s\n", "step", "threads", "ms",
+         peer.at ? " (times the peer)" : "");
+  for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && !e->status; i++) {
+    Settings now = *s;
+    settings_flags(&now, STEPS[i][1], "mtdp", e);
+    settings_flags(&now, STEPS[i][2], "mtdp", e);
+    double peak = fma_peak(isa_best(), most);
+    Timed t = e->status ? (Timed){0} : step_time(&now, 12, e);
+    if (e->status) break;
+    peak = fmax(peak, fma_peak(isa_best(), most));
+    snprintf(key, sizeof key, "step %s %d", STEPS[i][0], most);
+    printf("%-22s %7d %8.1f  %5.3f", STEPS[i][0], most, 1e3 * t.seconds,
+           t.flop / t.seconds * 1e-9 / peak);
+    if (peer.at) printf(" (%5.2f)", peer_says(&peer, key) / (1e3 * t.seconds));
+    putchar('\n');
+    fflush(stdout);
+  }
+  bytes_free(&peer);
   return e->status;
 }
 
@@ -236,8 +353,10 @@ static void run_part(Trainer *t, Part part, Error *e) {
       rotate(c, a, la->k, rows, N, c->kv_heads, 1);
       rotate(c, a, la->q, rows, N, c->heads, -1);      /* as the backward does */
       rotate(c, a, la->k, rows, N, c->kv_heads, -1);
-    } else if (part == PART_ATTENTION) attention_forward(m, a, l, B, N);
-    else if (part == PART_ATTENTION_BACK) attention_backward(m, a, l, B, N);
+    } else if (part == PART_ATTENTION)
+      (m->plain ? attention_forward : tiled_forward)(m, a, l, B, N);
+    else if (part == PART_ATTENTION_BACK)
+      (m->plain ? attention_backward : tiled_backward)(m, a, l, B, N);
     else if (part == PART_FFN) ffn_forward(m, w, la, la->s2, la->n2, rows);
     else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
   }
@@ -359,10 +478,12 @@ static const Option BENCH_OPTIONS[] = {
   {"k", 'b', 'i', OWN(k), "768", 1, 1 << 16, "K", "the inner size"},
   {"isa", 'b', 'c', OWN(isa), "best", 0, 0,
    "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"},
+  {"peer", 'b', 's', OWN(peer), "", 0, 0, "FILE", "another program's figures of the same run"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
 static const Verb BENCH_VERBS[] = {
+  {"all", "", "bo", "this machine: products and steps, as parts of its peak", bench_all, false},
   {"gemm", "", "bo", "the matrix multiply in its three orientations", bench_gemm, false},
   {"step", "", "mtdo", "whole training steps", bench_step, false},
   {"ops", "", "mtdo", "the share of each operator in a step", bench_ops, false},
@@ -373,7 +494,7 @@ static const Verb BENCH_VERBS[] = {
 int main(int argc, char **argv) {
   Own own;
   const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .options = BENCH_OPTIONS,
-                         .own = &own};
-  calm_threads(argv);
-  return sink_main(&bench, argc, argv);
+                         .own = &own, .other = BENCH_VERBS};
+  char *all[] = {argv[0], "all", NULL};
+  return argc > 1 ? sink_main(&bench, argc, argv) : sink_main(&bench, 2, all);
 }

@@ -4736,7 +4736,8 @@ static const TrainedLine OF_RANDOM[] = {
     "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, ROTARY, 0},
   {{"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
     "", rotary, XI, SAYS, 0}, ROTARY, 0},
-  {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head",
+  {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head\n"
+    "printed: no sink on repeated tokens; so: a head of this model has one",
     "", alpha_1, 0, DECIDES, 0.3}, EQUAL, 0},
   {{"Table 1", "  the largest alpha_1 of a head, states apart",
     "", alpha_1, 0, SAYS, 0}, NOT_EQUAL, 0},
@@ -4987,10 +4988,9 @@ static const Verb HF_VERBS[] = {
 int main(int argc, char **argv) {
   HfOwn own;
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                      .checks = MORE_CHECKS, .page = report_write, .survey = survey,
+                      .page = report_write, .survey = survey,
                       .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
   char *more[WORDS_MOST + 64] = {argv[0], "import"};
-  calm_threads(argv);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
     return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */

@@ -1,7 +1,7 @@
 /* pages.c - what paper.c and hf.c both have beside sink.c: the page that a run, a training or an
  * evaluation leaves for a browser, with its tables, curves and maps; an evaluation of several
- * models, inputs, texts or lengths; one with a column ablated; and what `check` states besides.
- * Both include it behind sink.c.
+ * models, inputs, texts or lengths; one with a column ablated; and the weights that scores give, in
+ * closed form. Both include it behind sink.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -133,6 +133,8 @@ static void axis_end(Axis *a, double first, double last) {
   }
 }
 
+enum { PICTURE_WIDTH = 360 };    /* of a chart */
+
 static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
   say(h, "<text class=\"%s\" x=\"%.4g\" y=\"%.4g\">", anchor, x, y);
   html_text(h, text);
@@ -148,7 +150,7 @@ static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end
     else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
     if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
     if (beside || place - half < used) continue;
-    svg_text(h, place, at + 16, "middle", a->text[i]);
+    svg_text(h, fmin(place, PICTURE_WIDTH - half), at + 16, "middle", a->text[i]);
     used = place + half;
   }
   if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
@@ -259,18 +261,18 @@ static void chart_label(Html *h, const Chart *what, const Series *lines, int n) 
 
 /* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
 static void chart(Html *h, const Chart *what, const Series *lines, int n) {
-  enum { RIGHT = 350, LINE = 15 };
+  enum { RIGHT = PICTURE_WIDTH - 12, LINE = 15 };
   Axis x = what->x, y = what->y;
-  size_t longest = 4;
+  size_t longest = 4;                          /* of the names, or the numbers, beside it */
   figure_begin(h, what->title);
   if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
-  for (int i = 0; y.names && i < y.n; i++)
-    if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
-  double left = y.names ? 11 + 5.9 * (double)longest : 42, top = y.names ? 4 : 22;
-  double bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
-  axis_end(&x, left, RIGHT);
+  double top = y.names ? 4 : 22, bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
   axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
-  say(h, "<svg viewBox=\"0 0 360 %.0f\" role=\"img\" aria-label=\"", bottom + 34);
+  for (int i = 0; i < y.n; i++)
+    if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
+  double left = (y.names ? 11 : 18) + 5.9 * (double)longest;
+  axis_end(&x, left, RIGHT);
+  say(h, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"", PICTURE_WIDTH, bottom + 34);
   chart_label(h, what, lines, n);
   say(h, "\">\n");
   if (!y.names) svg_text(h, 2, 12, "", y.name);
@@ -297,11 +299,14 @@ static int ramp_level(double x) {
 }
 
 static void ramp_legend(Html *h) {
-  say(h, "<p class=\"key\">weight of a key: ");
-  for (int k = 0; k < RAMP; k++)
+  say(h, "<p class=\"key\">Weight of a key, from 0 to 1: ");
+  for (int k = 0; k < RAMP; k++) {
     say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
-           "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> from %g</span> ",
-        RAMPS[k].colour, RAMPS[k].from);
+           "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> ", RAMPS[k].colour);
+    if (k == 0) say(h, "below %g</span> ", RAMPS[1].from);
+    else if (k + 1 < RAMP) say(h, "%g to %g</span> ", RAMPS[k].from, RAMPS[k + 1].from);
+    else say(h, "%g or more</span> ", RAMPS[k].from);
+  }
   say(h, "</p>\n");
 }
 
@@ -371,8 +376,28 @@ static void cell_map(Html *h, const CellMap *c) {
  * 2  The maps of two heads
  */
 
+/* A token's text, a dot for each blank it begins with; an id where no tokenizer knows it. */
+static void token_text(char to[TOKEN_ROOM], const Data *d, int id) {
+  const int32_t ids[] = {id};
+  Bytes text = {0};
+  Error e = {0};
+  int n = 0;
+  if (id >= d->tokenizer.vocab || tokenizer_decode(&d->tokenizer, ids, 1, &text, &e) || !text.size)
+    n = snprintf(to, TOKEN_ROOM, "%d", id);
+  const bool good = utf8_length(text.at, text.size) == text.size;
+  for (size_t i = 0; i < text.size && n < TOKEN_ROOM - 6; i++) {
+    unsigned char byte = text.at[i];
+    if (n > 12 && (byte & 0xC0) != 0x80) { n += snprintf(to + n, 4, ".."); break; }
+    n += byte == ' ' ? snprintf(to + n, 3, "\302\267")
+       : byte == '\n' ? snprintf(to + n, 3, "\\n")
+       : byte < 32 || byte == 127 || (byte > 127 && !good) ? snprintf(to + n, 5, "x%02X", byte)
+       : snprintf(to + n, 2, "%c", byte);
+  }
+  bytes_free(&text);
+}
+
 /* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
- * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T. */
+ * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T; and of the first. */
 static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
   enum { BATCH = 16 };
   const Config *c = &m->c;
@@ -398,6 +423,9 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
       for (idx b = 0; b < B; b++)
         out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
     }
+    for (int i = 0; i < T && i < MAP_TOKENS; i++) token_text(out->token[i], d, ids[i]);
+    for (idx i = 0; i < T * S && i < MAP_TOKENS * S; i++)
+      out->one[i] = (double)maps[(out->head * N + N - T) * S + i];
   }
   acts_free(&a);
   free(probe);
@@ -467,6 +495,12 @@ static void model_line(Series *line, const Outcome *o, int what, bool star) {
       line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
 }
 
+/* The column where a model can have its sink besides token 1, in words. */
+static const char *column_name(const Config *c) {
+  return !c->extra ? "the sink token x*" : c->extra == EXTRA_K || c->extra == EXTRA_KV
+       ? "the key bias *" : "the extra column *";
+}
+
 /* Charts from .. to, with a line for each of the first three models, and one for its column *. */
 static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
   Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
@@ -479,14 +513,14 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
     int count = 0;
     for (int i = 0; i < n && i < 3; i++)
       for (int star = 0; star <= (columns && o[i].star); star++) {
-        const char *column = !columns ? "" : !star ? " 1" : o[i].c.extra ? " *" : " x*";
-        char name[40];
-        snprintf(name, sizeof name, "%.20s%s", o[i].name, column);
+        char name[64];
+        snprintf(name, sizeof name, "%.20s%s%s", o[i].name, columns ? ": " : "",
+                 !columns ? "" : star ? column_name(&o[i].c) : "token 1");
         Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
         model_line(line, &o[i], what, star);
       }
     if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
-      Series *even = line_begin(lines, count++, "even, first model", LINE_EVEN);
+      Series *even = line_begin(lines, count++, "even rows of the first", LINE_EVEN);
       line_add(even, shown.x.from, o->even);
       line_add(even, shown.x.to, o->even);
     }
@@ -496,51 +530,121 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
   free(lines);
 }
 
+static void table_begin(Html *h, const char *caption) {
+  say(h, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"");
+  html_text(h, caption);
+  say(h, "\"><table>");
+  element(h, "caption", caption);
+}
+
+/* Key j, from 0, of a head's map: *, x*, or a token with its number. */
+static const char *key_name(char to[64], const HeadMap *map, const Config *c, int j) {
+  int before = map->S - map->T;
+  if (j < before) return j == 0 && c->extra ? "*" : "x*";
+  snprintf(to, 64, "%d %s", j - before + 1, map->token[j - before]);
+  return to;
+}
+
+/* For who does not see the picture: each query's weight on the column, and on what it is most. */
+static void token_table(Html *h, const HeadMap *map, const Config *c, int T, int column,
+                        const char *title) {
+  char text[64];
+  say(h, "<details><summary>These weights as a table</summary>");
+  table_begin(h, title);
+  say(h, "<tr><th scope=\"col\">query</th><th scope=\"col\">its weight on ");
+  html_text(h, key_name(text, map, c, column));
+  say(h, "</th><th scope=\"col\">largest weight</th><th scope=\"col\">on</th></tr>\n");
+  for (int i = 0; i < T; i++) {
+    const double *row = map->one + i * map->S;
+    int most = 0, before = map->S - map->T;
+    for (int j = 1; j < map->S; j++) if (row[j] > row[most]) most = j;
+    say(h, "<tr>");
+    element(h, "th scope=\"row\"", key_name(text, map, c, before + i));
+    say(h, "<td>%.2f</td><td>%.2f</td>", row[column], row[most]);
+    element(h, "td", key_name(text, map, c, most));
+    say(h, "</tr>\n");
+  }
+  say(h, "</table></div></details>\n");
+}
+
+/* The weights of a head on the first tokens of one sequence, which stand beside the axes; the
+ * sink's column is named above it. A head is a sink above eps, as in Sink. */
+static void token_map(Html *h, const Outcome *o, int k, double eps) {
+  enum { CELL = 11 };
+  const HeadMap *map = &o->map[k];
+  size_t longest = 4;
+  int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
+  int star = config_column_star(&o->c), column = star < 0 ? config_column_first(&o->c) : star;
+  for (int i = 0; i < T; i++)
+    if (strlen(map->token[i]) > longest) longest = strlen(map->token[i]);
+  int left = 8 + 5 * (int)longest, bottom = 16 + T * CELL, width = left + S * CELL + 6;
+  double alpha = o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
+  const char *sink = star < 0 ? "token 1" : column_name(&o->c);
+  char title[200], text[80];
+  snprintf(title, sizeof title, "Block %d, head %d, %s on %s: alpha %.2f, %s",
+           map->layer + 1, map->head + 1, k ? "least" : "most", sink, alpha,
+           alpha > eps ? "a sink" : "no sink");
+  element(h, "p", title);
+  say(h, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
+         "%d queries (down) by %d keys (across) of one sequence; a table follows\">", width,
+      bottom + left, map->layer + 1, map->head + 1, T, S);
+  snprintf(text, sizeof text, "\342\206\223 %s%s", alpha > eps ? "the sink: " : "", sink);
+  svg_text(h, left + column * CELL + 2, 11, "", text);
+  cells(h, &(CellMap){.m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S}, left, CELL,
+        CELL);
+  for (int j = 0; j < S; j++) {
+    int at = j - (S - T);
+    const char *name = at < 0 ? key_name(text, map, &o->c, j) : map->token[at];
+    if (at >= 0) svg_text(h, left - 4, 16 + (at + 0.8) * CELL, "tok end", name);
+    say(h, "<text class=\"tok end\" transform=\"translate(%d %d) rotate(-90)\">",
+        left + j * CELL + 9, bottom + 4);
+    html_text(h, name);
+    say(h, "</text>");
+  }
+  if (S > T) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", left + (S - T) * CELL, bottom);
+  say(h, "</svg>\n");
+  token_table(h, map, &o->c, T, column, title);
+}
+
 /* Of every model alpha, and the weights of the heads with the most and the least sink. */
-static void page_maps(Html *h, const Outcome *o, int n) {
-  char text[400], before[16];
+static void page_maps(Html *h, const Outcome *o, int n, double eps) {
+  char text[500];
   ramp_legend(h);
   say(h, "<div class=\"grid\">\n");
   for (; n > 0; n--, o++) {
     const Sinks *s = &o->s;
-    const char *star = o->c.extra ? "column *" : "row x*";
     if (!s->n) continue;
     figure_begin(h, o->name);
     for (int k = 0; k <= o->star; k++) {
       int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
-      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "",
-                             k ? star : "token 1", s});
+      snprintf(text, sizeof text, "alpha of %s", k ? column_name(&o->c) : "token 1");
+      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "", text,
+                             s});
     }
-    snprintf(before, sizeof before, "%s%s", o->c.extra ? "*, " : "",
-             o->c.sink_token ? "x*, " : "");
-    for (int k = 0; k < 2; k++) {
-      const HeadMap *map = &o->map[k];
-      snprintf(text, sizeof text, "block %d, head %d, the %s sink", map->layer + 1,
-               map->head + 1, k ? "weakest" : "strongest");
-      if (map->T)
-        cell_map(h, &(CellMap){map->m, map->S, 1, map->T, map->S, false, before, text, 0});
-    }
+    for (int k = 0; k < 2; k++) if (o->map[k].T) token_map(h, o, k, eps);
     snprintf(text, sizeof text,
-             "Above alpha by block and head, mean over %d sequences of %d tokens; even rows "
-             "give %.3f. Below the weight of each query (down) on each key (across), mean over "
-             "16. A sink is a dark column%s; its mean is alpha. The paper's Figures 19 to 24.",
-             s->n, s->T, o->even, o->star ? ", the first of them the learned one" : "");
+             "Above alpha by block (down) and head (across), mean over %d sequences of %d tokens; "
+             "even rows give %.3f. Below the weight of each query (down) on each key (across) in "
+             "one of the sequences, whose first tokens stand beside it; a dot is a blank. A sink "
+             "is a dark column, of alpha above %g. The paper's Figures 19 to 24.", s->n, s->T,
+             o->even, eps);
     figure_end(h, text);
   }
   say(h, "</div>\n");
 }
 
 static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
-  say(h, "<div class=\"wide\"><table><tr><th>model</th><th>paper</th>");
+  table_begin(h, n > 1 ? "The models, measured" : "The model, measured");
+  say(h, "<tr><th scope=\"col\">model</th><th scope=\"col\">paper</th>");
   for (int k = 0; k < ROW; k++)
-    say(h, "<th>%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
+    say(h, "<th scope=\"col\">%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
   say(h, "</tr>\n");
   for (int i = 0; i < n; i++) {
     double row[ROW];
     char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     say(h, "<tr>");
-    element(h, "td", o[i].name);
+    element(h, "th scope=\"row\"", o[i].name);
     element(h, "td", o[i].source[0] ? o[i].source : "-");
     for (int k = 0; k < ROW; k++) element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
     say(h, "</tr>\n");
@@ -554,7 +658,8 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
 
 /* Of every page. A claim's verdict is in its words, its sign and the bar before it. */
 static const char PAGE_STYLE[] =
-    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111}"
+    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111;"
+    "background:#fff;color-scheme:light}"
     "h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem;break-after:avoid}"
     "h3{font-size:1rem;margin:0 0 .2rem}p{margin:.4rem 0}a{color:#10305c}"
     "figure{margin:0;break-inside:avoid}figure p,figcaption,code,pre,.where,"
@@ -565,15 +670,29 @@ static const char PAGE_STYLE[] =
     ".on{fill:#fff}.line,.axis{fill:none}"
     ".band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}.key span{white-space:nowrap;"
     "margin-right:.7em}.key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
-    ".wide,pre{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
+    ".wide,pre{overflow-x:auto}"                           /* a shadow where a table goes on */
+    ".wide{background:linear-gradient(90deg,#fff 30%,#fff0) 0/4rem 100% no-repeat local,"
+    "linear-gradient(270deg,#fff 30%,#fff0) 100%/4rem 100% no-repeat local,"
+    "linear-gradient(90deg,#0006,#0000) 0/1rem 100% no-repeat scroll,"
+    "linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat scroll}"
+    ".wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fffd}"
+    "caption{text-align:left;color:#444;font-size:.85rem}.tok{font-size:9px}"
+    ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}nav th{white-space:normal;"
+    "font-weight:400}nav td,nav th+th{width:5rem}"
+    ".lead{font-size:1.05rem;max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
     "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
     "white-space:nowrap}td:first-child,th:first-child{text-align:left}"
     "td.paper,th.paper{border-left:1px solid #bbb}"
     ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
-    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}.open{border-left-style:dotted}"
+    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}"
+    ".weak{border-color:#e69f00}.open{border-left-style:dotted}"
     ".no{border-color:#d55e00;border-left-style:double}"
     "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
-    "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible}"
+    "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible;"
+    "background:none}details{display:none}details.maps{display:block}figure{break-inside:auto}"
+    "details.maps::details-content{content-visibility:visible;block-size:auto}"
+    "svg,h3{break-inside:avoid}h3,figure>p{break-after:avoid}"
     "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
     "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
 
@@ -593,36 +712,113 @@ static int page_end(Html *h, const char *path) {
   return h->e->status;
 }
 
+#if defined(__clang__)
+#define COMPILER "clang " __VERSION__
+#elif defined(__VERSION__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "C"
+#endif
+static const char *const ISAS[] = {"baseline", "avx2", "avx512"};      /* by Isa */
+
+/* The processor's name, where the system tells it as a file. */
+static void processor_name(char to[100]) {
+  char line[200] = "";
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  *to = 0;
+  while (f && !*to && fgets(line, sizeof line, f))
+    if (!strncmp(line, "model name", 10) && strchr(line, ':'))
+      snprintf(to, 100, ", %.*s", (int)strcspn(strchr(line, ':') + 2, "\n"), strchr(line, ':') + 2);
+  if (f) fclose(f);
+}
+
+/* How a page was made: the command, and rows of a name and a text, up to one without a name; then
+ * version and machine. */
+static void page_facts(Html *h, const Settings *s, const char *verb, const char *model,
+                       const char *const facts[][2]) {
+  char text[400], processor[100];
+  const char *name = s->program ? s->program->name : "sink";
+  say(h, "<section class=\"facts\"><h2>How this page was made</h2>\n");
+  table_begin(h, "What repeats it");
+  say(h, "<tr><th scope=\"row\">command</th><td><code>./%s %s", name, verb);
+  for (int i = -1; i < s->argc; i++) {
+    const char *word = i < 0 ? model : s->argv[i];
+    if (!*word || (i >= 0 && !strcmp(word, model))) continue;      /* eval's model stands there */
+    const char *quote = strpbrk(word, " \"$&;()*?<>|\\") ? "'" : "";
+    say(h, " %s", quote);
+    html_text(h, word);
+    say(h, "%s", quote);
+  }
+  say(h, "</code></td></tr>\n");
+  for (int i = 0; facts[i][0]; i++) {
+    say(h, "<tr><th scope=\"row\">%s</th>", facts[i][0]);
+    element(h, "td", facts[i][1]);
+    say(h, "</tr>\n");
+  }
+  processor_name(processor);
+  snprintf(text, sizeof text, COMPILER ", %s, %zu-byte numbers, %d thread%s%s", ISAS[isa_best()],
+           sizeof(real), workers(), workers() > 1 ? "s" : "", processor);
+  say(h, "<tr><th scope=\"row\">version</th><td>sink " SINK_VERSION "</td></tr>\n<tr><th scope="
+         "\"row\">machine</th>");
+  element(h, "td", text);
+  say(h, "</tr></table></div></section>\n");
+}
+
+/* What a sink is, what the models are, and what came out: the verdict's first sentence; and below
+ * them the rest of it. */
+static void page_lead(Html *h, const char *verb, const char *verdict) {
+  const char *rest = strstr(verdict, "\nRule");
+  char first[1000];
+  snprintf(first, sizeof first, "%.*s", rest ? (int)(rest - verdict) : 999, verdict);
+  say(h, "<p class=\"lead\">An attention sink is a token on which heads put much of their weight "
+         "though it means little, most often the first. ");
+  if (!strcmp(verb, "run"))
+    say(h, "One small model was trained three times on the same text, alike but for its attention: "
+           "with softmax; with softmax and a learned key whose value is zero (k-bias); and with "
+           "sigmoid scores that need not sum to one. ");
+  else if (!strcmp(verb, "train"))
+    say(h, "This page shows how much of one a model had while it was trained, and after it. ");
+  else say(h, "This page shows how much of one a model has. ");
+  element(h, "b", first);
+  say(h, "</p>\n");
+  if (rest) element(h, "p", rest + 1);
+}
+
+/* The text that is read, as the settings name it. */
+static const char *text_of_settings(const Settings *s) {
+  return s->ids[0] ? s->ids : s->data.tokens[0] ? s->data.tokens : s->data.text[0] ? s->data.text
+       : s->data.grammar[0] ? s->data.grammar : SHIPPED_GRAMMAR;
+}
+
 /* The page of n models (three have lines of their own style), which `verb` has made; table and
  * verdict may be NULL or "". */
 static int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o,
                         int n, const char *table, const char *verdict, Error *e) {
   Html h = {{0}, e};
   int looks = 0, measured = 0;
+  bool eval = !strcmp(verb, "eval");
+  char seed[32], model[300];
   for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
   page_head(&h, verb);
-  say(&h, "<h1>Attention sinks: sink %s</h1>\n<p><code>sink %s ", verb, verb);
-  if (!strcmp(verb, "eval")) html_text(&h, o->name);
-  for (int i = 0; i < s->argc; i++) {
-    if (!strcmp(s->argv[i], o->name)) continue; /* eval's model stands there */
-    say(&h, " ");
-    html_text(&h, s->argv[i]);
-  }
-  say(&h, "</code></p>\n<p>%d blocks, %d heads of %d dims, width %d, context %d; %d steps of %d "
-          "sequences at rate %g; seed %d.</p>\n",
-      o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context, s->train.steps,
-      s->train.batch * s->train.accumulate, s->train.lr, s->train.seed);
+  element(&h, "h1", !strcmp(verb, "run") ? "Attention sinks: three small trainings"
+          : eval ? "Attention sinks of a model" : "Attention sinks: a training");
+  page_lead(&h, verb, verdict ? verdict : "");
   if (measured) page_table(&h, o, n, s);
-  element(&h, "p", verdict ? verdict : "");
   if (table) element(&h, "pre", table);
   if (looks) say(&h, "<h2>While it trained</h2>");
   if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
   if (measured) {
     say(&h, "<h2>Where attention goes</h2>\n");
-    page_maps(&h, o, n);
+    page_maps(&h, o, n, s->eps);
     say(&h, "<h2>Norms by layer</h2>");
     page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
   }
+  snprintf(seed, sizeof seed, "%d", s->train.seed);
+  snprintf(model, sizeof model, "%d blocks, %d heads of %d dims, width %d, context %d; %d steps of "
+           "%d sequences at rate %g", o->c.layers, o->c.heads, o->c.head_dim, o->c.dim,
+           o->c.context, s->train.steps, s->train.batch * s->train.accumulate, s->train.lr);
+  page_facts(&h, s, verb, eval ? o->name : "", (const char *const[][2]){
+             {"text", text_of_settings(s)}, {"seed", seed}, {"model", model}, {NULL, NULL}});
   return page_end(&h, path);
 }
 
@@ -656,10 +852,28 @@ static const double *result_find(const Result *r, const char *name, int *n) {
   return *n = 0, NULL;
 }
 
-static double named_number(const Result *r, const char *name) {
-  int n;
+/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN: there is none. */
+static double result_number(const Result *r, const char *name) {
+  int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
   const double *x = result_find(r, name, &n);
-  return x ? *x : NAN;
+  char each[64];
+  if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
+  long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
+  snprintf(each, sizeof each, "%.*s", stem, name);
+  if (name[stem] == '[') {
+    x = result_find(r, each, &n);
+    return x && to >= 0 && to < n ? x[to] : NAN;
+  }
+  char *digits = strrchr(each, '_');
+  if (strncmp(name + stem, "..", 2) || !digits) return NAN;
+  double sum = 0;
+  long from = strtol(digits + 1, NULL, 10);
+  for (long i = from; i <= to && i - from < 100; i++) {
+    snprintf(digits, 22, "_%ld", i);
+    x = result_find(r, each, &n);
+    sum += x && n ? x[0] : NAN;
+  }
+  return sum;
 }
 
 /* One line: the model of t and the text that is open, at one input and length. */
@@ -696,7 +910,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
          (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
          s->eval_T);
   for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-    printf(" %*s", c->width, cell_text(cell, c, named_number(&row->all, c->name)));
+    printf(" %*s", c->width, cell_text(cell, c, result_number(&row->all, c->name)));
   for (int i = 0; i < besides->lists; i++)
     printf(" %9.4g", besides->value[besides->list[i].at]);
   printf("\n");
@@ -911,13 +1125,11 @@ static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 6  [E4] [T4] [T15] What `check` states besides: closed forms, neutral elements, causality
- *
- * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
- * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
- * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
- * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+ * 6  [E4] [T15] What a row's scores make of it, by the formula: for `check`
+ */
+
+/* What a later token moves: causality() in paper.c, halves() in hf.c. */
+enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 
 /* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
 static double closed_similarity(int sim, double z) {
@@ -947,17 +1159,6 @@ static void closed_row(const Config *c, int n, const double *z, double *a, doubl
   }
 }
 
-/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
-static double rotated(const Config *c, const double *q, const double *k, int n) {
-  int half = c->head_dim / 2;
-  double dot = 0;
-  for (int a = 0, b = half; a < half; a++, b++) {
-    double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
-    dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
-  }
-  return dot;
-}
-
 static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
 
 /* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
@@ -972,230 +1173,3 @@ static double closed_off(const Toy *y, int l, int h, int t, int from, const doub
     worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
   return worst;
 }
-
-static double row_closed(const Toy *y, int l, int h, int t) {
-  const Config *c = &y->m.c;
-  const Layer *w = &y->m.w.layer[l];
-  const real *row = toy_row(y, MAP_Z, l, h, t);
-  int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
-  double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
-  for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
-    n1[ch] = (double)y->a.layer[l].n1[ch];
-  times(q, n1, NULL, w->wq, c->dim, Q);
-  times(k, n1, NULL, w->wk, c->dim, Q);
-  for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
-  for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
-    int n = i ? t - i : t - 1;
-    bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
-    double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
-    if (i) s += closed_bias(y, h, n > 0 ? n : 0);
-    else if (w->logit) s = (double)w->logit[h];
-    z[i - from] = seen ? s : NAN;
-    worst = larger(worst, off(row[i - 1], seen ? s : 0));
-  }
-  return larger(worst, closed_off(y, l, h, t, from, z));
-}
-
-/* The first x blocks. */
-static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
-
-static void check_closed(Page *p) {
-  for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
-    char flags[100];
-    if (!r->closed) continue;
-    snprintf(flags, sizeof flags, "* %s", r->flags);
-    Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
-    page_measure(p, &l);
-  }
-}
-
-/* With Z = 1 states agree where r_t does, as far as equal states reach. A window of w: in block 1
- * the rows t >= w all see w equal keys; in block l all w states that t sees must agree, so t >= 1 +
- * l(w-1), under every position that depends on the distance alone. A prefix of p without positions:
- * rows t <= p all see the same keys, in every block. x = 0: the spread of those tokens; 1: how far
- * the one beside them ends from them. */
-static double part_rule(Toy *y) {
-  double worst = 0, end = 0;
-  int w = y->m.c.window, p = y->m.c.prefix;
-  for (int l = 0; l <= y->m.c.layers; l++) {
-    int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
-    worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
-    if (l) end = toy_off(y, l, beside, beside, toy_state(y, l, first));
-  }
-  return y->x == 0 ? worst : end;
-}
-
-/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
- * accident. This says whether row t misses that, by the sign of row 1: 0 or 1. */
-static double clamp_miss(const Toy *y, int l, int h, int t) {
-  double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
-  return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
-}
-
-/* 60 models, half of them with W_K = 8 W_Q, and so large sums. The condition, read off the recorded
- * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
- * of the others. */
-static double clamp_rule(Toy *y) {
-  const Toy line = *y;
-  double worst = NAN;
-  for (int n = 0, found = 0; n < 60; n++) {
-    y = toy(line.page, (uint64_t)n, LINEAR_CLAMP "%s", SCHEMES[n % INSIDE]);
-    if (!y) return NAN;
-    keys_from_queries(&y->m, n & 1 ? 8 : 0);
-    toy_feed(y, 0);
-    if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
-    worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
-  }
-  return worst;
-}
-
-/* KV biases: o_t = v + A_t* (v* - v), so the one way out is v* = v (x = 1). While the states are
- * equal v is one vector, and v* can be set to it, block by block. */
-static double kv_rule(Toy *y) {
-  for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
-    copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
-    toy_forward(y);
-  }
-  return toy_spread(y, 1, y, 1);
-}
-
-#define WINDOWED SIGMOID_1 "--window 4 --context 14"
-#define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
-static const Line BEHIND[] = {
-  {"behind", "Equations 10 to 17: the rules behind the cells", "", NULL, 0, 0, 0},
-  {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, part_rule, 0, AT_MOST, STATES},
-  {"eq. 17", "  and the token before them", "* " WINDOWED, part_rule, 1, FAILS_BY, APART},
-  {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, part_rule, 0, AT_MOST, STATES},
-  {"eq. 17", "  and the tokens after them", PREFIXED, part_rule, 1, FAILS_BY, APART},
-  {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
-  {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
-  {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
-  {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES}};
-
-/* [T4] A key bias is a gate, and without a normaliser it is nothing.
- *
- * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
- *
- *   o_i = g_i softmax(z_i) V + (1 - g_i) v*          g_i = sum_i / (e^b_i + sum_i)
- *                                                        = sigmoid(log sum_i - b_i)
- *
- * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i, at a logit
- * of 20 all but wholly. With Z = 1 no row is divided by anything: a column of value 0 changes no
- * bit and gets no gradient; the clamp sums it. */
-
-/* Block 1's head outputs with the column against the gate on those without; where the line is a
- * control, against those without. Learned logits are x. */
-static double row_gate(const Toy *y, int l, int h, int t) {
-  const Toy *z = y->other;
-  idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
-  const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
-  double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
-  real gated[WIDEST];
-  for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
-  double g = 1 / (1 + exp(b - log(sum)));
-  for (idx d = 0; d < D; d++)
-    gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
-  return apart(D, y->a.layer[l].o + at, gated);
-}
-static double gate(Toy *y) {
-  const Layer *w = &y->m.w.layer[0];
-  int H = y->m.c.heads;
-  for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
-  toy_forward(y);
-  if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
-  return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
-}
-
-/* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
- * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
-static double moved(Toy *y) {
-  real logits[LOGITS], plain[LOGITS];
-  Toy *z = y->other;
-  int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
-  if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
-  for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
-    y->m.w.layer[n / H].logit[n % H] = -INFINITY;
-  toy_forward(y);
-  toy_gradients(y);
-  toy_gradients(z);
-  toy_logits(y, logits);
-  toy_logits(z, plain);
-  int count = differing(y->T * TOY_VOCAB, logits, plain);
-  for (int i = 0; i < z->m.n_tensors; i++) {
-    const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
-    if (same && same->count == t->count)
-      count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
-  }
-  for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
-    count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
-  return count;
-}
-
-#define WITH_K(operation) operation "--extra k |" operation
-static const Line GATE[] = {
-  {"gate", "Table 4: a key bias is a gate, or nothing", "", NULL, 1, 0, 0},
-  {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
-  {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
-  {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
-  {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", gate, 0, AT_MOST, SCORES},
-  {"beyond", "learned logit of 0.01", "--extra logit |", gate, 0.01, AT_MOST, SCORES},
-  {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
-  {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
-  {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
-  {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
-  {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
-  {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
-  {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
-  {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1}};
-
-/* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
-static const Line NEUTRAL[] = {
-  {"neutral", "Neutral elements", "", NULL, 1, 0, 0},
-  {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
-  {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
-  {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
-  {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
-  {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
-  {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
-  {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
-  {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
-  {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
-  {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
-  {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
-
-/* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
- * and must. Changes tokens 1 .. T in turn and counts what x says. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
-static double causality(Toy *y) {
-  const Toy line = *y;
-  int count[3] = {0};
-  for (const Variant *v = VARIANTS; v->name; v++) {
-    real was[LOGITS], now[LOGITS];
-    if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
-    toy_feed(y, 1);
-    for (int t = 1; t <= y->T; t++) {
-      idx own = (t - 1) * TOY_VOCAB;
-      toy_logits(y, was);
-      y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
-      toy_forward(y);
-      toy_logits(y, now);
-      int early = differing(own, was, now);
-      if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
-      else count[MOVES_BACK] += early > 0;
-      count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
-    }
-  }
-  return count[(int)line.x];
-}
-
-static const Line CAUSAL[] = {
-  {"causal", "Equation 1: causality", "", NULL, 1, 0, 0},
-  {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
-  {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
-  {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
-
-static const Line CLOSED[] = {
-  {"scores", "z, A and m in closed form, 5 schemes each", "--context 24", NULL, 0, 0, 0}};
-static const Check MORE_CHECKS[] = {
-  {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed}, {LINES(GATE), NULL},
-  {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};

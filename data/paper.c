@@ -16,7 +16,7 @@
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
  *            4 One run                       5 Rules and verdicts  6 What is shown
- *            7 The page of the whole paper   8 The command
+ *            7 The page of the whole paper   8 What `check` states besides   9 The command
  *
  * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
  * data/test_paper.c.
@@ -60,6 +60,7 @@ static const Own *own_of(const Settings *s) {
  *   claim NAME KIND [headline] REFERENCE: STATEMENT
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
  *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
+ *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
  *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
@@ -103,7 +104,7 @@ typedef struct Claim {
   bool headline;
   Relation relation, needed[NEEDS];
   Side side[SIDES + 2 * NEEDS];
-  double margin;
+  double margin, from;         /* from: NAN where it is not said */
 } Claim;
 
 /* A picture that an item wants (chapter 7), and of what. */
@@ -111,8 +112,7 @@ typedef enum PictureKind {
   PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
   PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
   PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
-  PICTURE_KINDS
-} PictureKind;
+  PICTURE_KINDS } PictureKind;
 enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
 typedef struct Picture { PictureKind kind; int words; const char *word[PICTURE_WORDS]; } Picture;
 
@@ -380,13 +380,19 @@ static int read_relation(Reading *r, Relation *relation) {
   return i < 0 ? wrong(r, "< > = <= or >=", word) : 0;
 }
 
+/* Which of a rule's two sides is a number; -1: neither. */
+static int side_number(const Claim *c) {
+  return c->side[0].row == -1 ? 0 : c->side[1].row == -1 ? 1 : -1;
+}
+
 static int read_rule(Reading *r) {
   static const char *const fitting[] = {"<>", "=", "<>", "<>="};     /* by ClaimKind */
   Claim *c = r->claim;
   Relation relation = LESS;
   if (c->sides) return wrong(r, "one rule below a claim", r->at);
   if (read_side(r, &c->side[c->sides++])) return 1;
-  while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)) {
+  while (*r->at && strncmp(r->at, "by ", 3) && strncmp(r->at, "within ", 7)
+         && strncmp(r->at, "from ", 5)) {
     if (c->sides == SIDES) return wrong(r, "at most 16 sides", r->at);
     if (read_relation(r, &relation) || read_side(r, &c->side[c->sides++])) return 1;
     if (c->sides > 2 && relation != c->relation)
@@ -399,10 +405,16 @@ static int read_rule(Reading *r) {
   if (!strchr(fitting[c->kind], *SIGNS[c->relation]) ||
       (c->kind != CLAIM_EXACT && c->relation > SAME))
     return wrong(r, "a relation of the claim's kind", c->name);
-  if (*next_word(r)) {
-    const char *margin = next_word(r);
+  c->from = NAN;
+  if (*r->at && *r->at != 'f') {
+    const char *margin = (next_word(r), next_word(r));
     if (!is_number(margin, &c->margin) || c->margin < 0)
       return wrong(r, "a margin of 0 or more", margin);
+  }
+  if (*r->at == 'f') {
+    const char *from = (next_word(r), next_word(r));
+    if (!is_number(from, &c->from) || c->kind != CLAIM_DIFFERS || side_number(c) < 0)
+      return wrong(r, "from NUMBER, of a row that differs from a number", from);
   }
   if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
     return wrong(r, "within what they are equal", "nothing");
@@ -451,8 +463,7 @@ static int read_statement(Reading *r) {
   r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
   if (STATEMENTS[i].below && !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
     return wrong(r, "an item or a claim above", word);
-  if (STATEMENTS[i].named && !is_name(r->name = next_word(r)))
-    return wrong(r, "a name", r->name);
+  if (STATEMENTS[i].named && !is_name(r->name = next_word(r))) return wrong(r, "a name", r->name);
   return STATEMENTS[i].read(r);
 }
 
@@ -477,8 +488,7 @@ static int link_rows(Reading *r) {
     Claim *c = &x->claim[i];
     r->line = c->line;
     if (!c->sides) return wrong(r, "a rule below the claim", c->name);
-    for (int k = 0; k < side_count(c); k++)
-      if (link_row(r, &c->side[k].row, c->line)) return 1;
+    for (int k = 0; k < side_count(c); k++) if (link_row(r, &c->side[k].row, c->line)) return 1;
   }
   return 0;
 }
@@ -523,8 +533,7 @@ static int experiments_read(Experiments *x, const unsigned char *text, size_t n,
 
 /* Is the row shown in the item? */
 static bool item_shows(const Experiments *x, const Item *item, int row) {
-  for (int k = 0; k < item->count; k++)
-    if (x->shown[item->from + k].row == row) return true;
+  for (int k = 0; k < item->count; k++) if (x->shown[item->from + k].row == row) return true;
   return false;
 }
 
@@ -557,30 +566,6 @@ static int row_seeds(const Experiments *x, int row, bool headline_only) {
  * holds no clock, path, machine or number of threads: the same build repeats the same bytes.
  */
 static const char RESULT_HEAD[] = "# sink result 1\n";
-
-/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN: there is none. */
-static double result_number(const Result *r, const char *name) {
-  int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
-  const double *x = result_find(r, name, &n);
-  char each[64];
-  if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
-  long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
-  snprintf(each, sizeof each, "%.*s", stem, name);
-  if (name[stem] == '[') {
-    x = result_find(r, each, &n);
-    return x && to >= 0 && to < n ? x[to] : NAN;
-  }
-  char *digits = strrchr(each, '_');
-  if (strncmp(name + stem, "..", 2) || !digits) return NAN;
-  double sum = 0;
-  long from = strtol(digits + 1, NULL, 10);
-  for (long i = from; i <= to && i - from < 100; i++) {
-    snprintf(digits, 22, "_%ld", i);
-    x = result_find(r, each, &n);
-    sum += x && n ? x[0] : NAN;
-  }
-  return sum;
-}
 
 /* The lines at the head: where each is kept, and how much goes there. */
 typedef struct HeadLine { const char *key; size_t at, room; } HeadLine;
@@ -731,8 +716,7 @@ enum {
   TOY_LOSS_BIGRAM,             /* backcopy: where the next character is drawn, */
   TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
   TOY_ERROR,                   /* trigger: |error| of a number */
-  TOY_NUMBERS
-};
+  TOY_NUMBERS };
 typedef struct ToySums {
   double sum[TOY_NUMBERS], count[TOY_NUMBERS];
   double worst;                /* trigger: the largest |error| */
@@ -856,8 +840,7 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e
   if (first) pair[last * V + first]++;
   for (int k = 0; k < 3; k++)
     for (int id = 1; id < V; id++)
-      if (!backcopy_trigger(d, id) && often[id] > often[chain->trigger[k]])
-        chain->trigger[k] = id;
+      if (!backcopy_trigger(d, id) && often[id] > often[chain->trigger[k]]) chain->trigger[k] = id;
   uint64_t left = 0;
   for (int id = 1; id < V; id++) {
     pair[id] = backcopy_trigger(d, id) ? 0 : often[id];
@@ -934,10 +917,9 @@ static double backcopy_entropy(const Data *d, int id) {
 
 /* The numbers of a result by their place in ToySums, and its curves; a NULL is told otherwise. */
 static const char *const TOY_NAMES[TOY_NUMBERS] = {
-  "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger",
-  "weight_1", "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
-  "evenness@trigger", "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
-  "entropy@bigram", "error"};
+  "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*", "alpha_*@trigger", "weight_1",
+  "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger", "evenness@trigger",
+  "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram", "entropy@bigram", "error"};
 enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
 static const struct { const char *name; int of; } TOY_CURVE[TOY_CURVES] = {
   {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1}, {"curve_alpha_*", TOY_ALPHA_STAR},
@@ -962,13 +944,11 @@ typedef struct Play {
 static int play_refuses(const Settings *s, Error *e) {
   const Config *c = &s->model;
   bool trigger = s->data.toy == TOY_TRIGGER;
-  const char *want = c->layers != 1 || c->heads != 1        ? "--layers 1 --heads 1"
-                   : c->sink_token                          ? "no --sink-token"
-                   : c->prefix || c->window                 ? "no --prefix or --window"
-                   : c->context < 3                         ? "--context 3 or more"
-                   : trigger && c->pos != POS_NONE          ? "--pos none"
-                   : trigger && c->dim < 4                  ? "--dim 4 or more"
-                   : trigger && s->train.accumulate > 1     ? "no --accumulate" : NULL;
+  const char *want = c->layers != 1 || c->heads != 1 ? "--layers 1 --heads 1" : c->sink_token ?
+                   "no --sink-token" : c->prefix || c->window ? "no --prefix or --window" :
+                   c->context < 3 ? "--context 3 or more" : trigger && c->pos != POS_NONE ?
+                   "--pos none" : trigger && c->dim < 4 ? "--dim 4 or more" : trigger &&
+                   s->train.accumulate > 1 ? "no --accumulate" : NULL;
   if (!want) return 0;
   return fail(e, 2, "--toy %s: expected %s. Try: ./paper toy-%s --commands",
               trigger ? "trigger" : "backcopy", want, trigger ? "trigger" : "backcopy");
@@ -1219,9 +1199,8 @@ static void toy_print(const Result *r, FILE *out) {
     for (int i = 0; i < rows; i++) {
       int id = (int)tokens[i];
       bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
-      fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ',
-              letter ? LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x',
-              letter ? '\'' : ' ');
+      fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ', letter ?
+              LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x', letter ? '\'' : ' ');
       for (int j = 0; j < columns; j++) {          /* tenths: . below 0.05, # from 0.95 on */
         double x = map[i * columns + j];
         char tenth = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
@@ -1371,8 +1350,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
   for (int l = 0; l < L; l++) {
     x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
     x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
-    if (c->place == PLACE_POST)
-      before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
+    if (c->place == PLACE_POST) before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
   }
   for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
   result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
@@ -1425,8 +1403,7 @@ static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, E
   natural.input = INPUT_NATURAL;
   for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
     Sinks seen;
-    if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e))
-      return e->status;
+    if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e)) return e->status;
     length[n] = T;
     alpha[n] = sinks_alpha(&seen, first);
     for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
@@ -1499,8 +1476,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
   double trained = p->looks ? 0 : NAN;
   if (!o) return e->status;
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-  for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
-    trained += p->look[i].loss / last;
+  for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++) trained += p->look[i].loss / last;
   if (!outcome_measure(o, t, &t->s, &starts, e)) {
     put(r, e, loss, "loss");
     put(r, e, trained, "train_loss");
@@ -1519,29 +1495,19 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
   return e->status;
 }
 
-#if defined(__clang__)
-#define COMPILER "clang " __VERSION__
-#elif defined(__VERSION__)
-#define COMPILER "gcc " __VERSION__
-#else
-#define COMPILER "C"
-#endif
-
 /* The lines that say how the run came about; a toy has no data. */
 static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
                             const Data *d) {
-  static const char *const sets[] = {"baseline", "avx2", "avx512"};
   int i = 0;
   while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
   snprintf(r->command, sizeof r->command, "./paper %s --row %s --seed %d --corpus %s",
            i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
-  snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d",
-           row->after < 0 ? "" : x->row[row->after].flags, row->after < 0 ? "" : " then ",
-           row->flags, r->seed);
+  snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d", row->after < 0 ? "" :
+           x->row[row->after].flags, row->after < 0 ? "" : " then ", row->flags, r->seed);
   snprintf(r->data, sizeof r->data, "made by the toy");
   if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
                   (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
-  snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", sets[isa_best()],
+  snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", ISAS[isa_best()],
            sizeof(real));
 }
 
@@ -1572,10 +1538,9 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
   if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
     return e->status;
   result_describe(r, x, row, corpus, &t->data);
-  if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row ||
-      row_train(t, p, &start, base, r->seed, e) ||
-      measure_curves(r, t, p, &start, "curve_", e) ||
-      row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
+  if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row || row_train(t, p, &start,
+      base, r->seed, e) || measure_curves(r, t, p, &start, "curve_", e) || row_settings(&now, row,
+      corpus, r->seed, s, e)) return e->status;
   return trainer_restart(t, &now, e);
 }
 
@@ -1628,28 +1593,32 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * 95 %. A claim is one of
  *
  *   differs   A < B by M.  d = B - A (A - B for >): difference of the seeds' means, Welch's
- *             interval, which lets the sides spread unequally.
- *       reproduced      p <= 0.05, the interval above 0, and d >= M: not chance, and large enough
- *       opposite        p <= 0.05, the interval below 0, and d <= -M
- *       not reproduced  M > 0, and the whole interval below M: smaller than what counts
+ *             interval, which lets the sides spread unequally. d_0 is d where there is no effect:
+ *             0 between rows. Beside a number it is what `from` says; else of times even and of a
+ *             ratio 1, of other measures the number; and 0 where the claim is that there is none.
+ *       reproduced           p <= 0.05, the interval above 0, d >= M: not chance, and large enough
+ *       opposite             p <= 0.05, the interval below d_0, and d <= d_0 - M
+ *       weaker than claimed  the interval above d_0, and all of it below M (below 0 for M = 0)
+ *       not reproduced       M > 0 or d_0 < 0, all of it below M, and no effect shown
  *   equal     A = B within M.  The same d and interval.
- *       reproduced      p <= 0.05, and the whole interval inside (-M, M)
- *       not reproduced  the whole interval outside
+ *       reproduced           p <= 0.05, and the whole interval inside (-M, M)
+ *       not reproduced       the whole interval outside
  *   ordered   A < B < C ..  For each seed Kendall's tau: over all pairs of rows, the share in the
  *             stated order less the share against it; a tie is neither. Student's interval of the
  *             seeds' mean.
- *       reproduced      p <= 0.05, the interval above 0, and the mean tau >= TAU_COUNTS
- *       opposite        p <= 0.05, and the interval below 0
- *       not reproduced  the whole interval below TAU_COUNTS
+ *       reproduced           p <= 0.05, the interval above 0, and the mean tau >= TAU_COUNTS
+ *       opposite             p <= 0.05, and the interval below 0
+ *       weaker than claimed  the whole interval above 0 and below TAU_COUNTS
+ *       not reproduced       the whole interval below TAU_COUNTS, and no order shown
  *   exact     the relation holds in every seed, give or take M: reproduced; one counterexample:
  *             not reproduced.
  *
  * and undecided otherwise. p is two-sided: the level whose interval would just reach the number
- * that decides, 0, or for equal the nearer of -M and M. (Two one-sided tests of equality at 5 %
- * each would ask for an interval of 90 % only; the wider one is kept, so that one interval serves
- * every claim and the harder claim to earn is earned harder.) The more claims, the more chance
- * finds: for headline claims p is Holm's, over those of them that could be tested. It guards the
- * finding of an effect; that an effect is too small to count, the plain interval says.
+ * that decides, 0 (d_0 for d below it), or for equal the nearer of -M and M. (Two one-sided tests
+ * of equality at 5 % each would ask for an interval of 90 % only; the wider one serves every
+ * claim.) The more claims, the more chance finds: for headline claims p is Holm's, over those that
+ * could be tested. It guards the finding of an effect; that it is too small to count, the plain
+ * interval says.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
  * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.
@@ -1658,7 +1627,8 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * meet. A counterexample to an exact claim stands even where other runs are missing.
  */
 enum { SEEDS_MOST = 99 };
-typedef enum Verdict { UNDECIDED, REPRODUCED, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS } Verdict;
+typedef enum Verdict { UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS }
+  Verdict;
 static const char *verdict_name(Verdict v);
 typedef struct Judged {
   Verdict verdict;
@@ -1766,8 +1736,8 @@ static void holm(double *adjusted, const double *p, int n) {
   }
 }
 
-static const char *const VERDICT_NAMES[VERDICT_KINDS] = {"undecided", "reproduced",
-                                                         "not reproduced", "opposite"};
+static const char *const VERDICT_NAMES[VERDICT_KINDS] = {
+  "undecided", "reproduced", "weaker than claimed", "not reproduced", "opposite"};
 static const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
 
 static bool related(double a, Relation relation, double b, double give) {
@@ -1809,8 +1779,7 @@ static void why(Judged *j, const char *format, ...) {
 /* The numbers that side k has, into to [seeds]; how many. A number is one. */
 static int side_values(const Case *q, int k, double *to) {
   int n = 0, seeds = q->c->side[k].row < 0 ? 1 : q->seeds;
-  for (int s = 0; s < seeds; s++)
-    if (!isnan(to[n] = value_at(q, k, s))) n++;
+  for (int s = 0; s < seeds; s++) if (!isnan(to[n] = value_at(q, k, s))) n++;
   return n;
 }
 
@@ -1826,14 +1795,23 @@ static double kendall(const Case *q, int seed) {
   return (q->c->relation == GREATER ? -1.0 : 1.0) * sum / (sides * (sides - 1) / 2);
 }
 
+/* d_0 of a claim: no effect. Where the claim is that there is none, its border is what counts. */
+static double no_effect(const Claim *c) {
+  int number = c->kind == CLAIM_DIFFERS ? side_number(c) : -1;
+  if (number < 0) return 0;
+  const char *measure = c->side[!number].measure, *ratio = strstr(measure, "_ratio");
+  bool to_one = !strncmp(measure, "times_", 6) || (ratio && !ratio[6]);
+  double border = c->side[number].number, none = !isnan(c->from) ? c->from : to_one ? 1 : border;
+  return fmin(0, (number == 0) == (c->relation == LESS) ? none - border : border - none);
+}
+
 /* Of a claim that is no exact one: B - A, or the mean tau against 0. */
 static void judge_mean(Judged *j, const Case *q) {
   const Claim *c = q->c;
   bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
   double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
   int na = 1, nb = 0;
-  for (int s = 0; ordered && s < q->seeds; s++)
-    if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
+  for (int s = 0; ordered && s < q->seeds; s++) if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
   if (!ordered) {
     na = side_values(q, turned, from);
     nb = side_values(q, !turned, to);
@@ -1851,9 +1829,9 @@ static void judge_mean(Judged *j, const Case *q) {
   }
   j->low = ordered ? fmax(-1, d.low) : d.low;
   j->high = ordered ? fmin(1, d.high) : d.high;
-  j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? 0 : d.value < 0 ? -c->margin : c->margin);
-  if (!(d.error > 0))
-    why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
+  double none = no_effect(c), decides = d.value < none ? none : 0;
+  j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? decides : d.value < 0 ? -c->margin : c->margin);
+  if (!(d.error > 0)) why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
 }
 
 /* Here the interval is the range over seeds, and there is no p: the verdict is final. */
@@ -1941,11 +1919,11 @@ static void claim_decide(Judged *j, const Claim *c) {
     if (j->verdict == UNDECIDED && !inside) why(j, "the interval reaches over the margin");
   } else {
     bool tau = c->kind == CLAIM_ORDERED;
-    double counts = tau ? TAU_COUNTS : M;
-    j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED
-                 : j->high < 0 && sure && (tau || d <= -M) ? OPPOSITE
-                 : counts > 0 ? (j->high < counts ? NOT_REPRODUCED : UNDECIDED)
-                 : same ? NOT_REPRODUCED : UNDECIDED;
+    double counts = tau ? TAU_COUNTS : M, none = no_effect(c);
+    bool below = (counts > 0 || none < 0) && j->high < counts;
+    j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED : j->high < none && sure && (tau ||
+                 d <= none - M) ? OPPOSITE : below ? (j->low > none ? WEAKER : NOT_REPRODUCED) :
+                 counts <= 0 && same ? NOT_REPRODUCED : UNDECIDED;
     if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0) why(j, "the interval holds 0");
     else if (j->verdict == UNDECIDED && sure)
       why(j, "below %g, but the interval does not say so", counts);
@@ -2331,7 +2309,7 @@ static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *
 
 /* A claim with all that led to its verdict. */
 static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
-  enum { INDENT = 16 };
+  enum { INDENT = 21 };
   const Claim *c = &r->x->claim[claim];
   const Judged *j = &r->judged[claim];
   Bytes line = {0};
@@ -2359,8 +2337,7 @@ static int item_text(Bytes *out, const Results *r, int item, Error *e) {
         "Ours: mean +- standard deviation over seeds. Paper: - failed to train, ~ second-"
         "hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of what even "
         "rows give.");
-  for (int i = 0; i < r->x->claims; i++)
-    if (r->x->claim[i].item == item) claim_text(out, r, i, e);
+  for (int i = 0; i < r->x->claims; i++) if (r->x->claim[i].item == item) claim_text(out, r, i, e);
   return e->status;
 }
 
@@ -2440,14 +2417,14 @@ static void ledger_text(Bytes *out, const Results *r, Error *e) {
     item = (int)fmax(item, (double)strlen(x->item[x->claim[i].item].name));
     name = (int)fmax(name, (double)strlen(x->claim[i].name));
   }
-  bytes_print(out, e, "\n%-14s  %-*s  %-*s  %-30s  p\n", "verdict", item, "item", name, "claim",
+  bytes_print(out, e, "\n%-19s %-*s  %-*s  %-30s  p\n", "verdict", item, "item", name, "claim",
               "estimate, 95 % interval");
   for (int i = 0; i < x->claims; i++) {
     const Judged *j = &r->judged[i];
     Evidence is = evidence_of(j);
-    int left = WIDTH - 14 - item - name - 6; /* columns for what a claim lacks */
+    int left = WIDTH - 19 - item - name - 5; /* columns for what a claim lacks */
     if (!is.estimate[0]) snprintf(is.estimate, CELL, "%.*s", left < 0 ? 0 : left, j->why);
-    bytes_print(out, e, "%-14s  %-*s  %-*s  %-*s%s%s\n", verdict_name(j->verdict), item,
+    bytes_print(out, e, "%-19s %-*s  %-*s  %-*s%s%s\n", verdict_name(j->verdict), item,
                 x->item[x->claim[i].item].name, name, x->claim[i].name, is.p[0] ? 30 : 0,
                 is.estimate, is.p[0] ? "  " : "", is.p);
   }
@@ -2475,9 +2452,9 @@ static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
     headline += x->claim[i].headline;
     tested += !isnan(r->judged[i].holm);
   }
-  bytes_print(out, e, "%d claims on %s: %d reproduced, %d not reproduced, %d opposite, "
-              "%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
-              n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
+  bytes_print(out, e, "%d claims on %s: %d reproduced, %d weaker than claimed, %d not reproduced, "
+              "%d opposite,\n%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
+              n[WEAKER], n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
   if (headline)
     bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
                 "tested.\n", headline, r->corpus, tested);
@@ -2572,16 +2549,18 @@ struct Paper {
   const Kind *kind;
 };
 
-/* A measure's unit, and its name in a title, or NULL. The first that it begins with holds. */
+/* A measure's unit, and what it is in words. The first that it begins with holds. */
+static const char NATS[] = "nats a token";
 static const struct { const char *begins, *unit, *title; } MEASURES[] = {
-  {"sink_", "%", NULL}, {"alpha_", "mean weight", NULL}, {"times_", "times even rows", NULL},
-  {"loss", "nats a token", NULL}, {"valid", "nats a token", "held loss"},
-  {"train_loss", "nats a token", NULL}, {"tune_loss", "nats a token", "loss, fine-tuned"},
-  {"tune_norm", "norm of the gradient", "gradient norm, fine-tuned"},
-  {"norm_ratio", "first / others", NULL}, {"norm", "norm of the gradient", "gradient norm"},
-  {"hnorm", "l2 norm", "hidden states"}, {"prenorm", "l2 norm", "features before the post-norm"},
-  {"knorm", "l2 norm", "keys"}, {"vnorm", "l2 norm", "values"},
-  {"cosine", "cosine of query and key", NULL}, {"product", "|q| |k|", NULL}, {"", "value", NULL}};
+  {"sink_", "%", "Sink on "}, {"alpha_", "mean weight", "Mean weight on "}, {"loss", NATS, "Loss"},
+  {"times_", "times even rows", "Mean weight, times even rows, on "}, {"valid", NATS, "Held loss"},
+  {"train_loss", NATS, "Training loss"}, {"tune_loss", NATS, "Loss while fine-tuned"},
+  {"tune_norm", "norm of the gradient", "Gradient norm while fine-tuned"},
+  {"norm_ratio", "first / others", "First token's norm over the others'"},
+  {"norm", "norm of the gradient", "Gradient norm"}, {"hnorm", "l2 norm", "Hidden states"},
+  {"prenorm", "l2 norm", "Features before the post-norm"}, {"knorm", "l2 norm", "Keys"},
+  {"vnorm", "l2 norm", "Values"}, {"cosine", "cosine", "Cosine of query and key"},
+  {"product", "|q| |k|", "Product of the lengths of query and key"}, {"", "value", "Value"}};
 
 static int measure_find(const char *measure) {
   int i = 0;
@@ -2592,7 +2571,7 @@ static int measure_find(const char *measure) {
 /* The axis of a measure. A loss has no zero to begin at, and a toy's no unit. */
 static Axis measure_axis(const Item *item, const char *measure) {
   const char *unit = MEASURES[measure_find(measure)].unit;
-  bool loss = !strcmp(unit, "nats a token"), toy = loss && !strncmp(item->name, "toy", 3);
+  bool loss = unit == NATS, toy = loss && !strncmp(item->name, "toy", 3);
   return (Axis){.name = toy ? "loss" : unit, .from_zero = !loss};
 }
 
@@ -2606,15 +2585,29 @@ static bool part_of(const char *words, int k, char part[64]) {
   return *part != 0;
 }
 
-/* What the words are called, a blank after a comma. */
-static const char *title_of(const char *words, char text[200]) {
-  char part[64];
-  size_t n = 0;
+/* What a measure is in words: its column, and behind @ or : on what; of a line the column alone. */
+static const char *measure_words(const char *measure, bool line, char text[160]) {
+  static const char *const ON[][2] = {
+    {"@random", ", random tokens"}, {"@repeat", ", a token repeated"}, {":0.2", ", eps 0.2"},
+    {":0.4", ", eps 0.4"}, {"@replace#", ", position # read for the first"},
+    {"@swap#", ", position # and the first swapped"}, {"", ""}};
+  const char *title = MEASURES[measure_find(measure)].title, *at = strchr(measure, '_');
+  bool column = title[strlen(title) - 1] == ' ' && at;
+  int i = 0;
+  while (*ON[i][0] && !strstr(measure, ON[i][0])) i++;
+  snprintf(text, 160, "%s%s%s", line && column ? "" : title, !column ? "" : at[1] == '1' ? "token 1"
+           : at[1] == '*' ? "the extra column *" : "token #", ON[i][1]);
+  return text;
+}
+
+/* The words, each in plain ones with itself behind. */
+static const char *title_of(const char *words, char text[400]) {
+  char part[64], plain[160];
+  int n = 0;
   text[0] = 0;
-  for (int k = 0; part_of(words, k, part) && n < 120; k++) {
-    const char *title = MEASURES[measure_find(part)].title;
-    n += (size_t)snprintf(text + n, 70, "%s%s", k ? ", " : "", title ? title : part);
-  }
+  for (int k = 0; part_of(words, k, part) && n < 200; k++)
+    n += snprintf(text + n, 199, "%s%s (%s)", k ? "; " : "", measure_words(part, false, plain),
+                  part);
   return text;
 }
 
@@ -2736,12 +2729,12 @@ static Chart points_chart(const Paper *p, const char *title, const char *word) {
 
 /* A picture for each row. */
 static void draw_each_row(Paper *p, const char *word) {
-  char title[300], of[200];
+  char title[500], of[400];
   for (int i = 0; i < p->item->count; i++) {
     int count = 0, row = row_of(p, i);
     for (Point at = {.word = word}; at.side < LINE_EVEN; at.side++)
       count += line_read(p, line_begin(p->lines, count, "", count), row, at);
-    snprintf(title, sizeof title, "%s%s%.200s", p->x->row[row].name, *word ? ": " : "",
+    snprintf(title, sizeof title, "%s%s%s", p->x->row[row].name, *word ? ": " : "",
              title_of(word, of));
     Chart what = points_chart(p, title, word);
     if (count) chart(&p->h, &what, p->lines, count);
@@ -2752,7 +2745,7 @@ static void draw_each_row(Paper *p, const char *word) {
  * go into further ones, to one scale and with the item's first row in all for comparison. */
 enum { ROWS_DRAWN = 8 };
 static void draw_all_rows(Paper *p, const char *words) {
-  char part[64], name[120], plain[200], title[240];
+  char part[64], name[240], plain[400], title[440];
   int rows = p->item->count;
   bool joined = part_of(words, 1, part), alone = rows == 1;
   int more = (joined ? ROWS_DRAWN - 2 : ROWS_DRAWN) - 1;   /* rows beside the first */
@@ -2765,15 +2758,15 @@ static void draw_all_rows(Paper *p, const char *words) {
         for (int k = 0; part_of(words, k, part) && count < LINES_MOST; k++) {
           int row = row_of(p, i < from ? 0 : i);
           const char *of = joined && alone ? "" : p->x->row[row].name;
-          snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? " " : "",
-                   joined ? part : "");
+          snprintf(name, sizeof name, "%s%s%s", of, joined && *of ? ", " : "",
+                   joined ? measure_words(part, true, plain) : "");
           Series *line = line_begin(p->lines, count, name, alone ? k % LINE_EVEN
                                     : i - from + 1 + LINE_STAR * (k % 2));
           count += line_read(p, line, row, (Point){.word = part, .side = -1,
                                                    .numbers = p->picture->word[0]});
         }
-      snprintf(title, sizeof title, rows > more + 1 ? "%.150s (%d)" : "%.150s",
-               title_of(words, plain), number);
+      snprintf(title, sizeof title, rows > more + 1 ? "%s, part %d" : "%s", title_of(words, plain),
+               number);
       if (drawn) chart(&p->h, &what, p->lines, count);
       else lines_seen(&what.x, &what.y, p->lines, count);
     }
@@ -2787,8 +2780,8 @@ static void draw_dots(Paper *p, const char *measure) {
   int rows = domains && item->count > ROWS_DRAWN ? ROWS_DRAWN : item->count, n = 0;
   int own = domains ? rows : 1;                /* rows that have marks of their own */
   double level = !strncmp(measure, "times_", 6) ? 1 : NAN;
-  char name[128];
-  Chart what = {measure, p->kind->caption, measure_axis(item, measure),
+  char name[128], title[400];
+  Chart what = {title_of(measure, title), p->kind->caption, measure_axis(item, measure),
                 {.names = true, .seen = true}};
   for (int i = 0; i < own; i++) {
     line_begin(p->lines, i, domains ? "" : "a seed", i + LINE_SEED);
@@ -2845,10 +2838,16 @@ static void draw_maps(Paper *p, const char *word) {
       const double *cell = result_find(r, lists[k], &m);
       if (!cell || m != rows * columns) continue;
       if (is == PICTURE_TOY) snprintf(title, sizeof title, "%s training", lists[k]);
-      else if (is == PICTURE_MAP)          /* its indices are from 0 */
-        snprintf(title, sizeof title, "block %g, head %g: the strongest sink", 1 + shape[0],
-                 1 + shape[1]);
-      else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
+      else if (is == PICTURE_MAP) {        /* its indices are from 0; the sink's column is first */
+        double alpha = 0;
+        for (int at = 0; at < rows; at++) alpha += cell[at * columns] / rows;
+        int at = snprintf(title, sizeof title, "Block %g, head %g", 1 + shape[0], 1 + shape[1]);
+        if (fabs(alpha) < 1e6)                             /* a file may hold anything */
+          snprintf(title + at, sizeof title - (size_t)at, ", most on %s: alpha %.2f, %s",
+                   columns == rows ? "token 1" : strstr(p->x->row[row].flags, "--sink-token")
+                   ? "the sink token x*" : "the extra column *", alpha,
+                   alpha > 0.3 ? "a sink" : "no sink");
+      } else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
       cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
                                  !heads && columns > rows ? "*, " : "", title, NULL});
     }
@@ -2878,36 +2877,43 @@ static const Kind KINDS[PICTURE_KINDS] = {
   [PICTURE_TOY] = {draw_maps, "Weight of each query (down) on each key (across) in one "
       "sequence.", .list = {"before", "after"}, .shape = "toy_shape", .from = 1}};
 
-/* Its pictures, beside each other where there is room; the ramp before them if one has cells. */
+/* Its pictures, beside each other where there is room; those of cells, which are large, folded, and
+ * the ramp before them. */
 static void item_pictures(Paper *p) {
   static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
   const Picture *first = p->item->picture, *end = first + p->item->pictures;
-  bool cells_shown = false;
-  for (const Picture *w = first; w < end; w++)
-    cells_shown = cells_shown || w->kind >= PICTURE_ALPHA;
-  if (cells_shown) ramp_legend(&p->h);
-  say(&p->h, "<div class=\"grid\">\n");
-  for (const Picture *w = first; w < end; w++) {
-    p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
-    p->kind = &KINDS[w->kind];
-    for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
-      p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
+  for (int folded = 0; folded < 2; folded++) {
+    int drawn = 0;
+    for (const Picture *w = first; w < end; w++) {
+      if ((w->kind >= PICTURE_ALPHA) != folded) continue;
+      if (!drawn++ && folded) {
+        say(&p->h, "<details class=\"maps\"><summary>Maps: where the weight goes</summary>\n");
+        ramp_legend(&p->h);
+      }
+      if (drawn == 1) say(&p->h, "<div class=\"grid\">\n");
+      p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
+      p->kind = &KINDS[w->kind];
+      for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
+        p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
+    }
+    if (drawn) say(&p->h, "</div>%s\n", folded ? "</details>" : "");
   }
-  say(&p->h, "</div>\n");
 }
 
 /* The cells that a terminal and the README show (6). */
 static void item_table(Paper *p) {
-  static const char *const tags[] = {"th", "td", "th class=\"paper\"", "td class=\"paper\""};
+  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
+                                     "td class=\"paper\""};
   Html *h = &p->h;
   Grid g;
   Cell head;
   if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
-  say(h, "<div class=\"wide\"><table>\n");
+  table_begin(h, "Rows of the table, the paper's numbers and ours");
   for (int r = 0; r < g.rows; r++) {
     say(h, "<tr>");
     for (int c = 0; c < g.columns; c++)
-      element(h, tags[2 * g.pair[c] + (r > 0)], flat_cell(&g, r, c, head));
+      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g.pair[c] + (r > 0)],
+              flat_cell(&g, r, c, head));
     say(h, "</tr>\n");
   }
   say(h, "</table></div>\n");
@@ -2923,9 +2929,10 @@ static void html_bytes(Html *h, Bytes *b) {
 
 /* A verdict's sign, and the class of its bar. */
 static const char *const SIGNS_OF[VERDICT_KINDS] = {
-  [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [NOT_REPRODUCED] = "&#10007;",
-  [OPPOSITE] = "&#8644;"}, *const BARS[VERDICT_KINDS] = {
-  [UNDECIDED] = "open", [REPRODUCED] = "yes", [NOT_REPRODUCED] = "no", [OPPOSITE] = "no"};
+  [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [WEAKER] = "&#8776;",
+  [NOT_REPRODUCED] = "&#10007;", [OPPOSITE] = "&#8644;"}, *const BARS[VERDICT_KINDS] = {
+  [UNDECIDED] = "open", [REPRODUCED] = "yes", [WEAKER] = "weak", [NOT_REPRODUCED] = "no",
+  [OPPOSITE] = "no"};
 
 static void claim_begin(Paper *p, int k) {
   const Verdict v = p->runs.judged[k].verdict;
@@ -2954,12 +2961,12 @@ static void page_item(Paper *p, int at) {
   const Item *item = p->item = &p->x->item[at];
   Html *h = &p->h;
   int needed, there = runs_done(&p->runs, item, &needed);
-  say(h, "<section id=\"%s\">", item->name);
-  element(h, "h2", item->title);
+  say(h, "<section id=\"%s\"><h2>", item->name);
+  html_text(h, item->title);
+  say(h, " <code>%s</code></h2>", item->name);
   say(h, "<p class=\"where\">");
   html_text(h, item->reference);
-  if (item->count)
-    say(h, "; <code>./paper %s</code>; %d of %d runs", item->name, there, needed);
+  if (item->count) say(h, "; <code>./paper %s</code>; %d of %d runs", item->name, there, needed);
   say(h, "</p>\n");
   if (is_elsewhere(p->x, at))
     say(h, "<p>Needs published models: <code>./paper %s</code>.</p>\n", item->name);
@@ -2967,24 +2974,31 @@ static void page_item(Paper *p, int at) {
     say(h, "<p><b>Not run yet: <code>./paper %s</code></b></p>\n", item->name);
   if (item->count) item_table(p);
   if (there && item->pictures) item_pictures(p);
-  for (int k = 0; k < p->x->claims; k++)
-    if (p->x->claim[k].item == at) page_claim(p, k);
+  for (int k = 0; k < p->x->claims; k++) if (p->x->claim[k].item == at) page_claim(p, k);
   say(h, "</section>\n");
 }
 
-/* How many claims have which verdict, the headline claims, and where everything is. */
+/* A row of the contents: how many claims of an item have which verdict, the undecided last; item
+ * -1: of all, -2: of the headline claims. */
+static void page_counts(Paper *p, int item) {
+  int count[VERDICT_KINDS] = {0};
+  for (int k = 0; k < p->x->claims; k++) {
+    const Claim *c = &p->x->claim[k];
+    if (item == -1 || c->item == item || (item == -2 && c->headline))
+      count[p->runs.judged[k].verdict]++;
+  }
+  for (int i = 1; i <= VERDICT_KINDS; i++) {
+    int n = count[i % VERDICT_KINDS];
+    say(&p->h, n ? "<td>%d</td>" : "<td></td>", n);
+  }
+  say(&p->h, "</tr>\n");
+}
+
+/* The headline claims; and where everything is, with its verdicts counted. */
 static void page_summary(Paper *p) {
   const Experiments *x = p->x;
   Html *h = &p->h;
-  say(h, "<section><p>Claims, and of these headline claims:");
-  for (int i = 1; i <= VERDICT_KINDS; i++) {
-    Verdict v = (Verdict)(i % VERDICT_KINDS);            /* the undecided last */
-    int all = 0, headline = 0;
-    for (int k = 0; k < x->claims; k++)
-      if (p->runs.judged[k].verdict == v) all++, headline += x->claim[k].headline;
-    say(h, "%s <b>%d (%d)</b> %s", i > 1 ? "," : "", all, headline, verdict_name(v));
-  }
-  say(h, ".</p>\n");
+  say(h, "<section><h2>The headline claims</h2>\n");
   for (int k = 0; k < x->claims; k++) {
     const char *name = x->item[x->claim[k].item].name;
     if (!x->claim[k].headline) continue;
@@ -2997,33 +3011,68 @@ static void page_summary(Paper *p) {
     }
     say(h, " <a href=\"#%s\">%s</a></p></div>\n", name, name);
   }
-  say(h, "<p class=\"index\">");
-  for (int i = 0; i < x->items; i++)
-    say(h, "<a href=\"#%s\">%s</a> ", x->item[i].name, x->item[i].name);
-  say(h, "</p></section>\n");
+  say(h, "</section><nav><h2>Contents</h2>\n");
+  table_begin(h, "Tables and figures, with their claims by verdict");
+  say(h, "<tr><th scope=\"col\">what</th>");
+  for (int i = 1; i <= VERDICT_KINDS; i++)
+    say(h, "<th scope=\"col\">%s %s</th>", SIGNS_OF[i % VERDICT_KINDS],
+        verdict_name((Verdict)(i % VERDICT_KINDS)));
+  say(h, "</tr>\n");
+  for (int i = -2; i < x->items; i++) {
+    say(h, "<tr><th scope=\"row\">%s", i >= 0 ? "" : i == -2 ? "headline claims" : "all claims");
+    if (i >= 0) {
+      say(h, "<a href=\"#%s\">", x->item[i].name);
+      html_text(h, x->item[i].title);
+      say(h, "</a> %s", x->item[i].name);
+    }
+    say(h, "</th>");
+    page_counts(p, i);
+  }
+  say(h, "</table></div></nav>\n");
+}
+
+/* How the page was made; and its runs, by which builds. */
+static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
+  char text[400], seeds[64], builds[400] = "none";
+  const Experiments *x = p->x;
+  for (int i = 0, n = 0; i < x->rows * p->runs.seeds; i++) {
+    const char *build = p->runs.run[i].result.build;
+    if (!*build || (n && strstr(builds, build)) || n > 200) continue;
+    n += snprintf(builds + n, 190, "%s%.180s", n ? "; " : "", build);
+  }
+  snprintf(text, sizeof text, "%.99s, hash %016llx", corpus->file,
+           (unsigned long long)corpus->hash);
+  snprintf(seeds, sizeof seeds, "1 to %d; of headline claims 1 to %d", x->seeds, x->headline_seeds);
+  page_facts(&p->h, s, "report", "", (const char *const[][2]){
+             {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}});
 }
 
 /* Every item of x beside the results that `folder` holds of it, trained on that corpus. */
-static int paper_write(const char *path, const Experiments *x, const char *folder,
-                       const char *corpus, Error *e) {
+static int paper_write(const char *path, const Settings *s, const Experiments *x,
+                       const char *folder, const Corpus *corpus, Error *e) {
   Paper p = {.h = {{0}, e}, .x = x};
   int needed;
   p.others = grab(x->corpora, sizeof *p.others, e);
   p.lines = grab(LINES_MOST, sizeof *p.lines, e);
-  if (!e->status) results_load(&p.runs, x, folder, corpus, e);
+  if (!e->status) results_load(&p.runs, x, folder, corpus->name, e);
   for (int k = 0; k < x->corpora && !e->status; k++)
-    if (!x->corpus[k].domain && strcmp(x->corpus[k].name, corpus))
+    if (!x->corpus[k].domain && &x->corpus[k] != corpus)
       results_load(&p.others[k], x, folder, x->corpus[k].name, e);
   if (!e->status) {
     int done = runs_done(&p.runs, NULL, &needed);
     page_head(&p.h, "report");
-    say(&p.h, "<h1>When Attention Sink Emerges in Language Models: every table and figure, in "
-              "small</h1>\n<p>Trained on %s: %d of %d runs are there. Every number is the mean "
-              "over seeds, &#177; their standard deviation; the paper's stands beside it, at "
-              "its own scale. Lines are means over the seeds, bands their range. sink: share "
-              "of heads with alpha above 0.3; alpha: mean weight on a column; times: alpha "
-              "over that of even rows. Rules were fixed before the judged runs; a claim's "
-              "interval is at 95 %%.</p>\n", corpus, done, needed);
+    say(&p.h, "<h1>When Attention Sink Emerges in Language Models: every table and figure, in small"
+        "</h1>\n<p class=\"lead\">An attention sink is a token on which heads put much of their "
+        "weight though it means little, most often the first. The paper asks when it emerges; here "
+        "small models answer, trained anew for each of its tables and figures.</p>\n<p>Trained on "
+        "%s: %d of %d runs are there. Every number is the mean over seeds, &#177; their standard "
+        "deviation; the paper's stands beside it, at its own scale. sink: share of heads with "
+        "alpha above 0.3; alpha: mean weight on a column; times: alpha over that of even rows; _1 "
+        "is token 1 and _* the extra column. Rules were fixed before the judged runs; a claim's "
+        "interval is at 95 %%.</p>\n<p>Beside the paper's numbers: <b>-</b> its training failed; "
+        "<b>~</b> second-hand, since our copy of the paper has lost the number; <b>*</b> behind a "
+        "number: measured on proxy scores. Lines are means over the seeds, bands the range.</p>\n",
+        corpus->name, done, needed);
     page_summary(&p);
     for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
     if (p.runs.notes.size) {
@@ -3031,6 +3080,7 @@ static int paper_write(const char *path, const Experiments *x, const char *folde
       html_bytes(&p.h, &p.runs.notes);
       say(&p.h, "</p></section>\n");
     }
+    paper_facts(&p, s, corpus);
   }
   results_free(&p.runs);
   for (int k = 0; p.others && k < x->corpora; k++) results_free(&p.others[k]);
@@ -3040,7 +3090,258 @@ static int paper_write(const char *path, const Experiments *x, const char *folde
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 8  The command: ./paper ITEM */
+ * 8  [E4] [T4] [T15] What `check` states besides: closed forms, neutral elements, causality
+ *
+ * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
+ * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
+ * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+
+/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
+static double rotated(const Config *c, const double *q, const double *k, int n) {
+  int half = c->head_dim / 2;
+  double dot = 0;
+  for (int a = 0, b = half; a < half; a++, b++) {
+    double angle = c->pos == POS_ROTARY ? n * pow(10000, -(double)a / half) : 0;
+    dot += (q[a] * k[a] + q[b] * k[b]) * cos(angle) + (q[a] * k[b] - q[b] * k[a]) * sin(angle);
+  }
+  return dot;
+}
+
+static double row_closed(const Toy *y, int l, int h, int t) {
+  const Config *c = &y->m.c;
+  const Layer *w = &y->m.w.layer[l];
+  const real *row = toy_row(y, MAP_Z, l, h, t);
+  int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
+  double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
+  for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
+    n1[ch] = (double)y->a.layer[l].n1[ch];
+  times(q, n1, NULL, w->wq, c->dim, Q);
+  times(k, n1, NULL, w->wk, c->dim, Q);
+  for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
+  for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
+    int n = i ? t - i : t - 1;
+    bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
+    double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
+    if (i) s += closed_bias(y, h, n > 0 ? n : 0);
+    else if (w->logit) s = (double)w->logit[h];
+    z[i - from] = seen ? s : NAN;
+    worst = larger(worst, off(row[i - 1], seen ? s : 0));
+  }
+  return larger(worst, closed_off(y, l, h, t, from, z));
+}
+
+/* The first x blocks. */
+static double closed_form(Toy *y) { return worst_row(y, y->x, row_closed); }
+
+static void check_closed(Page *p) {
+  for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+    char flags[100];
+    if (!r->closed) continue;
+    snprintf(flags, sizeof flags, "* %s", r->flags);
+    Line l = {r->reference, r->name, flags, closed_form, r->closed, AT_MOST, SCORES};
+    page_measure(p, &l);
+  }
+}
+
+/* With Z = 1 states agree where r_t does, as far as equal states reach. A window of w: in block 1
+ * the rows t >= w all see w equal keys; in block l all w states that t sees must agree, so t >= 1 +
+ * l(w-1), under every position that depends on the distance alone. A prefix of p without positions:
+ * rows t <= p all see the same keys, in every block. x = 0: the spread of those tokens; 1: how far
+ * the one beside them ends from them. */
+static double part_rule(Toy *y) {
+  double worst = 0, end = 0;
+  int w = y->m.c.window, p = y->m.c.prefix;
+  for (int l = 0; l <= y->m.c.layers; l++) {
+    int first = w ? 1 + l * (w - 1) : 1, last = w ? y->T : p, beside = w ? first - 1 : p + 1;
+    worst = larger(worst, toy_off(y, l, first, last, toy_state(y, l, first)));
+    if (l) end = toy_off(y, l, beside, beside, toy_state(y, l, first));
+  }
+  return y->x == 0 ? worst : end;
+}
+
+/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and otherwise only by
+ * accident. This says whether row t misses that, by the sign of row 1: 0 or 1. */
+static double clamp_miss(const Toy *y, int l, int h, int t) {
+  double sum = (double)vec_sum(t, toy_row(y, MAP_Z, l, h, t));
+  return (toy_row(y, MAP_Z, l, h, 1)[0] > 0 ? sum : -sum) < 1;
+}
+
+/* 60 models, half of them with W_K = 8 W_Q, and so large sums. The condition, read off the recorded
+ * scores, must tell whether the states agree. x = 1: the worst of those that meet it; 0: the least
+ * of the others. */
+static double clamp_rule(Toy *y) {
+  const Toy line = *y;
+  double worst = NAN;
+  for (int n = 0, found = 0; n < 60; n++) {
+    y = toy(line.page, (uint64_t)n, LINEAR_CLAMP "%s", SCHEMES[n % INSIDE]);
+    if (!y) return NAN;
+    keys_from_queries(&y->m, n & 1 ? 8 : 0);
+    toy_feed(y, 0);
+    if ((worst_row(y, 0, clamp_miss) < 1) != (line.x > 0)) continue;
+    worst = worse(line.line, found++, worst, toy_spread(y, 1, y, 1));
+  }
+  return worst;
+}
+
+/* KV biases: o_t = v + A_t* (v* - v), so the one way out is v* = v (x = 1). While the states are
+ * equal v is one vector, and v* can be set to it, block by block. */
+static double kv_rule(Toy *y) {
+  for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
+    copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
+    toy_forward(y);
+  }
+  return toy_spread(y, 1, y, 1);
+}
+
+#define WINDOWED SIGMOID_1 "--window 4 --context 14"
+#define PREFIXED SIGMOID_1 "--prefix 5 --pos none --context 14"
+static const Line BEHIND[] = {
+  {"behind", "Equations 10 to 17: the rules behind the cells\nStates part where the sums of "
+   "rows do, at the rows that a rule names.", "", NULL, 0, 0, 0},
+  {"eq. 17", "window, Z = 1: tokens t > l(w-1)", "* " WINDOWED, part_rule, 0, AT_MOST, STATES},
+  {"eq. 17", "  and the token before them", "* " WINDOWED, part_rule, 1, FAILS_BY, APART},
+  {"eq. 17", "prefix p, Z = 1: tokens t <= p", PREFIXED, part_rule, 0, AT_MOST, STATES},
+  {"eq. 17", "  and the tokens after them", PREFIXED, part_rule, 1, FAILS_BY, APART},
+  {"Table 15, 8", "clamp: 60 models, |sum_t| >= 1, one sign", "", clamp_rule, 1, AT_MOST, STATES},
+  {"Table 15, 8", "  the others", "", clamp_rule, 0, FAILS_BY, APART},
+  {"Table 4", "KV biases: o_t = v + A_t*(v* - v)", "--extra kv", kv_rule, 0, FAILS_BY, APART},
+  {"Table 4", "  with v* = v in every block", "--extra kv", kv_rule, 1, AT_MOST, STATES}};
+
+/* [T4] A key bias is a gate, and without a normaliser it is nothing.
+ *
+ * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over the keys,
+ *
+ *   o_i = g_i softmax(z_i) V + (1 - g_i) v*          g_i = sum_i / (e^b_i + sum_i)
+ *                                                        = sigmoid(log sum_i - b_i)
+ *
+ * K biases, a zero logit and a learned one have v* = 0: they close the head by 1 - g_i, at a logit
+ * of 20 all but wholly. With Z = 1 no row is divided by anything: a column of value 0 changes no
+ * bit and gets no gradient; the clamp sums it. */
+
+/* Block 1's head outputs with the column against the gate on those without; where the line is a
+ * control, against those without. Learned logits are x. */
+static double row_gate(const Toy *y, int l, int h, int t) {
+  const Toy *z = y->other;
+  idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
+  const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
+  double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
+  real gated[WIDEST];
+  for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
+  double g = 1 / (1 + exp(b - log(sum)));
+  for (idx d = 0; d < D; d++)
+    gated[d] = (real)(g * (double)plain[d] + (1 - g) * (vstar ? (double)vstar[h * D + d] : 0));
+  return apart(D, y->a.layer[l].o + at, gated);
+}
+static double gate(Toy *y) {
+  const Layer *w = &y->m.w.layer[0];
+  int H = y->m.c.heads;
+  for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
+  toy_forward(y);
+  if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
+  return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
+}
+
+/* Numbers that differ between the two toys: logits, and gradients of the tensors that both have;
+ * and numbers not 0 in the gradient of k*. T5's table is 0 here, a learned logit -infinity. */
+static double moved(Toy *y) {
+  real logits[LOGITS], plain[LOGITS];
+  Toy *z = y->other;
+  int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
+  if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
+  for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
+    y->m.w.layer[n / H].logit[n % H] = -INFINITY;
+  toy_forward(y);
+  toy_gradients(y);
+  toy_gradients(z);
+  toy_logits(y, logits);
+  toy_logits(z, plain);
+  int count = differing(y->T * TOY_VOCAB, logits, plain);
+  for (int i = 0; i < z->m.n_tensors; i++) {
+    const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
+    if (same && same->count == t->count)
+      count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
+  }
+  for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
+    count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
+  return count;
+}
+
+#define WITH_K(operation) operation "--extra k |" operation
+static const Line GATE[] = {
+  {"gate", "Table 4: a key bias is a gate, or nothing\nIt closes the head by 1 - g; without a "
+   "normaliser it changes no bit.", "", NULL, 1, 0, 0},
+  {"Table 4", "K biases: o = g softmax(z) V", "--extra k |", gate, 0, AT_MOST, SCORES},
+  {"Table 4", "  with g = 1", "--extra k |", gate, 0, FAILS_BY, APART},
+  {"Table 4", "KV: o = g softmax(z) V + (1 - g) v*", "--extra kv |", gate, 0, AT_MOST, SCORES},
+  {"beyond", "zero logit: o = g softmax(z) V", "--extra zero |", gate, 0, AT_MOST, SCORES},
+  {"beyond", "learned logit of 0.01", "--extra logit |", gate, 0.01, AT_MOST, SCORES},
+  {"beyond", "  with g = 1", "--extra logit |", gate, 0.01, FAILS_BY, APART},
+  {"beyond", "learned logit of 20", "--extra logit |", gate, 20, AT_MOST, SCORES},
+  {"beyond", "  with g = 1", "--extra logit |", gate, 20, FAILS_BY, APART},
+  {"Table 4", "K biases, sigmoid: moved, or dk* not 0", WITH_K(SIGMOID_1), moved, 0, AT_MOST, 0},
+  {"Table 4", "  elu + 1", WITH_K(ELU_1), moved, 0, AT_MOST, 0},
+  {"Table 4", "  linear", WITH_K(LINEAR_1), moved, 0, AT_MOST, 0},
+  {"Table 4", "  linear / clamp", WITH_K(LINEAR_CLAMP), moved, 0, FAILS_BY, 1},
+  {"Table 4", "  KV biases, sigmoid", SIGMOID_1 "--extra kv |" SIGMOID_1, moved, 0, FAILS_BY, 1}};
+
+/* A neutral row of an axis changes no bit of the logits, nor of the gradients. */
+static const Line NEUTRAL[] = {
+  {"neutral", "Neutral elements\nThe row of an axis that stands for nothing changes no bit.", "",
+   NULL, 1, 0, 0},
+  {"Figure 6", "numbers moved by a window of T", "--window 12 |", moved, 0, AT_MOST, 0},
+  {"Figure 5", "  a prefix of 1", "--prefix 1 |", moved, 0, AT_MOST, 0},
+  {"Figure 5", "    in a window", "--prefix 1 --window 4 | --window 4", moved, 0, FAILS_BY, 1},
+  {"Figure 5", "    after x*", "--prefix 1 --sink-token | --sink-token", moved, 0, FAILS_BY, 1},
+  {"eq. 7", "  a distance bias of 0", "--pos t5 | --pos none", moved, 0, AT_MOST, 0},
+  {"eq. 29", "  a scale of 1", "--scale 1 |", moved, 0, AT_MOST, 0},
+  {"eq. 43", "  a p-norm with p = 1", "--normalizer pnorm --pnorm 1 |", moved, 0, AT_MOST, 0},
+  {"beyond", "  a learned logit of -infinity", "--extra logit |", moved, 0, AT_MOST, 0},
+  {"beyond", "  a zero logit", "--extra zero |", moved, 0, FAILS_BY, 1},
+  {"Table 12", "  adding one head", "--heads 1 --combine add | --heads 1", moved, 0, AT_MOST, 0},
+  {"Table 12", "  adding two heads", "--combine add |", moved, 0, FAILS_BY, 1}};
+
+/* Token t reaches no logit before t, not by a bit, in any named variant; inside a prefix it does,
+ * and must. Changes tokens 1 .. T in turn and counts what x says. */
+static double causality(Toy *y) {
+  const Toy line = *y;
+  int count[3] = {0};
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    real was[LOGITS], now[LOGITS];
+    if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
+    toy_feed(y, 1);
+    for (int t = 1; t <= y->T; t++) {
+      idx own = (t - 1) * TOY_VOCAB;
+      toy_logits(y, was);
+      y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
+      toy_forward(y);
+      toy_logits(y, now);
+      int early = differing(own, was, now);
+      if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
+      else count[MOVES_BACK] += early > 0;
+      count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
+    }
+  }
+  return count[(int)line.x];
+}
+
+static const Line CAUSAL[] = {
+  {"causal", "Equation 1: causality\nA token moves no logit before it, but inside a prefix.", "",
+   NULL, 1, 0, 0},
+  {"eq. 1", "all variants: logits before t moved by t", "", causality, MOVES_EARLIER, AT_MOST, 0},
+  {"eq. 1", "  tokens that do not move their own", "", causality, MOVES_NOT_ITSELF, AT_MOST, 0},
+  {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
+
+static const Line CLOSED[] = {
+  {"scores", "z, A and m in closed form, 5 schemes each\nOf a repeated token s(n) and s*_t give "
+   "every weight.", "--context 24", NULL, 0, 0, 0}};
+static const Check MORE_CHECKS[] = {
+  {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed}, {LINES(GATE), NULL},
+  {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};
+
+/* -------------------------------------------------------------------------------------------------
+ * 9  The command: ./paper ITEM */
 
 /* What a command works on, and the runs it names. */
 typedef struct Command {
@@ -3072,20 +3373,18 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   char path[PATH_ROOM];
   Result r = {0}, old = {0};
   Bytes text = {0}, was = {0};
-  bool made =
-      !result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e) &&
-      !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e)
-               : file_ready(path, e)) &&
-      !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r, &text, e);
+  bool made = !result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e) &&
+      !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) :
+      file_ready(path, e)) && !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r,
+      &text, e);
   if (made && !verify) file_write(path, text.at, text.size, e);
   else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
     printf("%s: the same %zu bytes\n", path, was.size);
   else if (made && strcmp(r.build, old.build))
     fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
          "that compiler and processor", path, old.build, r.build);
-  else if (made)
-    fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again",
-         path);
+  else if (made) fail(e, 1,
+    "%s: expected the same bytes, found others. Try: delete it, and run it again", path);
   result_free(&r);
   result_free(&old);
   bytes_free(&text);
@@ -3153,9 +3452,8 @@ static int runs_print(const Command *q, Error *e) {
   if (runs_announce(q, &missing, e)) return e->status;
   for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
     if (there == 1) continue;
-    printf("./paper %s --row %s --seed %d --corpus %s",
-           q->item < 0 ? "all" : q->x.item[q->item].name, q->x.row[row].name, seed,
-           q->corpus->name);
+    printf("./paper %s --row %s --seed %d --corpus %s", q->item < 0 ? "all" :
+           q->x.item[q->item].name, q->x.row[row].name, seed, q->corpus->name);
     if (own->texts[0]) printf(" --texts '%s'", own->texts);
     if (strcmp(own->results, RESULTS_FOLDER)) printf(" --results '%s'", own->results);
     printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
@@ -3348,8 +3646,7 @@ static int item_published(const Command *q, Error *e) {
 /* The corpus of --corpus, or the first where it is not given. */
 static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
   for (int i = 0; i < x->corpora; i++)
-    if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
-      return &x->corpus[i];
+    if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name))) return &x->corpus[i];
   fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
        *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
   return NULL;
@@ -3362,8 +3659,7 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   if (!file_read(EXPERIMENTS_FILE, &text, e))
     experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
-  if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e)))
-    experiments_free(&q->x);
+  if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e))) experiments_free(&q->x);
   return e->status;
 }
 
@@ -3402,19 +3698,29 @@ static int verb_item(Settings *s, const char **words, int n, Error *e) {
   return e->status;
 }
 
+/* The results of the command's corpus, for what is shown of them. */
+static int command_results(Command *q, Results *r, const Settings *s, Error *e) {
+  *r = (Results){0};
+  return command_open(q, s, e) || results_load(r, &q->x, q->own->results, q->corpus->name, e);
+}
+
+static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
+  results_free(r);
+  bytes_free(out);
+  experiments_free(&q->x);
+  return e->status;
+}
+
 static int verb_items(Settings *s, const char **words, int n, Error *e) {
   Command q;
   Results r;
   Bytes out = {0};
   (void)words; (void)n;
-  if (command_open(&q, s, e)) return e->status;
-  if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e)) items_text(&out, &r, e);
-  if (!e->status) fwrite(out.at, 1, out.size, stdout);
-  if (!e->status) printf("\n./sink list shows the paper's variants.\n");
-  results_free(&r);
-  bytes_free(&out);
-  experiments_free(&q.x);
-  return e->status;
+  if (!command_results(&q, &r, s, e) && !items_text(&out, &r, e)) {
+    fwrite(out.at, 1, out.size, stdout);
+    printf("\n./sink list shows the paper's variants.\n");
+  }
+  return command_close(&q, &r, &out, e);
 }
 
 /* The tables of data/results/README.md: every claim and item on the corpus. */
@@ -3424,17 +3730,12 @@ static int verb_readme(Settings *s, const char **words, int n, Error *e) {
   Results r;
   Bytes out = {0}, text = {0}, page = {0};
   (void)words; (void)n;
-  if (command_open(&q, s, e)) return e->status;
-  if (!results_load(&r, &q.x, q.own->results, q.corpus->name, e) &&
-      !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
+  if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
       !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
       !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
-  results_free(&r);
-  bytes_free(&out);
   bytes_free(&text);
   bytes_free(&page);
-  experiments_free(&q.x);
-  return e->status;
+  return command_close(&q, &r, &out, e);
 }
 
 static int verb_report(Settings *s, const char **words, int n, Error *e) {
@@ -3442,7 +3743,7 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
   Command q;
   (void)words; (void)n;
   if (command_open(&q, s, e)) return e->status;
-  if (!file_ready(path, e) && !paper_write(path, &q.x, q.own->results, q.corpus->name, e))
+  if (!file_ready(path, e) && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
     printf("The page: %s\n", path);
   experiments_free(&q.x);
   return e->status;
@@ -3482,12 +3783,10 @@ static const Verb PAPER_VERBS[] = {
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
   Own own;
-  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS,
-                         .own = &own, .checks = MORE_CHECKS, .other = PAPER_VERBS,
-                         .page = report_write,
-                         .survey = survey, .heads = outcome_heads, .ablate = eval_ablate,
-                         .open = toys_open};
-  calm_threads(argv);
+  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS, .own =
+                         &own, .checks = MORE_CHECKS, .other = PAPER_VERBS, .page = report_write,
+                         .survey = survey, .heads = outcome_heads, .ablate = eval_ablate, .open =
+                         toys_open};
   return sink_main(&paper, argc, argv);
 }
 #endif

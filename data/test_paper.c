@@ -32,10 +32,18 @@ static bool same_bytes(const Bytes *a, const Bytes *b) {
 
 static bool is(const char *a, const char *b) { return !strcmp(a, b); }
 
+/* The text has this part, which is made as printf makes it. */
+static void has(Test *t, const char *text, const char *format, ...) {
+  char part[400]; va_list args;
+  va_start(args, format);
+  vsnprintf(part, sizeof part, format, args);
+  va_end(args);
+  fact(t, text && strstr(text, part), "no '%s' in\n%.480s", part, text ? text : "");
+}
+
 /* 1: a table by hand, every field of it. */
 static void experiments_read__by_hand(Test *t) {
-  static const char TEXT[] =
-      "# a comment\nseeds 4 6\ncorpus books books.txt 00000000000000ff\n"
+  static const char TEXT[] = "# a comment\nseeds 4 6\ncorpus books books.txt 00000000000000ff\n"
       "corpus told story.grammar\ndomain wiki wiki.txt 10\n"
       "recipe small --layers 2\nrecipe bos small\n --fix-token 1\n"
       "item table4 section 7.3, Table 4: Biases\ncolumns sink_* loss\n"
@@ -63,10 +71,9 @@ static void experiments_read__by_hand(Test *t) {
        && item[1].count == 1 && is(item[0].reference, "section 7.3, Table 4")
        && is(item[0].title, "Biases"), "items");
   fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
-  fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand
-       && s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) && s[2].paper[0].value ==
-       0.44 && is(s[2].paper[0].text, "0.44*") && s[3].paper[1].value == 2, "the paper's "
-       "numbers");
+  fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand &&
+       s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) && s[2].paper[0].value == 0.44 &&
+       is(s[2].paper[0].text, "0.44*") && s[3].paper[1].value == 2, "the paper's numbers");
   fact(t, x.claims == 4 && c[0].headline && !c[1].headline && c[0].kind == CLAIM_DIFFERS
        && c[0].item == 0 && c[1].item == 1 && is(c[0].statement, "it moves"), "claims");
   fact(t, c[0].sides == 2 && c[0].side[0].row == 1 && is(c[0].side[0].measure, "alpha_1")
@@ -86,33 +93,29 @@ static void experiments_read__refuses(Test *t) {
   static const char HEAD[] = "corpus b b.txt 1\nrecipe r --layers 1\nitem i s: t\ncolumns loss\n"
                              "row a r\nrow b r --dim 8\nclaim c differs s: t\n";
 #define RULE "rule a.loss < b.loss\n"
+#define PICTURE "picture map\n"
   static const struct { const char *text, *said; } CASES[] = {
-    {RULE "foo\n", "t:9: expected row, claim"},
     {"rule a.loss < c.loss\n", "t:7: expected a row that stands somewhere, found 'c'"},
-    {"rule a.loss\n", "two sides"}, {"rule a.loss = b.loss\n", "relation of the claim's kind"},
-    {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
-    {"rule a.loss < b.loss by x\n", "a margin"},
-    {"rule a.loss < b.loss by 1 2\n", "the end of the rule"},
-    {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
-    {"", "t:7: expected a rule below the claim"}, {RULE "row a r\n", "flags once"},
-    {RULE "row A r\n", "expected a name, found 'A'"},
     {RULE "row d nothing\n", "flags, or a recipe above, found 'nothing'"},
-    {RULE "row d r after=z\n", "a row above, found 'z'"},
-    {RULE "row d r | 1 2\n", "as many numbers as columns"},
-    {RULE "row d r |\n", "a number for each column"},
-    {RULE "row d | 3\n", "a row that stands somewhere, found 'd'"},
-    {RULE "columns x\n", "columns below an item"},
-    {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
-    {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
-    {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
-    {RULE "picture map\npicture map\npicture map\npicture map\npicture map\npicture map\n"
-     "picture map\n", "at most 6 pictures, found 'map'"},
-    {RULE "seeds 3 2\n", "two counts of seeds"}, {RULE "corpus x x.txt\n", "NAME FILE HASH"},
-    {RULE "item j no title\n", "REFERENCE: TITLE"},
-    {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"},
-    {RULE RULE, "one rule below a claim"},
-    {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
     {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
+    {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
+    {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
+    {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"}, {"rule a.loss\n", "two sides"},
+    {RULE "row d | 3\n", "a row that stands somewhere, found 'd'"},
+    {RULE "picture pie loss\n", "a kind of picture, found 'pie'"}, {RULE "row a r\n", "flags once"},
+    {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
+    {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
+    {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
+    {"rule a.loss = b.loss\n", "relation of the claim's kind"},
+    {"rule a.loss < b.loss by 1 2\n", "the end of the rule"}, {RULE RULE, "one rule below a claim"},
+    {RULE "row d r | 1 2\n", "as many numbers as columns"}, {"rule a.m > 1 from x\n", "found 'x'"},
+    {RULE "row d r after=z\n", "a row above, found 'z'"},
+    {"rule a.loss < b.loss from 1\n", "from NUMBER"}, {RULE "columns x\n", "columns below an item"},
+    {RULE "row A r\n", "expected a name, found 'A'"}, {"", "t:7: expected a rule below the claim"},
+    {RULE "row d r |\n", "a number for each column"}, {"rule a.loss < b.loss by x\n", "a margin"},
+    {RULE "item j no title\n", "REFERENCE: TITLE"}, {RULE "seeds 3 2\n", "two counts of seeds"},
+    {RULE "corpus x x.txt\n", "NAME FILE HASH"}, {RULE "foo\n", "t:9: expected row, claim"},
+    {RULE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE, "at most 6 pictures, found"},
     {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
      "at most 4 needs"}};
 #undef RULE
@@ -131,14 +134,12 @@ static void experiments_read__refuses(Test *t) {
        "%s", e.text);
 }
 
-/* Damages b in one place at a time and has it read, cut there now and then: it is taken, or refused
- * with advice. Returns how many are taken. */
+/* Damages b in one place at a time, or cuts it: taken, or refused with advice. How many are? */
 static int damaged_taken(Test *t, Bytes *b, int trials, const char *odd,
                          bool (*take)(const Bytes *b, size_t n, Error *e)) {
   Rng r = {21}; int taken = 0;
   for (int i = 0; i < trials; i++) {
-    Error e = {0};
-    size_t at = rng_below(&r, b->size);
+    Error e = {0}; size_t at = rng_below(&r, b->size);
     unsigned char was = b->at[at];
     b->at[at] = i & 1 ? (unsigned char)rng_below(&r, 256)
                       : (unsigned char)odd[rng_below(&r, strlen(odd))];
@@ -151,15 +152,13 @@ static int damaged_taken(Test *t, Bytes *b, int trials, const char *odd,
 }
 
 static bool table_taken(const Bytes *b, size_t n, Error *e) {
-  Experiments x;
-  bool taken = !experiments_read(&x, b->at, n, "damaged", e);
+  Experiments x; bool taken = !experiments_read(&x, b->at, n, "damaged", e);
   if (taken) experiments_free(&x);
   return taken;
 }
 
 static bool result_taken(const Bytes *b, size_t n, Error *e) {
-  Result r;
-  bool taken = !result_read(&r, b->at, n, "damaged", e);
+  Result r; bool taken = !result_read(&r, b->at, n, "damaged", e);
   if (taken) result_free(&r);
   return taken;
 }
@@ -168,8 +167,7 @@ static bool result_taken(const Bytes *b, size_t n, Error *e) {
  * and damaged in one place it is read or refused, under ASan too. */
 static void experiments_read__shipped(Test *t) {
   char *text = file_string(EXPERIMENTS_FILE);
-  Bytes b = {.at = (unsigned char *)text, .size = strlen(text)};
-  Experiments x;
+  Bytes b = {.at = (unsigned char *)text, .size = strlen(text)}; Experiments x;
   table_open(&x, text);
   for (int i = 0; i < x.rows; i++) {
     Settings s; Error e = {0};
@@ -190,8 +188,7 @@ static void experiments_read__shipped(Test *t) {
 /* 2: what is written is read; names with [i] and ..k. */
 static void result__round_trip(Test *t) {
   Result r = {.seed = 7, .checksum = 0x0123456789ABCDEFu}, back;
-  Error e = {0}; Bytes text = {0}, again = {0};
-  double many[500], odd[3] = {NAN, 0.1, -1e-7};
+  Error e = {0}; Bytes text = {0}, again = {0}; double many[500], odd[3] = {NAN, 0.1, -1e-7};
   for (int i = 0; i < 500; i++) many[i] = i;
   snprintf(r.row, sizeof r.row, "k-bias");
   snprintf(r.flags, sizeof r.flags, "--dim 64 then --lr 1");
@@ -213,14 +210,12 @@ static void result__round_trip(Test *t) {
     double x = result_number(&back, NUMBERS[i].name);
     fact(t, isnan(NUMBERS[i].is) ? isnan(x) : x == NUMBERS[i].is, "%s: %g", NUMBERS[i].name, x);
   }
-  fact(t, !result_text(&back, &again, &e) && same_bytes(&again, &text),
-       "written twice, it differs");
+  fact(t, !result_text(&back, &again, &e) && same_bytes(&again, &text), "twice, it differs");
   fact(t, damaged_taken(t, &text, 300, ",\n# ", result_taken) > 20, "few damaged ones are read");
   result_free(&back); result_free(&r); bytes_free(&text); bytes_free(&again);
 }
 
-/* 4: a row trained twice leaves the same bytes, whose numbers agree among themselves; another seed
- * leaves others; a row that diverges says where. */
+/* 4: a row trained twice leaves the same bytes, another seed others; one that diverges says so. */
 static void row_numbers(Test *t, const Result *r) {
   int n, m;
   const double *map = result_find(r, "map_alpha_1", &n);
@@ -257,9 +252,8 @@ static void row_run__repeats(Test *t) {
     if (row_run(&r, &x, RUNS[i].row, x.corpus, RUNS[i].seed, &s, &e)) break;
     result_text(&r, &text[i], &e);
     if (i == 0) row_numbers(t, &r);
-    if (i == 3)
-      fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
-           result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
+    if (i == 3) fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
+         result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
     if (i == 4)
       fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
            result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
@@ -324,8 +318,7 @@ static void measure_swaps__by_hand(Test *t) {
 /* [FIG3] alpha_1 of every sequence by hand, and the share of heads and sequences above eps. */
 static void measure_grid__by_hand(Test *t) {
   enum { N = 13, H = 8, MOST = 32 };
-  Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
-  int n;
+  Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0; int n;
   if (!tale_open(t, &s, "") ||
       !trainer_made(t, &r, "--context 40 --extra kv --heads 8 --n 13 --input random")) return;
   Rng stir = {5};                              /* so that heads differ, and some are sinks */
@@ -370,10 +363,8 @@ static void measure_grid__by_hand(Test *t) {
 /* [FIG9] of each corpus and domain that is at hand what an evaluation on it says; what is not at
  * hand has no numbers, and another text than the table's is one line. */
 static void measure_domains__by_hand(Test *t) {
-  static const char *const TEXT = "corpus tale tale.txt 0\n"
-                                  "domain story story.grammar\n"
-                                  "domain told tale.txt %016llx\n"
-                                  "domain away nowhere.txt 0\n";
+  static const char *const TEXT = "corpus tale tale.txt 0\ndomain story story.grammar\n"
+                                  "domain told tale.txt %016llx\ndomain away nowhere.txt 0\n";
   Settings s; Trainer r; Error e = {0}; Experiments x = {0};
   if (!tale_open(t, &s, "") ||
       !trainer_made(t, &r, FROM_TEXT "--fix-token 2 --eps 0.17 --lr 0.03")) return;
@@ -442,8 +433,7 @@ static bool toy_done(Test *t, Result *r, const char *flags, const char *more) {
 /* What x_1 .. x_T are, and y_j = their mean up to the trigger, which stands at 3 .. T alike. */
 static void trigger_draw__rules(Test *t) {
   enum { C = 7, T = 6, N = 2000 };
-  real x[T * C], y[T * C], again[2 * T * C]; int often[T] = {0};
-  double sum = 0, square = 0;
+  real x[T * C], y[T * C], again[2 * T * C]; int often[T] = {0}; double sum = 0, square = 0;
   for (int n = 0; n < N; n++) {
     int at = trigger_draw(x, y, C, T, 5, (uint64_t)n);
     fact(t, at >= 2 && at < T, "trigger at row %d", at);
@@ -452,8 +442,7 @@ static void trigger_draw__rules(Test *t) {
     for (int i = 0; i < T; i++) {
       const real *row = x + i * C;
       fact(t, row[0] == (i == 0) && row[1] == (i == at) && row[C - 1] == (i && i != at),
-           "flags of row %d: %g %g %g", i, (double)row[0], (double)row[1],
-           (double)row[C - 1]);
+           "flags of row %d: %g %g %g", i, (double)row[0], (double)row[1], (double)row[C - 1]);
       for (int k = 2; k < C - 1; k++) {
         fact(t, i ? row[k] >= -1 && row[k] < 1 : row[k] == 0, "x_%d,%d is %g", i, k,
              (double)row[k]);
@@ -525,16 +514,14 @@ static void trigger_loss__gradients(Test *t) {
       const Tensor *at = model_tensor(&m, tensors[k]);
       for (idx i = 0; at && i < at->count; i++, seen++) {
         const double h = 1e-3;
-        double slope = 0, weight[] = {1, -8, 0, 8, -1};
-        real *w = m.params + at->at + i, was = *w;
+        double slope = 0, weight[] = {1, -8, 0, 8, -1}; real *w = m.params + at->at + i, was = *w;
         for (int s = -2; s <= 2; s++) {
           if (!s) continue;
           *w = (real)((double)was + s * h);
           slope += weight[s + 2] * trigger_loss(&m, &a, x, y, B, T, false) / (12 * h);
         }
         *w = was;
-        within(t, (double)m.grads[at->at + i], slope, 1e-10, "%s d%s", TOY_ARMS[arm],
-               tensors[k]);
+        within(t, (double)m.grads[at->at + i], slope, 1e-10, "%s d%s", TOY_ARMS[arm], tensors[k]);
       }
     }
     fact(t, seen == 4 * C * C + (arm == 1 ? C : arm == 2), "%d numbers", seen);
@@ -628,8 +615,7 @@ static void toy_measure__by_hand(Test *t) {
     {TOY_EVEN, 5.0 / 12}};
   EACH(k, MEANS)
     within(t, toy_mean(&x, MEANS[k].which), MEANS[k].want, 1e-15, "mean %d", MEANS[k].which);
-  fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0,
-       "numbers that cannot be");
+  fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0, "others");
 }
 
 /* Every arm of both: the same bytes on three threads, and other bytes from another seed. */
@@ -658,8 +644,7 @@ static void toy_run__same_bits(Test *t) {
 static void toy_run__learns(Test *t) {
   static const double sizes[] = {1024, 1040, 1025, 1024, 1024};
   for (int arm = 0; arm < 5; arm++) {
-    Result r;
-    int n, rows = 16, columns = 16 + (arm > 0 && arm < 4);
+    Result r; int n, rows = 16, columns = 16 + (arm > 0 && arm < 4);
     if (!toy_done(t, &r, TRIGGER_TOY "--steps 500 ", TOY_ARMS[arm])) return;
     double loss = result_number(&r, "loss") / result_number(&r, "loss_start");
     fact(t, loss < 0.85, "%s: the loss is %g of what it was", TOY_ARMS[arm], loss);
@@ -710,8 +695,7 @@ static void toy_run__refuses(Test *t) {
   EACH(k, FLAGS) {
     Settings s; Error e = {0}; Result r = {0};
     toy_settings(&s, FLAGS[k], "", &e);
-    fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k],
-         e.text);
+    fact(t, toy_run(&s, &p, &r, &e) == 2 && strstr(e.text, "Try: "), "%s: %s", FLAGS[k], e.text);
     result_free(&r);
   }
   Settings s; Error e = {0}, f = {0}; Trainer r;
@@ -829,14 +813,27 @@ static const TestCase VERDICT_CASES[] = {
   {"differs|a.m < b.m", 3, {1, 2, 3, 2, 3, 4}, UNDECIDED, "holds 0"},
   {"differs|a.m < b.m by 9.9", 3, {1, 2, 3, 11, 12, 13}, REPRODUCED, ""},
   {"differs|a.m < b.m by 10.1", 3, {1, 2, 3, 11, 12, 13}, UNDECIDED, "below 10.1"},
-  {"differs|a.m < b.m by 15", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
+  {"differs|a.m < b.m by 15", 3, {1, 2, 3, 11, 12, 13}, WEAKER, ""},
+  {"differs|a.m < b.m by 15", 3, {1, 2, 3, 1, 3, 3}, NOT_REPRODUCED, ""},
+  {"differs|a.times_1 > 1.5", 3, {1.3, 1.33, 1.36}, WEAKER, ""},
+  {"differs|1.5 < a.times_*", 3, {0, 0, 0, 1.3, 1.33, 1.36}, WEAKER, ""},
+  {"differs|a.times_1 > 1.5", 3, {0.9, 1, 1.1}, NOT_REPRODUCED, ""},
+  {"differs|a.times_1 > 1.5", 3, {0.5, 0.55, 0.6}, OPPOSITE, ""},
+  {"differs|a.times_1 > 1.5", 3, {1, 1.4, 1.8}, UNDECIDED, "holds 0"},
+  {"differs|a.times_1@repeat < 1.5", 3, {2, 2.1, 2.2}, OPPOSITE, ""},
+  {"differs|a.norm_ratio > 1.5", 3, {1.2, 1.25, 1.3}, WEAKER, ""},
+  {"differs|a.value_ratio < 1 by 0.5", 3, {0.8, 0.81, 0.82}, WEAKER, ""},
+  {"differs|a.value_ratio < 1 by 0.5", 3, {1.6, 1.61, 1.62}, OPPOSITE, ""},
+  {"differs|a.m > 2", 3, {1, 1.1, 1.2}, OPPOSITE, ""},
+  {"differs|a.m > 2 from 0.5", 3, {1, 1.1, 1.2}, WEAKER, ""},
+  {"differs|a.m > 2 from 0.5", 3, {0.1, 0.2, 0.3}, OPPOSITE, ""},
   {"differs|a.m > b.m by 1", 3, {1, 2, 3, 11, 12, 13}, OPPOSITE, ""},
   {"differs|a.m > b.m by 11", 3, {1, 2, 3, 11, 12, 13}, NOT_REPRODUCED, ""},
   {"differs|a.m < 4", 3, {1, 2, 3, 0, 0, 0}, UNDECIDED, "holds 0"},
   {"differs|a.m < 9", 3, {1, 2, 3, 0, 0, 0}, REPRODUCED, ""},
   {"differs|a.m < b.m", 3, {0, 0, 0, 0.5, 0.5, 0.5}, REPRODUCED, "no spread"},
   {"differs|a.m < b.m", 3, {0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, NOT_REPRODUCED, "no spread"},
-  {"differs|a.m < b.m by 1", 3, {0, 0, 0, 0.5, 0.5, 0.5}, NOT_REPRODUCED, "no spread"},
+  {"differs|a.m < b.m by 1", 3, {0, 0, 0, 0.5, 0.5, 0.5}, WEAKER, "no spread"},
   {"differs|a.m < b.m", 3, {1, 1, 1, 0.5, 0.5, 0.5}, OPPOSITE, "no spread"},
   {"differs|a.m < b.m", 1, {1, 9}, UNDECIDED, "1 seed"},
   {"differs|a.m < 3", 1, {1, 0}, UNDECIDED, "1 seed"},
@@ -851,7 +848,7 @@ static const TestCase VERDICT_CASES[] = {
   {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, REPRODUCED, "no spread"},
   {"ordered|a.m > b.m > c.m", 3, {1, 1, 1, 2, 2, 2, 3, 3, 3}, OPPOSITE, "tau -1.00"},
   {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 1, 1, 1, 1, 1, 1}, NOT_REPRODUCED, "tau 0.00"},
-  {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 3, 3, 3, 2, 2, 2}, NOT_REPRODUCED, "tau 0.33"},
+  {"ordered|a.m < b.m < c.m", 3, {1, 1, 1, 3, 3, 3, 2, 2, 2}, WEAKER, "tau 0.33"},
   {"ordered|a.m < b.m < c.m", 3, {1, 1, 3, 2, 3, 2, 3, 2, 1}, UNDECIDED, "holds 0"},
   {"ordered|a.m < 2 < c.m", 3, {1, 1, 1, 0, 0, 0, 3, 3, 3}, REPRODUCED, "tau 1.00"},
   {"ordered|a.m < b.m < c.m", 1, {1, 2, 3}, UNDECIDED, "1 seed"},
@@ -889,8 +886,7 @@ static void claim_judge__verdicts(Test *t) {
   int seen[VERDICT_KINDS] = {0};
   EACH(i, VERDICT_CASES) {
     const TestCase *c = &VERDICT_CASES[i];
-    char text[1000]; Experiments x; Judged j;
-    const char *rule = strchr(c->rule, '|') + 1;
+    char text[1000]; Experiments x; Judged j; const char *rule = strchr(c->rule, '|') + 1;
     snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
              (int)(rule - 1 - c->rule), c->rule, rule);
     table_open(&x, text);
@@ -1029,11 +1025,6 @@ static void claims_judge__holm(Test *t) {
   results_shut(&x, &r);
 }
 
-static void has(Test *t, const Bytes *text, const char *part) {
-  fact(t, text->at && strstr((const char *)text->at, part), "no '%s' in\n%.480s", part,
-       text->at ? (const char *)text->at : "");
-}
-
 /* Lines of at most 100 columns. */
 static void is_narrow(Test *t, const Bytes *text) {
   const char *at = (const char *)text->at;
@@ -1046,15 +1037,15 @@ static void item_text__shows(Test *t) {
   static const char *const in_table[] = {
     "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70",
     "1 of 3, 1 void, 1 damaged", "range of 3: c.diverged of seed 2",
-    "3, 1 diverged", "reproduced      It is | far (T1; headline)",
+    "3, 1 diverged", "reproduced           It is | far (T1; headline)",
     "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2", "(Holm < 0.0001), n 5 and 5",
     "0.73 [0.691, 0.769]", "rule gone: a.loss = c.loss within 1", "c diverged (seed 2)"};
   static const char *const in_list[] = {"one             14/16      3/6    Table 1: Rows",
                                         "\naway          Figure 9: Published checkpoints\n",
                                         "d-3.csv is void: the row changed\n"};
   static const char *const in_ledger[] = {
-    "6 claims on tale: 1 reproduced, 1 not reproduced, 0 opposite, 4 undecided",
-    "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced  one    ends "};
+    "6 claims on tale: 1 reproduced, 0 weaker than claimed, 1 not reproduced, 0 opposite,\n4 und",
+    "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced      one    ends "};
   static const char *const in_markdown[] = {
     "| **reproduced** | It is \\| far | T1 | 0.73 [0.691, 0.769] | < 0.0001 | < 0.0001 |\n",
     "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",
@@ -1068,10 +1059,10 @@ static void item_text__shows(Test *t) {
   ledger(&out[3], &r, true, &e);
   for (int i = 0; i < 4; i++) bytes_add(&out[i], "", 1, &e);
   fact(t, !e.status, "%s", e.text);
-  EACH(i, in_table) has(t, &out[0], in_table[i]);
-  EACH(i, in_list) has(t, &out[1], in_list[i]);
-  EACH(i, in_ledger) has(t, &out[2], in_ledger[i]);
-  EACH(i, in_markdown) has(t, &out[3], in_markdown[i]);
+  EACH(i, in_table) has(t, (char *)out[0].at, "%s", in_table[i]);
+  EACH(i, in_list) has(t, (char *)out[1].at, "%s", in_list[i]);
+  EACH(i, in_ledger) has(t, (char *)out[2].at, "%s", in_ledger[i]);
+  EACH(i, in_markdown) has(t, (char *)out[3].at, "%s", in_markdown[i]);
   is_narrow(t, &out[0]);
   is_narrow(t, &out[2]);
   fact(t, !strstr((char *)out[3].at, "Figure 9"), "the README lists what is not here");
@@ -1081,8 +1072,7 @@ static void item_text__shows(Test *t) {
 
 /* Every shipped item in narrow lines: columns that do not fit beside each other stand in blocks. */
 static void item_text__narrow(Test *t) {
-  Experiments x; Results r; Error e = {0};
-  char *text = file_string(EXPERIMENTS_FILE);
+  Experiments x; Results r; Error e = {0}; char *text = file_string(EXPERIMENTS_FILE);
   table_open(&x, text);
   results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
   for (int i = 0; i < x.items; i++) {
@@ -1090,8 +1080,7 @@ static void item_text__narrow(Test *t) {
     item_text(&out, &r, i, &e);
     bytes_add(&out, "", 1, &e);
     is_narrow(t, &out);
-    for (const char *at = (char *)out.at; (at = strstr(at, "\ntrigger-softmax  ")); at++)
-      blocks++;
+    for (const char *at = (char *)out.at; (at = strstr(at, "\ntrigger-softmax  ")); at++) blocks++;
     fact(t, blocks == 2 * is(x.item[i].name, "toy-trigger"), "%s: %d blocks", x.item[i].name,
          blocks);
     bytes_free(&out);
@@ -1165,8 +1154,7 @@ static void sink__published(Test *t) {
     ran_free(&r);
   }
   fact(t, !system("cd " HOME "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
-                  "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"),
-       "the item measures what its commands do not");
+                  "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"), "what commands do not");
   scratch_close();
 #undef ONE
 #undef HOME
@@ -1176,7 +1164,7 @@ static void sink__published(Test *t) {
 /* Number k, from 0, of the cells of the table row `name`; NaN for a cell of "-" or none. */
 static double page_cell(const char *page, const char *name, int k) {
   char begins[64];
-  snprintf(begins, sizeof begins, "<tr><td>%s</td>", name);
+  snprintf(begins, sizeof begins, "<tr><th scope=\"row\">%s</th>", name);
   const char *at = strstr(page, begins), *end = at ? strstr(at, "</tr>") : NULL;
   at = at ? at + strlen(begins) : NULL;
   for (; at && at < end; at += 4) {
@@ -1196,19 +1184,15 @@ static int count_of(const char *text, const char *what) {
 /* Every element is closed in order, nothing is fetched or run, every figure has a caption and its
  * pictures texts, no number is nan or inf, and it is small (of any number of figures, -1: 3 MB). */
 static char *page_sound(Test *t, const char *path, int figures) {
-  size_t most = figures < 0 ? 3000000 : 300000;
-  char open[40][16], *page = file_string(path);
+  size_t most = figures < 0 ? 3000000 : 300000; char open[40][16], *page = file_string(path);
   int depth = 0;
   fact(t, !strncmp(page, "<!DOCTYPE html>", 15), "%.60s", page);
   for (const char *at = page + 15; (at = strchr(at, '<')) != NULL; at++) {
-    const char *end = strchr(at, '>');
-    bool closes = at[1] == '/';
-    char name[16];
+    const char *end = strchr(at, '>'); bool closes = at[1] == '/'; char name[16];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1 + closes, " />"), at + 1 + closes);
-    if (!end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38) {
-      fact(t, false, "%.60s does not match", at);
-      break;
-    }
+    bool bad = !end || (closes && (!depth || strcmp(open[depth - 1], name))) || depth > 38;
+    fact(t, !bad, "%.60s does not match", at);
+    if (bad) break;
     if (closes) depth--;
     else if (end[-1] != '/') strcpy(open[depth++], name);
   }
@@ -1225,20 +1209,27 @@ static char *page_sound(Test *t, const char *path, int figures) {
   fact(t, count_of(page, "role=\"img\" aria-label=\"") + count_of(page, "aria-hidden") ==
           count_of(page, "<svg"), "%d texts beside %d pictures",
        count_of(page, "aria-label"), count_of(page, "<svg"));
+  int cut = 0, wide = 0;                       /* a tick's name, some 6 units a letter */
+  for (const char *at = page; (at = strchr(at, '<')) != NULL; at++) {
+    double x;
+    sscanf(at, "<svg viewBox=\"0 0 %d", &wide);
+    if (sscanf(at, "<text class=\"middle\" x=\"%lf", &x) != 1) continue;
+    const char *name = strchr(at, '>') + 1;
+    cut += x + 3.05 * (double)strcspn(name, "<") > wide;
+  }
+  fact(t, !cut, "%d ticks are cut", cut);
   static const char *const NEVER[] = {"nan", "NaN", "-inf", ">inf", " inf", "script", "http",
                                       "src=", "url("};
-  for (int i = 0; i < 9; i++) {
-    const char *at = strstr(page, NEVER[i]);
-    fact(t, !at, "%s: %.40s", NEVER[i], at ? at : "");
-  }
+  EACH(i, NEVER) fact(t, !strstr(page, NEVER[i]), "%s", NEVER[i]);
   fact(t, strlen(page) < most, "%zu bytes", strlen(page));
   return page;
 }
 
 /* The levels of the cells of the picture behind `label`, as its paths draw them: up to 64 rows of
- * 66, each 8 x 8 from (30, 16) on. Returns how many cells are drawn twice or outside. */
+ * 66, each 11 x 11 from where its frame begins. Returns how many are drawn twice or outside. */
 static int page_levels(const char *page, const char *label, int *levels) {
   const char *at = strstr(page, label), *end = at ? strstr(at, "</svg>") : NULL;
+  const int left = (int)number_after(at ? at : "", "<rect class=\"axis\" x=\"", 0);
   int wrong = 0;
   for (int level = 1; level < 7; level++) {
     at = at ? strstr(at, "<path fill") : NULL;
@@ -1247,8 +1238,8 @@ static int page_levels(const char *page, const char *label, int *levels) {
     for (at = strstr(at, " d=\"") + 4; at < close && *at == 'M'; at = strchr(at, 'z') + 1) {
       int x, y, wide, high;
       if (sscanf(at, "M%d %dh%dv%d", &x, &y, &wide, &high) != 4) return -1;
-      for (int j = 0; j < wide / 8; j++) {
-        int i = (y - 16) / 8 * 66 + (x - 30) / 8 + j;
+      for (int j = 0; j < wide / 11; j++) {
+        int i = (y - 16) / 11 * 66 + (x - left) / 11 + j;
         if (i < 0 || i >= 64 * 66 || levels[i]) wrong++;
         else levels[i] = level;
       }
@@ -1257,8 +1248,8 @@ static int page_levels(const char *page, const char *label, int *levels) {
   return wrong;
 }
 
-/* head_map() against a probe of the same sequences, and the page's cells against it; the numbers of
- * the table against those of evaluate(). */
+/* head_map() against a probe of the same sequences, and the page's cells against the first of them,
+ * whose tokens stand beside them; the numbers of the tables against those of evaluate(). */
 static void report_write__maps(Test *t) {
   enum { T = 12, B = 16 };
   static const double FROM[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
@@ -1271,16 +1262,11 @@ static void report_write__maps(Test *t) {
     Outcome *o = calloc(1, sizeof *o);
     if (!o || !trainer_made(t, &r, FLAGS[f])) return;
     steps_of(t, &r, 30);
-    r.s.eval_T = T;
-    r.s.eval_n = 20;
-    o->name = "a<b";
-    o->source = "";
+    r.s.eval_T = T, r.s.eval_n = 20, o->name = "a<b", o->source = "";
+    r.s.eps = f == 1 ? 1e-3 : 0.3;             /* so that all heads are sinks, or few */
     if (outcome_measure(o, &r, &r.s, &starts, &e) || outcome_heads(o, &r, &r.s, &e)
         || report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "x < y & z", &e)
-        || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) {
-      fact(t, false, "%s", e.text);
-      return;
-    }
+        || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) { fact(t, false, "%s", e.text); return; }
     char *page = page_sound(t, SCRATCH "/p.html", 4);
     fact(t, strstr(page, "x &lt; y &amp; z") && strstr(page, "a&lt;b"), "not escaped");
     int column = o->star ? 0 : config_column_first(&r.m.c), H = 2, S = o->s.S, N = o->s.N;
@@ -1299,25 +1285,33 @@ static void report_write__maps(Test *t) {
     model_forward(&r.m, &a, ids, B, T);
     for (int k = 0; k < 2; k++) {
       const HeadMap *map = &o->map[k];
-      char label[64]; int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
-      within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0,
-             "alpha of head %d", k);
+      const real *m = probe[map->layer].metric + (map->head * N + N - T) * S;    /* the first's */
+      char label[160], token[TOKEN_ROOM]; int levels[64 * 66] = {0}, wrong = 0, drawn = 0;
+      within(t, o->s.alpha[(map->layer * H + map->head) * S + column], best[k], 0, "head %d", k);
       fact(t, map->T == T && map->S == S, "%d x %d", map->T, map->S);
       snprintf(label, sizeof label, "Attention map of block %d, head %d,", map->layer + 1,
                map->head + 1);
       wrong = page_levels(page, label, levels);
-      for (int i = 0; i < T; i++)
-        for (int j = 0; j < S; j++) {
-          double mean = 0; int level = 0;
-          for (int b = 0; b < B; b++)
-            mean += (double)probe[map->layer].metric[((b * H + map->head) * N + N - T +
-                                                      i) * S + j] / B;
-          within(t, map->m[i * S + j], mean, 1e-12, "map at %d, %d", i, j);
-          while (level < 6 && map->m[i * S + j] >= FROM[level]) level++;
-          wrong += levels[i * 66 + j] != level;
-          drawn += levels[i * 66 + j] > 0;
-        }
+      for (int at = 0; at < T * S; at++) {
+        double mean = 0; int level = 0, drawn_as = levels[at / S * 66 + at % S];
+        for (int b = 0; b < B; b++) mean += (double)m[b * H * N * S + at] / B;
+        within(t, map->m[at], mean, 1e-12, "map at %d", at);
+        within(t, map->one[at], (double)m[at], 0, "the first sequence at %d", at);
+        while (level < 6 && (double)m[at] >= FROM[level]) level++;
+        wrong += drawn_as != level;
+        drawn += drawn_as > 0;
+      }
       fact(t, wrong == 0 && drawn > 20, "%d cells of %d are wrong", wrong, drawn);
+      has(t, page, "<p>Block %d, head %d, %s on %s: alpha %.2f, %s</p>", map->layer + 1,
+          map->head + 1, k ? "least" : "most", f == 1 ? "the key bias *" : "token 1", best[k],
+          best[k] > r.s.eps ? "a sink" : "no sink");
+      for (int i = 0; i < T; i++) {            /* beside its row, below its column, in the table */
+        token_text(token, &r.data, ids[i]);
+        snprintf(label, sizeof label, "%s</text>", token);
+        fact(t, is(token, map->token[i]) && count_of(page, label) >= 4, "few %s", label);
+        has(t, page, "<th scope=\"row\">%d %s</th><td>%.2f</td>", i + 1, token,
+            map->one[i * S + column]);
+      }
     }
     free(maps); free(page); sinks_free(&o->s); free(o); acts_free(&a);
     trainer_free(&r);
@@ -1328,7 +1322,16 @@ static void report_write__maps(Test *t) {
 /* A whole run: its page has three arms side by side with the numbers of its CSV and JSON; arms that
  * diverge leave a page, a table without their numbers and no verdict. */
 static void report_write__run(Test *t) {
-  static const Program PAGES = {.name = "paper", .page = report_write};
+  static const Program PAGES = {.name = "paper", .page = report_write, .heads = outcome_heads};
+  static const char *const IN_ORDER[] = {      /* the opening, then the legends, then the facts */
+    "<h1>", "An attention sink is a token on which heads put much of their weight",
+    "One small model was trained three times on the same text, alike but for its attention",
+    "<b>Verdict: under softmax a sink", "absent below 1.5", "<caption>The models, measured<",
+    "scope=\"col\">x even", "Sink: share of heads", "softmax: token 1<", "k-bias: the key bias *<",
+    "Weight of a key, from 0 to 1:", "> below 0.01<", "> 0.01 to 0.02<", "> 0.5 or more<",
+    ">\342\206\223", "These weights as a table", "its weight on 1 &lt;|fix|&gt;<",
+    "How this page was made", "<code>./paper run", "text</th><td>", "seed</th><td>",
+    "sink " SINK_VERSION "<", "machine</th><td>", " thread"};
   Settings s;
   if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 3 --report " SCRATCH
                         "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
@@ -1351,6 +1354,10 @@ static void report_write__run(Test *t) {
     fact(t, (strstr(page, "No verdict") != NULL) == wild && strstr(page, "erdict"), "%.200s",
          strstr(page, "<h1>"));
     fact(t, strstr(said, "The page: ") != NULL, "%s", said);
+    const char *at_word = page;
+    for (int i = 0; !wild && at_word && i < (int)(sizeof IN_ORDER / sizeof *IN_ORDER); i++)
+      fact(t, (at_word = strstr(at_word, IN_ORDER[i])) != NULL, "no %s, or not there", IN_ORDER[i]);
+    fact(t, !strstr(page, "strongest"), "a weak head is the strongest sink");
     for (int i = 0; i < 3; i++) {
       static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1},
                           HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-4};
@@ -1361,14 +1368,12 @@ static void report_write__run(Test *t) {
       gone += strstr(line, ",,,") != NULL && strstr(line, ",,,") < line + 14;
       for (int k = 0; k < 7; k++) {
         at = strchr(at, ',') + 1;
-        bool none = *at == ',' || *at == '\n';
-        double cell = page_cell(page, ARM_NAMES[i], 1 + k);
+        bool none = *at == ',' || *at == '\n'; double cell = page_cell(page, ARM_NAMES[i], 1 + k);
         object = strchr(object, ':') + 2;
         fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
              "%s: cell %d", ARM_NAMES[i], k);
         if (none) continue;
-        within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARM_NAMES[i],
-               k);
+        within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARM_NAMES[i], k);
         within(t, atof(object), atof(at), 0, "%s: JSON %d", ARM_NAMES[i], k);
       }
     }
@@ -1379,6 +1384,7 @@ static void report_write__run(Test *t) {
 }
 
 /* ---- The page of the whole paper ---- */
+static const Settings NO_FLAGS;
 
 /* The results that come with sink, of seeds 1 .. `seeds` and rows for which row % every is 0, into
  * SCRATCH; with `holes` every third number is NAN, with `wild` any may be anything. */
@@ -1389,8 +1395,7 @@ static void results_copy(const Experiments *x, int seeds, int every, bool holes,
     for (int seed = 1; seed <= seeds; seed++) {
       Result r; Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
       result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
-      if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e))
-        exit(1);
+      if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e)) exit(1);
       for (int i = 0; i < r.values; i++) {
         if (holes && i % 3 == 0) r.value[i] = NAN;
         if (wild && rng_below(&g, 4) == 0) r.value[i] = ODD[rng_below(&g, 9)];
@@ -1408,17 +1413,15 @@ static void paper_write__sound(Test *t) {
     {"holes", 3, 2, true, false, false},    {"wild", 3, 1, false, true, false},
     {"all", 0, 1, false, false, true}};
   EACH(i, CASES) {
-    Experiments x; Error e = {0};
-    char *text = file_string(EXPERIMENTS_FILE);
-    bool all = CASES[i].all, nothing = !CASES[i].seeds && !all;
-    int trained = 0, headline = 0;
+    Experiments x; Error e = {0}; char *text = file_string(EXPERIMENTS_FILE);
+    bool all = CASES[i].all, nothing = !CASES[i].seeds && !all; int trained = 0, headline = 0;
     table_open(&x, text);
     scratch_open();
     x.item[0].title = "Loss & sink <while> \"rates\"";
     x.claim[0].statement = "the sink < leaves";
     results_copy(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
-    fact(t, !paper_write(SCRATCH "/p.html", &x, all ? RESULTS_FOLDER : SCRATCH "/results",
-                         x.corpus->name, &e), "%s", e.text);
+    fact(t, !paper_write(SCRATCH "/p.html", &NO_FLAGS, &x, all ? RESULTS_FOLDER : SCRATCH
+                         "/results", x.corpus, &e), "%s", e.text);
     char *page = page_sound(t, SCRATCH "/p.html", -1);
     for (int k = 0; k < x.claims; k++) headline += x.claim[k].headline;
     for (int k = 0; k < x.items; k++) {
@@ -1434,12 +1437,20 @@ static void paper_write__sound(Test *t) {
     int none = count_of(page, "Not run yet: <code>./paper ");
     fact(t, CASES[i].every > 1 || none == nothing * trained, "%d items not run", none);
     fact(t, count_of(page, "class=\"claim ") == x.claims + headline, "its claims");
-    fact(t, strstr(page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;")
-            && strstr(page, "the sink &lt; leaves"), "not escaped");
+    has(t, page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;");
+    has(t, page, "the sink &lt; leaves");
     fact(t, nothing == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
     fact(t, !all || !strstr(page, "Nothing was measured"), "not all is drawn");
-    note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page),
-         count_of(page, "<figure>"));
+    int open = 0, bare = 0, maps = 0;          /* maps that are not folded */
+    for (const char *at = page; (at = strchr(at, '<')) != NULL; at++) {
+      const char *map = strstr(at, "\"Attention map of");
+      open += !strncmp(at, "<details ", 9) - !strncmp(at, "</details>", 10);
+      if (map && map < strchr(at, '>')) maps++, bare += !open;
+    }
+    fact(t, !bare && (maps > 20 || !all), "%d maps, %d not folded", maps, bare);
+    if (all) has(t, page, "Mean weight on token 1 (alpha_1); Mean weight on the extra column *");
+    if (all) has(t, page, "Block 3, head 1, most on token 1: alpha 0.");
+    note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page), count_of(page, "<figure>"));
     free(page); free(text); experiments_free(&x); scratch_close();
   }
 }
@@ -1455,25 +1466,34 @@ static double tick_at(const char *svg, const char *text, const char *attribute) 
   return at;
 }
 
-/* Numbers by hand: the table's cells, the verdicts, and where dots, lines and the paper's mark are
- * drawn, held against the ticks beside them. */
+/* By hand: cells, verdicts, words, and where dots, lines and the paper's mark are drawn. */
 static void paper_write__numbers(Test *t) {
-  static const char TEXT[] =
-      "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
+  static const char TEXT[] = "seeds 3 3\ncorpus a a.grammar\ncorpus b b.grammar\n"
       "item one Table 4: Biases\ncolumns sink_1 loss\npicture dots sink_1\npicture curves loss\n"
       "row low --lr 0.001 | 40 3.5\nrow high --lr 0.1 | . -\n"
       "claim up differs headline s: higher\nrule low.sink_1 < high.sink_1 by 0.01\n"
       "claim down differs s: lower\nrule low.sink_1 > high.sink_1 by 0.01\n"
-      "item two Figure 10: Others' models\n"
-      "item three Figure 2: Late\nrow late --lr 1\n";
+      "item two Figure 10: Others' models\nitem three Figure 2: Late\nrow late --lr 1\n";
   static const double LOW[] = {0.1, 0.2, 0.3}, HIGH[] = {0.6, 0.7, 0.8};
   static const double CURVE_TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
+  static const char *const HAS[] = {
+    "scope=\"row\">low</th><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>",
+    "scope=\"row\">high</th><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>",
+    "<span class=\"where\">b: &#8644; opposite.</span>", "6 of 9 runs are there",
+    "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [", "An attention sink is a token",
+    "<b>~</b> second-hand", "<b>*</b> behind a number: measured on proxy", ">&#8776; weaker than ",
+    "headline claims</th><td>1</td><td></td><td></td><td></td><td></td></tr>",
+    "all claims</th><td>1</td><td></td><td></td><td>1</td><td></td></tr>",
+    "<a href=\"#one\">Biases</a> one</th><td>1</td><td></td><td></td><td>1</td><td></td></tr>",
+    "<h2>Biases <code>one</code></h2>", "Sink on token 1 (sink_1)</h3>", "Loss (loss)</h3>",
+    "<code>./sink report</code>", "text</th><td>a.grammar, hash ", "of headline claims 1 to 3<",
+    "sink " SINK_VERSION "<", "machine</th><td>"};
   Experiments x; Error e = {0};
   scratch_open();
   table_open(&x, TEXT);
-  fact(t, x.item[0].pictures == 2 && x.item[0].picture[1].kind == PICTURE_CURVES &&
-          x.item[0].picture[1].words == 1 && !strcmp(x.item[0].picture[1].word[0], "loss"),
-       "its pictures");
+  const Picture *second = &x.item[0].picture[1];
+  fact(t, x.item[0].pictures == 2 && second->kind == PICTURE_CURVES && second->words == 1 &&
+          is(second->word[0], "loss"), "its pictures");
   for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
     for (int row = 0; row < 2; row++)
       for (int seed = 1; seed <= 3; seed++) {
@@ -1486,20 +1506,15 @@ static void paper_write__numbers(Test *t) {
         result_add(&r, "curve_loss", LOSS, 3, &e);
         result_leave(&r, SCRATCH "/results");
       }
-  fact(t, !paper_write(SCRATCH "/p.html", &x, SCRATCH "/results", "a", &e), "%s", e.text);
+  paper_write(SCRATCH "/p.html", &NO_FLAGS, &x, SCRATCH "/results", x.corpus, &e);
+  fact(t, !e.status, "%s", e.text);
   char *page = page_sound(t, SCRATCH "/p.html", 2);
-  fact(t, strstr(page, "<td>low</td><td class=\"paper\">40</td><td>20.00 \302\261 10.00</td>") &&
-          strstr(page, "<td>high</td><td class=\"paper\"></td><td>70.00 \302\261 10.00</td>"),
-       "the table");
+  EACH(i, HAS) has(t, page, "%s", HAS[i]);
   fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
           count_of(page, "&#8644; opposite.") == 2, "the verdicts");
-  fact(t, strstr(page, "<span class=\"where\">b: &#8644; opposite.</span>") != NULL,
-       "b's verdict");
-  fact(t, strstr(page, "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [") != NULL, "the rule");
   fact(t, count_of(page, "Not run yet: <code>./paper three<") == 1 &&
           count_of(page, "Needs published models: <code>./paper ") == 1, "items without runs");
-  fact(t, strstr(page, "6 of 9 runs are there") != NULL, "the runs");
-  const char *dots = strstr(page, "<h3>sink_1</h3>"), *lines = strstr(page, "<h3>loss</h3>");
+  const char *dots = strstr(page, "(sink_1)</h3>"), *lines = strstr(page, "(loss)</h3>");
   if (!dots || !lines) { fact(t, false, "a picture is not there"); return; }
   double zero = tick_at(dots, "0", "x=\""), each = (tick_at(dots, "80", "x=\"") - zero) / 80;
   const char *circle = dots;
@@ -1516,18 +1531,15 @@ static void paper_write__numbers(Test *t) {
              *d = path_of ? strstr(path_of, " d=\"M") : NULL;
   fact(t, d && sscanf(d, " d=\"M%lf %lfL%lf %lf\"", at, at + 1, at + 2, at + 3) == 4, "%.80s",
        d ? d : "no line");
-  within(t, at[0], x0, 0.11, "its start");
-  within(t, at[1], y4, 0.11, "loss 4");
-  within(t, at[2], x1, 0.11, "its end");
-  within(t, at[3], y2, 0.11, "loss 2");
+  for (int i = 0; i < 4; i++)                  /* its start, at loss 4, and its end, at loss 2 */
+    within(t, at[i], i == 0 ? x0 : i == 1 ? y4 : i == 2 ? x1 : y2, 0.11, "the line, %d", i);
   free(page); experiments_free(&x); scratch_close();
 }
 
 /* Every item is listed, every verb has its help, what is no verb is an item, and the report. */
 static void sink__items(Test *t) {
   static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
-  char line[80], *text = file_string(EXPERIMENTS_FILE);
-  Experiments x; Ran r;
+  char line[80], *text = file_string(EXPERIMENTS_FILE); Experiments x; Ran r;
   if (no_binary(t)) return;
   table_open(&x, text);
   scratch_open();
@@ -1551,8 +1563,7 @@ static void sink__items(Test *t) {
   sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
   sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
   sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
-  if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r))
-    return;
+  if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r)) return;
   fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html\n") != NULL, "where");
   ran_free(&r);
   char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
@@ -1560,7 +1571,7 @@ static void sink__items(Test *t) {
   free(page); scratch_close();
 }
 
-/* [E4] [T15]  Every statement of `check`: sink.c's, and those of pages.c. */
+/* [E4] [T15]  Every statement of `check`: sink.c's, and those of paper.c. */
 static void checks__all(Test *t) {
   static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
   checks_hold(t, &ALL, 203, 206);
@@ -1577,8 +1588,7 @@ static void ablate__against_slow(Test *t) {
   Settings s;
   if (!tale_open(t, &s, "")) return;
   for (int f = 0; f < 6; f++) {
-    Trainer r; Error e = {0}; Ablated got;
-    int ids[N * T], targets[N * T], starts, drawn = 0;
+    Trainer r; Error e = {0}; Ablated got; int ids[N * T], targets[N * T], starts, drawn = 0;
     if (!trainer_made(t, &r, ROWS[f].flags)) return;
     steps_of(t, &r, 25);
     r.s.ablate = ROWS[f].what;
@@ -1622,8 +1632,7 @@ static void ablate__against_slow(Test *t) {
       within(t, got.spread[k], sqrt(square), bound, "%s: spread %d", ROWS[f].flags, k);
       within(t, got.more[k], more, bound, "%s: more %d", ROWS[f].flags, k);
       within(t, got.more_spread[k], sqrt(both), bound, "%s: its spread %d", ROWS[f].flags, k);
-      fact(t, !k || got.more_spread[k] > 1e-5, "%s: ablation %d changes nothing",
-           ROWS[f].flags, k);
+      fact(t, !k || got.more_spread[k] > 1e-5, "%s: ablation %d changes nothing", ROWS[f].flags, k);
     }
     fact(t, got.n == N && got.last == T / 2 && drawn == 0x3c, "%d sequences, drawn %x", got.n,
          drawn);
@@ -1660,9 +1669,8 @@ static void ablate__refuses(Test *t) {
 static void sink__report(Test *t) {
   Settings s; Ran r;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH
-                    "/log.csv --out " SCRATCH "/m.ckpt" SMALL_RUN, &r))
-    return;
+  if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH "/log.csv --out "
+                    SCRATCH "/m.ckpt" SMALL_RUN, &r)) return;
   ran_free(&r);
   char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
   char *log = file_string(SCRATCH "/log.csv"), *line = strrchr(log, ',');
@@ -1674,8 +1682,7 @@ static void sink__report(Test *t) {
   free(page);
   if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
                     "/r.json --report " SCRATCH "/e.html --grammar " SCRATCH
-                    "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r))
-    return;
+                    "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r)) return;
   page = page_sound(t, SCRATCH "/e.html", 4);
   char *json = file_string(SCRATCH "/r.json");
   const char *said = strstr((const char *)r.out.at, "Ablation of token 1: its value");
@@ -1690,17 +1697,15 @@ static void sink__report(Test *t) {
     within(t, number_after(strstr(page, "<pre>"), row, 0), loss, 5.1e-5, "loss %s", NAMES[k]);
     within(t, number_after(said ? said : "", row, 0), loss, 5.1e-5, "printed %s", NAMES[k]);
     snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
-    if (k)
-      within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
-             5.1e-5, "spread %s", NAMES[k]);
+    if (k) within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
+         5.1e-5, "spread %s", NAMES[k]);
   }
   ran_free(&r); free(page);
   sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
                 "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --report " SCRATCH "/d.html", 1, "diverges here");
-  page = page_sound(t, SCRATCH "/d.html", -1);
-  fact(t, strstr(page, "train *") != NULL, "a training that diverged has a curve of * too");
+  has(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
   free(page); free(log); free(json); scratch_close();
 }
 
@@ -1713,9 +1718,8 @@ static bool survey_row(Test *t, int row, const char *words) {
            "/one.csv", words);
   if (!sink_does(t, command, &r)) return false;
   ran_free(&r);
-  for (int k = 0; k < 6; k++)
-    within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
-           csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
+  for (int k = 0; k < 6; k++) within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
+       csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
   return true;
 }
 
@@ -1738,9 +1742,8 @@ static void sink__survey(Test *t) {
   }
   r = sink("eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs --lengths "
            "10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json");
-  fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ")
-       && strstr((char *)r.err.at, "12 lines were measured and 1 could not be"), "%d: %s",
-       r.status, (char *)r.err.at);
+  fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ") && strstr((char *)r.err.at,
+       "12 lines were measured and 1 could not be"), "%d: %s", r.status, (char *)r.err.at);
   ran_free(&r);
   for (int i = 0; i < 8; i++) if (!survey_row(t, i + 1, LINES[i])) return;
   fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
@@ -1756,10 +1759,8 @@ static void sink__survey(Test *t) {
   ran_free(&r);
   if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.txt")) return;
   survey_row(t, 2, "a.ckpt --T 12 --text '' --grammar " SCRATCH "/texts/two.grammar");
-  sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2,
-             "--ablate: expected one model");
-  sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2,
-             "--lengths 8,x: expected up to 32");
+  sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2, "one model");
+  sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2, "8,x: expected up to 32");
   scratch_close();
 }
 

@@ -1,0 +1,150 @@
+# book.awk - Part I of sink.c as one HTML page, and what hangs on each tag of the paper. POSIX awk.
+# Its first file, book.html, is the frame, whose comments are filled in. A comment at the left edge
+# opens a chunk, text then code. A line of text that is indented or has gaps stays as it is.
+BEGIN { OTHER["t5"] = "biases_tabulate"; OTHER["logits"] = "model_logits"      # whose backward?
+  LINKS = "\\[[A-Z]+[0-9.]*\\]|\\(F[1-8]|\\([1-7][.][0-9]+|[cC]hapter [0-9]+|" \
+          "[a-z][a-z0-9]*_[a-z][a-z0-9_]*" }
+function esc(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s)
+  return s }
+function jump(id, s) { return "<a href=\"#" id "\">" s "</a>" }
+function add(list, t, s) { s = "<li>" s "</li>\n"; if (!index(list[t], s)) list[t] = list[t] s }
+function tags_in(s, list,   n, t, k) {                     # "[E1] to [E8]" is all of them
+  for (n = 0; match(s, /\[[A-Z]+[0-9.]*\]/);) {
+    t = substr(s, RSTART + 1, RLENGTH - 2); s = substr(s, RSTART + RLENGTH)
+    if (t in SAYS) list[++n] = t
+    if (s ~ /^ to \[E/) for (k = substr(t, 2) + 1; k < substr(s, 7) + 0; k++) list[++n] = "E" k
+  }
+  return n
+}
+FILENAME ~ /book.html$/ { FRAME[++frame] = $0; next }
+FNR == 1 { topic = test = table = claims = ""; ruled = waiting = 0; book = FILENAME == "sink.c" }
+book { L[FNR] = $0 }
+book && !top {                                             # the masthead, by blocks
+  if (match($0, /^ \* ([A-Z][A-Z]+( [A-Z']+)*|Language models)/))
+    BLOCK[block = substr($0, 4, RLENGTH - 3)] = FNR
+  END_OF[block] = FNR; if (/^ \*\//) top = FNR
+  for (s = block == "EQUATIONS" ? $0 : ""; match(s, /\[[A-Z]+[0-9.]*\]/); TAG[++tags] = t) {
+    t = n = substr(s, RSTART + 1, RLENGTH - 2); s = SAYS[t] = substr(s, RSTART + RLENGTH)
+    sub(/ (\[|  ).*/, "", SAYS[t]); gsub(/^ +| +$/, "", SAYS[t])
+    sub(/^[A-Z]+/, "", n); if (t ~ /^M[0-9]/) n = "3.2"
+    WORD[t] = (t ~ /^E/ ? "Equation " : t ~ /^FIG/ ? "Figure " : t ~ /^T/ ? "Table " : \
+               t ~ /^P/ ? "Proposition " : n != "" ? "Section " : "Beyond the paper") n
+    KEY[t] = "(^|[^a-z])" tolower(substr(WORD[t], 1, 2)) "[a-z]*[.]? " n "([^0-9]|$)"   # "eq. 20"
+  }
+  next
+}
+book && / PART II  / { last = FNR - 2 }
+{ part1 = book && !last; here = " <small>" FILENAME ":" FNR "</small>"
+  n = part1 ? 0 : tags_in($0, list) }
+ruled && /^ \* [0-9A-Z]/ && !/PART/ {                      # the heading of a chapter or a section
+  waiting = 0; topic = substr($0, 4); sub(/ *\*\/$|   .*/, "", topic)
+  s = topic; gsub(/^[0-9.]+ +|\[[A-Z]+[0-9.]*\] |: A_ti.*/, "", s); gsub(/`/, "", s)
+  id = topic ~ /^[0-9]/ ? topic : substr(id, 1, 1) "." tolower(topic); sub(/ .*/, "", id)
+  label = (topic ~ /^[0-9]/ ? id " " : "") esc(s)
+  if (part1) { ID[FNR] = SECTION[++sections] = id; TITLE[id] = label }
+}
+!(ruled && /^ \*$/) { ruled = /^(\/\*| \*) [-=][-=][-=]/ }
+part1 && /^[a-zW].*\(/ && !/;$/ && match($0, /[a-z][a-z0-9_]*[,(]/) {
+  NAME[FNR] = substr($0, RSTART, RLENGTH - 1); AT[NAME[FNR]] = FNR }
+FILENAME ~ /test_/ && /\(Test \*t\) [{]$/ {               # takes the tags of comments before it
+  test = $3; sub(/\(.*/, "", test); test = "<code>" test "</code>" here
+  for (; waiting; waiting--) add(TESTS, WAITS[waiting], test)
+}
+FILENAME ~ /[.]c$/ { for (k = 1; k <= n; k++)
+  if (FILENAME !~ /test_/) add(OUTSIDE, list[k], label here)
+  else if (/^(\/\*| \*)/) WAITS[++waiting] = list[k]; else add(TESTS, list[k], test) }
+# A table of `check` belongs to the tags of its section, a row of others to what the row names.
+/^[^ ]/ { table = /^static const Line / ? "?" : "" }
+table != "" && /^  [{]"/ {
+  split($0, x, "\""); gsub(/^ +|\\n.*/, "", x[4]); says = esc(x[2] ": " x[4]); n = 0
+  if (table == "?") { table = x[2]; row = 0; n = tags_in(topic, list)
+    says = "<code>" (book ? "sink" : "paper") " check " table "</code>: " esc(x[4])
+  } else for (t in SAYS) if (!index(topic, "[" t "]") && tolower(x[2]) ~ KEY[t]) list[++n] = t
+  if (part1) { ROW[FNR] = table "." row++; says = jump(ROW[FNR], says) } else says = says here
+  for (k = 1; k <= n; k++) add(CHECKS, list[k], says)
+}
+FILENAME ~ /README/ {                                      # the ledger: claims, and what is refuted
+  if (/^## /) refuted = /finds wrong/
+  if (/details>/) claims = /<details>/ ? tolower($0) : ""
+  s = esc($0); gsub(/\\|^[|] | [|]$/, "", s); split(s, x, / [|] /); gsub(/[*]/, "", x[1])
+  says = !refuted ? "<b>" x[1] "</b>: " x[2] " (" x[3] ")" \
+                  : "<b>refuted as printed</b>: " x[1] "; measured: " x[2]
+  for (t in SAYS) if ((refuted ? tolower(x[1]) : /^[|] [*]/ ? claims tolower(x[3]) : "") ~ KEY[t])
+    add(LEDGER, t, says)
+}
+# Tags, sections, differences (F1) and functions become links; `at` is the line, where s is code.
+function link(s,   out, t, k, place) {
+  while (match(s, LINKS)) {
+    k = t = substr(s, RSTART, RLENGTH); gsub(/[][(]|.hapter /, "", k)
+    out = out substr(s, 1, RSTART - 1); s = substr(s, RSTART + RLENGTH)
+    if (t ~ /^\[/ && (k in SAYS)) {
+      place = where (who ? ", <code>" who "</code>" : ""); COUNT[k]++
+      if (where && !SEEN[k, place]++) add(PLACES, k, jump(k "." COUNT[k], place))
+      t = "<a " (where ? "id=\"" k "." COUNT[k] "\" " : "") "href=\"#" k "\">" t "</a>"
+    } else if (k in AT) t = AT[k] == at ? "<b id=\"" k "\">" k "</b>" : jump(k, k)
+    else if (t ~ /^\(F/) t = "(" jump("differences", k)
+    else if (t !~ /^\[/ && (k in TITLE)) t = t ~ /^\(/ ? "(" jump("s" k, k) : jump("s" k, t)
+    out = out t
+  }
+  return out s
+}
+function para(as, s,   h, end) {               # a paragraph, a table, or the heading of section as
+  if (as in TITLE) {
+    h = as ~ /^[0-9]+$/ ? "h2" : "h3"; where = TITLE[as]; who = ""; s = link(esc(s))
+    end = sub(/   +/, "</" h ">\n<p class=\"aside\">", s) ? "</p>\n" : "</" h ">\n"
+    return (h == "h2" ? "</section>\n<section>\n" : "") "<" h " id=\"s" as "\">" s end
+  }
+  s = link(esc(s))
+  if (as == "p") {
+    gsub(/`[^`]+`|[a-z]+-&gt;[a-z0-9_]+|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
+    if (match(s, /^([A-Z][A-Z]+( [A-Z']+)*|[A-Z][a-z]+( [a-z]+)?( [a-z]+)?[.])[ .,]/))
+      s = "<b>" substr(s, 1, RLENGTH - 1) "</b>" substr(s, RLENGTH)
+  }
+  return as == "" ? "" : "<" as ">" s "</" as ">\n"
+}
+function text(i, to,   s, gap, as, was, buf, html) {       # lines i .. to of a comment
+  for (; i <= to; i++) {
+    s = L[i]; sub(/ *\*\/$/, "", s); sub(/^(\/\*| \*) ?/, "", s)
+    if (s == "" || s ~ /^Backward[.:]/) gap = 1
+    if (s == "" || s ~ /^([-=][-=][-=]|PART )/) continue
+    as = i in ID ? ID[i] : s ~ /^  |^\[M[0-9]\]  |[^ ]   +[^ ]/ ? "pre" : "p"
+    if (as != was || (gap && as == "p")) { html = html para(was, buf); buf = s }
+    else buf = buf (as == "p" ? " " : gap ? "\n\n" : "\n") s
+    was = as; gap = 0
+  }
+  return html para(was, buf)
+}
+function chunk(from, to,   i, begin, name, html, code, s, b) {      # a comment and the code below
+  begin = from; if (L[from] ~ /^\/\*/) while (L[begin++] !~ /\*\//);
+  for (i = to; i >= begin; i--) if (i in NAME) name = NAME[i]
+  who = name; at = 0; html = text(from, begin - 1)
+  for (i = begin; i <= to; i++) if (code L[i] != "") {
+    at = i; s = link(esc(L[i])); gsub(/\/\*/, "<i>&", s); gsub(/\*\//, "&</i>", s)
+    code = code (i in ROW ? "<span id=\"" ROW[i] "\">" s "</span>" : s) "\n"
+  }
+  sub(/\n+$/, "\n", code); if (code != "") html = html "<pre class=\"code\">" code "</pre>\n"
+  b = name; if (sub(/_backward$/, "", b)) for (i = 1; i <= kept; i++)      # its forward, beside it
+    if (WHO[i] == b || WHO[i] == b "_forward" || (b in OTHER && WHO[i] == OTHER[b])) {
+      html = "<div class=\"pair\">\n<div>" KEPT[i] "</div>\n<div>" html "</div>\n</div>\n"
+      KEPT[i] = WHO[i] = "" }
+  KEPT[++kept] = html; WHO[kept] = name
+}
+function list_of(name, s) { return s == "" ? "" : "<dt>" name "</dt><dd><ul>\n" s "</ul></dd>\n" }
+END {
+  for (f = 1; f <= frame; f++) {
+    slot = FRAME[f]
+    if (!gsub(/^<!-- | -->$/, "", slot)) print slot
+    else if (slot == "contents") for (k = 1; k <= sections; k++)
+      print "<li>" jump("s" SECTION[k], TITLE[SECTION[k]]) "</li>"
+    else if (slot == "chapters") {
+      for (start = k = top + 1; k++ < last;) if (L[k] ~ /^\/\*/) { chunk(start, k - 1); start = k }
+      chunk(start, last); where = ""; for (k = 1; k <= kept; k++) printf "%s", KEPT[k]
+    } else if (slot == "tags") for (k = 1; k <= tags; k++) {
+      t = TAG[k]; for (n = k; SAYS[TAG[n]] == "";) n++
+      if (CHECKS[t] LEDGER[t] == "") add(CHECKS, t, "no row of its own: its tests hold it")
+      print "<h3 id=\"" t "\">[" t "] " WORD[t] ": " esc(SAYS[TAG[n]]) "</h3>\n<dl>" \
+        list_of("Code", PLACES[t] OUTSIDE[t]) list_of("Tests", TESTS[t]) \
+        list_of("Checks", CHECKS[t]) list_of("Trainings", LEDGER[t]) "</dl>"
+    } else printf "%s", text(BLOCK[slot], END_OF[slot])
+  }
+}
