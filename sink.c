@@ -5718,11 +5718,10 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. Parameters that
- * no file has are drawn, from --init and --seed. */
+/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
   const Settings *s; const Config *c;
-  bool drawn;
+  bool drawn;                  /* the parameters, by --init and --seed */
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 64];
   Error *e;
@@ -5732,7 +5731,8 @@ static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
 /* Ends the file in hand and begins another. NumPy's format 1.0: magic, a header in Python's syntax
  * padded to a multiple of 64, numbers. */
-static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
+static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
+  const char *type = !strcmp(name, "ids") ? "i4" : sizeof(real) == 4 ? "f4" : "f8";
   char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
   for (int i = 0, to = 0; i < rank; i++)
     to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
@@ -5749,25 +5749,25 @@ static void npy_begin(Dump *d, const char *name, const char *type, int rank, con
   pass_bytes(&d->file, header, (size_t)padded);
 }
 
-static void npy_begin_real(Dump *d, const char *name, int rank, const idx *shape) {
-  npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
-}
-
 /* Writing leaves x as it is. */
 static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* config.json: under their flags' names the settings that make the dump again: the model's,
- * resolved, and the dump's. One that is off, so that its flag does not take it, is left out. */
+static const char *option_idle(const char *spaced, const Settings *s);
+
+/* config.json: the settings that make the dump again, resolved, under their flags' names, but for
+ * those that their flags do not take here. */
 static void dump_config(Dump *d) {
-  char value[PATH_ROOM];
+  char value[PATH_ROOM], flag[32];
   Settings again = *d->s;
   Bytes out = {0};
+  again.groups = "mt";
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool start = !strcmp(o->flag, "init") || (!strcmp(o->flag, "seed") && o->group == 't');
+    snprintf(flag, sizeof flag, " %s ", o->flag);
+    const bool start = o->group == 't' && strstr(" init seed ", flag);
     option_text(o, d->s, value, sizeof value);
-    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL)
+    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(flag, &again)
         || option_set(o, &again, value, true, &(Error){0})) continue;
     const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
     bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
@@ -5827,7 +5827,7 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 /* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
 static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
   const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
-  npy_begin_real(d, name, 5, shape);
+  npy_begin(d, name, 5, shape);
   for (idx l = 0; l < L; l++) {
     const real *map = *(real *const *)((const char *)&a->probe[l] + field);
     for (idx bh = 1; bh <= d->B * H; bh++)
@@ -5838,7 +5838,7 @@ static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
 static void dump_alpha(Dump *d, const Acts *a) {
   const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
   double *alpha = grab(S, sizeof(double), d->e);
-  npy_begin_real(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
+  npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
   for (idx i = 0; i < L * BH && !d->e->status; i++) {
     sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S,
                alpha);
@@ -5851,15 +5851,15 @@ static void dump_alpha(Dump *d, const Acts *a) {
 static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
   const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
-  npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
+  npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
   if (!d->s->all) return;
   const bool post = c->place == PLACE_POST;
-  if (post) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
+  if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
   for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
   for (int key = 0; key < 2; key++) {
     const idx own = key ? c->kv_heads : H, group = H / own;
-    npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
+    npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
     for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
       const idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
@@ -5871,7 +5871,7 @@ static void dump_states(Dump *d, const Acts *a) {
 static void dump_logits(Dump *d, const Model *m, Acts *a) {
   const idx C = m->c.dim, V = m->c.vocab;
   real *y = grab(SLICE * V, sizeof(real), d->e);
-  npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
+  npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
     for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
       some = d->T - t < SLICE ? d->T - t : SLICE;
@@ -5885,13 +5885,12 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
   for (const Tensor *t = m->tensor; numbers && t < m->tensor + m->n_tensors; t++) {
     char name[64];
     snprintf(name, sizeof name, "%s.%s", what, t->name);
-    npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
+    npy_begin(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
     npy_add(d, numbers + t->at, t->count);
   }
 }
 
-/* One forward over file, B lines of T + 1 ids, a backward where m has room for gradients, and all
- * about them into --out. */
+/* A forward over file, B lines of T + 1 ids, and a backward where m has gradients; all about them. */
 static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   const int B = (int)d->B, T = (int)d->T;
   const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
@@ -5911,9 +5910,9 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
     dump_logits(d, m, a);                        /* before the backward: it shares scratch */
     if (m->grads) model_backward(m, a, ids, B, T);
-    npy_begin(d, "ids", "i4", 2, (idx[]){B, T + 1});
+    npy_begin(d, "ids", 2, (idx[]){B, T + 1});
     for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
-    npy_begin_real(d, "loss", 0, NULL);
+    npy_begin(d, "loss", 0, NULL);
     npy_add(d, &loss, 1);
     dump_tensors(d, m, "param", m->params);
     dump_tensors(d, m, "grad", m->grads);
