@@ -5890,7 +5890,7 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
   }
 }
 
-/* A forward over file, B lines of T + 1 ids, and a backward where m has gradients; all about them. */
+/* A forward over file, B lines of T + 1 ids, and a backward where m has gradients, written out. */
 static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   const int B = (int)d->B, T = (int)d->T;
   const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;

@@ -2409,8 +2409,7 @@ static void hf__sentencepiece_refuses(Test *t) {
     {{35, 1, 0}, {4, 0, 0}, SETTINGS}, {{3, 1, 35, 1, 0}, {4, 0, 0}, SETTINGS},
     {{3, 2, 0}, {4, 0, 0}, SETTINGS}, {{3, 2, 35, 1, 24, 1, 0}, {4, 0, 0}, SETTINGS},
     {{3, 2, 35, 1, 0}, {3, 1, 0}, TEXT}, {{3, 2, 35, 1, 0}, {4, 1, 0}, TEXT},
-    {{3, 2, 35, 1, 0}, {4, 0, 5, 0, 0}, TEXT},
-    {{3, 2, 35, 1, 42, -1, 41, -1, 0}, {4, 0, 0}, NULL},
+    {{3, 2, 35, 1, 0}, {4, 0, 5, 0, 0}, TEXT}, {{3, 2, 35, 1, 42, -1, 41, -1, 0}, {4, 0, 0}, NULL},
     {{3, 2, 35, 1, 42, 9999, 0}, {4, 0, 0}, "no token that ends a text"},
     {{3, 2, 35, 1, 41, 9999, 0}, {4, 0, 0}, "no token that begins a text"}};
   static const char UNUSED[] = "a piece of a type that is not used";
