@@ -22,12 +22,12 @@ sink: sink.c sink.h
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
-hf: data/hf.c data/pages.c data/keys.h data/unicode.h sink.c sink.h
+hf: data/hf.c data/pages.c data/keys.h data/options.h data/unicode.h sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
 
 # Every table and figure of the paper:  ./paper list
-paper: data/paper.c data/pages.c sink.c sink.h
+paper: data/paper.c data/pages.c data/options.h sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/paper.c -o paper $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/paper.c -o paper $(LDLIBS); fi
 
@@ -37,7 +37,7 @@ bench: data/bench.c sink.c sink.h
 	else $(CC) $(CFLAGS) data/bench.c -o bench $(LDLIBS); fi
 
 run: paper
-	./paper run
+	./paper run --force
 
 out:
 	mkdir -p out
@@ -45,25 +45,25 @@ out:
 # The tests, in double precision, the oracle, and in float: of sink.c, of paper.c, of hf.c. With
 # OpenMP where the compiler has it, for the tests of threads.
 TEST = $(CC) $(STRICT) -Wno-unused-function -O2 -o $@
-out/test: test_sink.c sink.c sink.h | out
+out/test: test_sink.c data/options.h sink.c sink.h | out
 	$(TEST) -fopenmp test_sink.c $(LDLIBS) || $(TEST) test_sink.c $(LDLIBS)
 
-out/test-double: test_sink.c sink.c sink.h | out
+out/test-double: test_sink.c data/options.h sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp test_sink.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE test_sink.c $(LDLIBS)
 
-out/test-paper: data/test_paper.c data/paper.c data/pages.c test_sink.c sink.c sink.h | out
+out/test-paper: data/test_paper.c data/paper.c data/pages.c data/options.h test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_paper.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_paper.c $(LDLIBS)
 
-out/test-hf: data/test_hf.c data/hf.c data/pages.c data/keys.h data/unicode.h test_sink.c sink.c sink.h | out
+out/test-hf: data/test_hf.c data/hf.c data/pages.c data/keys.h data/options.h data/unicode.h test_sink.c sink.c sink.h | out
 	$(TEST) -fopenmp data/test_hf.c $(LDLIBS) || $(TEST) data/test_hf.c $(LDLIBS)
 
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
-out/test-asan: test_sink.c sink.c sink.h | out
+out/test-asan: test_sink.c data/options.h sink.c sink.h | out
 	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
-out/paper-double: data/paper.c data/pages.c sink.c sink.h | out
+out/paper-double: data/paper.c data/pages.c data/options.h sink.c sink.h | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper.c -o $@ $(LDLIBS)
 
 test: sink paper hf bench out/test-double out/test out/test-paper out/test-hf
@@ -71,6 +71,10 @@ test: sink paper hf bench out/test-double out/test out/test-paper out/test-hf
 	OMP_WAIT_POLICY=passive ./out/test
 	OMP_WAIT_POLICY=passive ./out/test-paper
 	OMP_WAIT_POLICY=passive ./out/test-hf
+	@if $(CC) -fsyntax-only -x c sink.h 2>/dev/null; then \
+	  $(CC) -D__FLT_EVAL_METHOD__=2 -fsyntax-only -x c sink.h 2>&1 | \
+	      grep "expected FLT_EVAL_METHOD 0" >/dev/null || \
+	  { echo "sink.h does not refuse a float with further digits"; exit 1; }; fi
 
 test-double: sink bench out/test-double
 	OMP_WAIT_POLICY=passive ./out/test-double
@@ -78,7 +82,7 @@ test-double: sink bench out/test-double
 asan: sink bench out/test-asan
 	./out/test-asan
 
-exhaustive: test_sink.c sink.c sink.h | out
+exhaustive: test_sink.c data/options.h sink.c sink.h | out
 	$(CC) $(CFLAGS) -fopenmp test_sink.c -o out/exhaustive $(LDLIBS) || \
 	    $(CC) $(CFLAGS) test_sink.c -o out/exhaustive $(LDLIBS)
 	./out/exhaustive exhaustive
@@ -97,7 +101,7 @@ tables: paper
 	   ./paper all --commands --threads 1 --corpus story; } | \
 	    xargs -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I{} sh -c '{}'
 	./paper all --show
-	./paper report
+	./paper report --force
 
 readme: paper
 	./paper readme
@@ -107,7 +111,7 @@ check: out/paper-double
 
 # The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 8 MB of the grammar.
 tokenizer: sink
-	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin
+	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
 
 # Six documents of every grammar, beside it, for a reader to look at.
 samples: sink

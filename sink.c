@@ -664,7 +664,7 @@ static void model_point(Model *m, Weights *w, real *base) {
   }
 }
 
-/* Room for gradients, of the parameters' layout, 0 so far. */
+/* Gradients, of the parameters' layout, 0. */
 static int model_grads(Model *m, Error *e) {
   m->grads = grab(m->count, sizeof(real), e);
   if (m->grads) model_point(m, &m->d, m->grads);
@@ -692,7 +692,12 @@ void model_free(Model *m) {
 }
 
 /* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
-static void model_zero_grads(Model *m) { zero(m->grads, m->count); }
+static void model_zero_grads(Model *m) {
+  const idx piece = 4096;
+  PARALLEL
+  for (idx at = 0; at < m->count; at += piece)
+    zero(m->grads + at, m->count - at < piece ? m->count - at : piece);
+}
 
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
 const Tensor *model_tensor(const Model *m, const char *name) {
@@ -706,8 +711,7 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
   double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
   if (kind == INITIAL_SMALL) return 0.02;
   if (kind == INITIAL_BIAS && init != INIT_TORCH) return 0;
-  if (init == INIT_GPT2)
-    return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
+  if (init == INIT_GPT2) return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
   if (kind == INITIAL_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
   if (init == INIT_TORCH) return -1 / fan;
   return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
@@ -868,8 +872,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
         idx token = b * T + n - first;
         /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
         if (n < first) add_block(m->d.xstar, dh_n, block, C);
-        else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E,
-                       block, E);
+        else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E, block, E);
         /* h_n = .. + p_n */
         if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
       }
@@ -1907,7 +1910,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx rows = B * N;
   bool sum = c->combine == COMBINE_ADD;
-  /* y = combine(o) W_O + b_O; dosum is overwritten, and is dout itself when concatenated */
+  /* y = combine(o) W_O + b_O; dosum is dout itself when concatenated */
   linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
                   sum ? D : H * D, C);
   /* osum = sum_h o_h: every head receives the gradient of the sum */
@@ -1926,7 +1929,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, a->dq, rows, N, H, -1);
     rotate(c, a, a->dk, rows, N, K, -1);
   }
-  /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+  /* q = x W_Q + b_Q ..:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
@@ -2005,8 +2008,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
     copy(dh, dx, n);
   }
-  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel. dh is now
-   * the gradient of s2 and so also of u, short of what the ffn's branch sends there. */
+  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel */
   ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
   /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
    * from x and passes s1 by: it waits in dx. */
@@ -2022,8 +2024,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     copy(dh, dx, n);
     zero(dx, n);
   }
-  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is the gradient of s1 and so also of
-   * x, short of what MHSA's branch sends there */
+  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm */
   mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
   /* through n1 (no norm here under post-norm) */
   if (post) add_rows(dx, dn, n);
@@ -2166,8 +2167,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 /* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
  * share / n, is given.
  *
- *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
+ *   dy_v = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
   vec_shift(V, y, -most);
@@ -2249,7 +2249,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
- * no decay is left. eps keeps g = 0 at 0/eps = 0. Memory: m and v, 2 numbers a parameter.
+ * no decay is left. eps keeps g = 0 at 0/eps = 0.
  * test_sink.c: optimizer_step__*.
  */
 
@@ -2658,8 +2658,7 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
                          int rows, Error *e) {
   int C = m->c.dim;
   if (B > s->batch)
-    return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
-                B);
+    return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch, B);
   a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
   idx N = forward_begin(m, a, ids, B, s->T);
   measure_stream(s, a->h, 0, B, C);
@@ -2854,7 +2853,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 /* -------------------------------------------------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * One cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
+ * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
  * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
@@ -3392,8 +3391,7 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alp
     const Tensor *x = &m->tensor[i];
     double a = strstr(x->name, w->tensor) ? alpha : 1;
     Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
-              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
-              .wd = 0.1 * pow(a, w->wd)};
+              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps), .wd = 0.1 * pow(a, w->wd)};
     real *first = moments + x->at, *second = first + m->count;
     optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
   }
@@ -3610,7 +3608,6 @@ typedef struct Pair {
   int64_t count;            /* training only: how often the pair is in the text */
 } Pair;
 
-/* The slot that holds the pair, or the empty one where it belongs: half of them are empty. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
   key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -3628,8 +3625,7 @@ static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
 }
 
 static void pairs_free(Pairs *p) {
-  free(p->at);
-  free(p->slot);
+  free(p->at); free(p->slot);
   *p = (Pairs){0};
 }
 
@@ -3708,7 +3704,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
   return t->pool.at + t->start[id];
 }
 
-/* Adds the merge of the next rank. A limit keeps a hostile file's tokens from doubling. */
+/* A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
                            Error *e) {
   const uint64_t id = (uint64_t)t->vocab;
@@ -3731,9 +3727,7 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
 
 static void tokenizer_free(Tokenizer *t) {
   if (t->kind) t->kind->close(t);
-  pairs_free(&t->merges);
-  bytes_free(&t->pool);
-  free(t->start);
+  pairs_free(&t->merges); bytes_free(&t->pool); free(t->start);
   *t = (Tokenizer){0};
 }
 
@@ -3872,7 +3866,6 @@ static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids
   return e->status;
 }
 
-/* Appends the bytes of n ids to out, a special token as its name. On failure out is as it was. */
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
   const size_t before = out->size;
@@ -3925,7 +3918,6 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   return 0;
 }
 
-/* Lists the words of two bytes or more, from the tree's leaves to its root; counts their pairs. */
 static int joiner_words(Joiner *r, Error *e) {
   r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
@@ -3938,13 +3930,11 @@ static int joiner_words(Joiner *r, Error *e) {
     for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
       word[--first] = TOKEN_BYTE + p->right;
     w->length = PIECE_MAX - first;
-    if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
-      word_count(r, w, w->count, e);
+    if (!ids_add(&r->symbols, word + first, (size_t)w->length, e)) word_count(r, w, w->count, e);
   }
   return e->status;
 }
 
-/* Merges left, right into id `made` in all words, from the left in each, and counts anew. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
@@ -3975,8 +3965,7 @@ static const Pair *joiner_best(const Joiner *r) {
   return best;
 }
 
-/* Trains a tokenizer of vocab ids, 259 or more (259 is bytes alone, and needs no text), on n bytes
- * of text: the same text gives the same tokenizer anywhere. On failure *out is empty. */
+/* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
   Joiner r = {0};
@@ -4002,10 +3991,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   if (!e->status && !tokenizer_bytes(out, &file, e))
     out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
   if (e->status) tokenizer_free(out);
-  bytes_free(&file);
-  pairs_free(&r.nodes);
-  pairs_free(&r.pairs);
-  ids_free(&r.symbols);
+  bytes_free(&file); pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
   free(r.words);
   return e->status;
 }
@@ -4076,7 +4062,6 @@ typedef struct Scan {
   Error *e;
 } Scan;
 
-/* An error at the cursor: what was expected, what is there instead, what to do. Returns 1. */
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
   const int c = *s->p;
   char found[24];
@@ -4107,7 +4092,6 @@ static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
-/* The symbol of the name at the cursor, made on first sight; NULL and an error without a name. */
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
@@ -4121,7 +4105,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   return number < 0 ? NULL : &g->symbols[number];
 }
 
-/* A number of at most four digits at the cursor, or -1 (then the cursor stays). */
+/* At most four digits, or -1. */
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
@@ -4166,7 +4150,6 @@ static int scan_reference(Scan *s, Node *p) {
   return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
 }
 
-/* Reads plain text up to the next mark. In place its blanks become single and its \ go. */
 static int scan_text(Scan *s, Node *p) {
   unsigned char *to = s->p;
   p->text = to;
@@ -4188,7 +4171,6 @@ static int scan_text(Scan *s, Node *p) {
 
 static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 
-/* Reads one form of an alternative, up to | / ] } or the end of the rule. */
 static int scan_form(Scan *s, Node *form) {
   Node *p = NULL, **last = &form->first;
   scan_blanks(s);
@@ -4276,8 +4258,7 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
        : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
 }
 
-/* Gives each variable the forms of a rule that it remembers, then checks every reference. A copy
- * [x=$y] may stand before [y=rule], hence the rounds: a longer chain of such copies is refused. */
+/* A copy [x=$y] may stand before [y=rule], hence the rounds: a longer chain of them is refused. */
 static int grammar_link(Grammar *g, Error *e) {
   const Node *p, *end = g->nodes + g->node_count;
   for (int round = 0; round < 8; round++)
@@ -4300,7 +4281,6 @@ typedef struct Telling {
   Error *e;
 } Telling;
 
-/* Appends text, dropping a blank after a blank, a new line or the start, and one before a stop. */
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
   const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
@@ -4343,8 +4323,7 @@ static int tell_operation(Telling *t, const Node *p) {
   return t->e->status;
 }
 
-/* Tells every form of a rule at the end of out, each from the same random numbers, and moves them
- * to memory; again, where another variable has the same first form. */
+/* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
   const size_t from = t->out->size, floor = t->floor;
   bool held = true;
@@ -4394,7 +4373,6 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   return 0;
 }
 
-/* Takes, remembers and tells a value: [$x] as it is, [$x+1] counted, [x:name] told. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   size_t at = t->memory.size;
   if (p->operator ? tell_operation(t, p)
@@ -4447,7 +4425,6 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   return t->e->status;
 }
 
-/* Appends document `number` of a seed to out, without a separator. On failure out is as it was. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
   const size_t start = out->size;
@@ -4459,20 +4436,16 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
                    tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
-  bytes_free(&t.memory);
-  free(t.values);
+  bytes_free(&t.memory); free(t.values);
   return bad;
 }
 
 static void grammar_free(Grammar *g) {
-  bytes_free(&g->text);
-  free(g->symbols);
-  free(g->nodes);
+  bytes_free(&g->text); free(g->symbols); free(g->nodes);
   *g = (Grammar){0};
 }
 
-/* Reads a grammar of n bytes; name is the file's, for errors. Document 0 is told as the last check:
- * has it an end? On failure everything is freed. */
+/* Document 0 is told as the last check: has it an end? */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
   bool comment = false;
@@ -4500,8 +4473,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   }
   if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
-  pairs_free(&s.names);
-  bytes_free(&trial);
+  pairs_free(&s.names); bytes_free(&trial);
   if (e->status) grammar_free(g);
   return e->status;
 }
@@ -4550,7 +4522,6 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Appends the ids of a shard of n bytes to out, all below vocab. On failure out is as it was. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
   const size_t before = out->size;
@@ -4602,14 +4573,11 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     if (!e->status && !bytes_add(out, file.at, good, e))
       bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
   }
-  bytes_free(&names);
-  bytes_free(&file);
-  ids_free(&ids);
+  bytes_free(&names); bytes_free(&file); ids_free(&ids);
   return e->status;
 }
 
-/* Finds the next document from *at on, without the white space that begins it, and moves *at past
- * its separator; false when there is none. */
+/* From *at on, without the white space that begins it; *at moves past its separator. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
   while ((*from = *to = *at) < all->size) {
@@ -4738,16 +4706,13 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
 }
 
 void data_close(Data *d) {
-  tokenizer_free(&d->tokenizer);
-  encoder_free(&d->encoder);
-  grammar_free(&d->grammar);
+  tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
   ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order);
-  free(d->drawn_from);
+  free(d->order); free(d->drawn_from);
   *d = (Data){0};
 }
 
-/* The order of the blocks in a pass: a shuffle (Fisher and Yates) of seed and pass. */
+/* A shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -4819,7 +4784,6 @@ static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(targets, block + 1, (size_t)T * sizeof *targets);
 }
 
-/* Puts id at position p of a block, as an input and as the target before it; p 0 is none. */
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 1 && p <= T) ids[p - 1] = id;
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
@@ -4832,8 +4796,7 @@ static int intervene(const Data *d, const Source *s, uint64_t number, int T, int
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
   overwrite(ids, targets, T, s->fix_token, d->fix);
   for (int i = 0; at[i]; i++)
-    if (at[i] <= T + 1)
-      overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
+    if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -4869,8 +4832,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += T)
     for (int i = 0; i < documents && got < n; i++) {
-      const int from = d->starts.at[i] + skip,
-                end = i + 1 < documents ? d->starts.at[i + 1] : size;
+      const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
       overwrite(ids, targets, T, fixed, d->fix);
@@ -4936,8 +4898,7 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* A checkpoint on its way to a file, or from memory: each pass_ function writes what it is given or
- * fills in what stands there. */
+/* To a file, or from memory: each pass_ function writes what it is given or fills it in. */
 typedef struct Passage {
   bool out;
   Writing w; uint64_t hash;                    /* out */
@@ -4997,7 +4958,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
 /* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
   if (!strchr(groups, o->group)) return false;
-  if (o->group == 'e') return strcmp(o->flag, "n") && strcmp(o->flag, "k");
+  if (o->group == 'e') return strcmp(o->flag, "n") != 0;
   return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
 }
 
@@ -5024,7 +4985,8 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     if (o && option_kept(o, groups))
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
-    else fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+    else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
+      fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
@@ -5122,8 +5084,7 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
 static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
   Bytes held = {0};
   *t = (Trainer){0};
-  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, t, e))
-    return e->status;
+  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, t, e)) return e->status;
   if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
   bytes_free(&held);
   return e->status;
@@ -5283,8 +5244,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 }
 
 void trainer_free(Trainer *t) {
-  model_free(&t->m);
-  acts_free(&t->a);
+  model_free(&t->m); acts_free(&t->a);
   data_close(&t->data);
   free(t->m1); free(t->m2); free(t->ids);
   *t = (Trainer){0};
@@ -5450,7 +5410,6 @@ static int trained_loss(double *loss, Trainer *t, Error *e) {
               "smaller --lr", t->step);
 }
 
-/* LOOK_N sequences as `sink eval` would see them. */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s;
   Sinks seen;
@@ -5513,7 +5472,7 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
                       s->swap_position != 0};
   if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
     return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s", T, c->context,
-                c->context, s->beyond ? ": it learnt no more positions" : ", or --beyond");
+                c->context, s->beyond ? ": it learnt no more" : ", or --beyond");
   if (s->replace_position && s->swap_position)
     return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
   if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
@@ -5562,8 +5521,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                   got - b < batch ? got - b : batch, s->metric_rows, e);
   sinks_finish(out);
   if (m->published) m->published->end(m, e);
-  acts_free(&a);
-  free(ids);
+  acts_free(&a); free(ids);
   if (e->status) sinks_free(out);
   return e->status;
 }
@@ -5587,7 +5545,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
   outcome_begin(o, o->name, o->source, t, o->s.T);
-  return s->program && s->program->heads ? s->program->heads(o, t, s, e) : 0;
+  return s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
 /* Mean cross-entropy over up to n held blocks of the model's context. */
@@ -5605,8 +5563,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
       sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
     }
   }
-  acts_free(&a);
-  free(ids);
+  acts_free(&a); free(ids);
   return got ? sum / got : 0;
 }
 
@@ -5646,7 +5603,6 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
-/* One measurement's numbers, and in a table of several what they are of. */
 enum { LABELS = 3 };
 typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
 
@@ -5659,6 +5615,11 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
       bytes_add(out, text, 1, e);
     }
   bytes_add(out, "\"", 1, e);
+}
+
+/* --csv - or --json -: nothing else goes to standard output */
+static bool results_alone(const Settings *s) {
+  return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
 }
 
 /* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
@@ -5689,7 +5650,8 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, json ? "}" : "");
     }
     bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
-    if (!e->status) file_write(path, out.at, out.size, e);
+    if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
+    else if (!e->status) file_write(path, out.at, out.size, e);
     bytes_free(&out);
   }
   return e->status;
@@ -5720,8 +5682,8 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
 
 /* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
-  const Settings *s; const Config *c;
-  bool drawn;                  /* the parameters, by --init and --seed */
+  Settings *s; const Config *c;
+  bool drawn;                  /* its model */
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 64];
   Error *e;
@@ -5729,8 +5691,7 @@ typedef struct Dump {
 
 static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
-/* Ends the file in hand and begins another. NumPy's format 1.0: magic, a header in Python's syntax
- * padded to a multiple of 64, numbers. */
+/* Begins another file. NumPy's format 1.0: magic, a header padded to a multiple of 64, numbers. */
 static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
   const char *type = !strcmp(name, "ids") ? "i4" : sizeof(real) == 4 ? "f4" : "f8";
   char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
@@ -5755,27 +5716,23 @@ static void npy_add(Dump *d, const real *x, idx n) {
 }
 
 static const char *option_idle(const char *spaced, const Settings *s);
-
-/* config.json: the settings that make the dump again, resolved, under their flags' names, but for
- * those that their flags do not take here. */
+/* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
   char value[PATH_ROOM], flag[32];
-  Settings again = *d->s;
   Bytes out = {0};
-  again.groups = "mt";
   for (const Option *o = OPTIONS; o->flag; o++) {
     snprintf(flag, sizeof flag, " %s ", o->flag);
     const bool start = o->group == 't' && strstr(" init seed ", flag);
     option_text(o, d->s, value, sizeof value);
-    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(flag, &again)
-        || option_set(o, &again, value, true, &(Error){0})) continue;
+    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(flag, d->s)
+        || option_set(o, d->s, value, true, &(Error){0})) continue;
     const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
     bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
                 out.size ? ",\n" : "{\n", o->flag, shown);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
   snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
-  if (!d->e->status && !file_ready(d->path, d->e)) file_write(d->path, out.at, out.size, d->e);
+  if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
 
@@ -5804,8 +5761,7 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
       ids_add(out, &(int32_t){(int32_t)id}, 1, e);
       here++;
     } else if (!isspace(c) && c != ',')
-      return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
-                  line);
+      return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name, line);
   }
   *T = columns - 1;
   if (even && !e->status && *T < 1)
@@ -5813,7 +5769,6 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
   return e->status;
 }
 
-/* Lines of ids, from anywhere, as the held documents of an evaluation. */
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   Bytes text = {0};
   int B, T;
@@ -5840,8 +5795,7 @@ static void dump_alpha(Dump *d, const Acts *a) {
   double *alpha = grab(S, sizeof(double), d->e);
   npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
   for (idx i = 0; i < L * BH && !d->e->status; i++) {
-    sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S,
-               alpha);
+    sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S, alpha);
     for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
   }
   free(alpha);
@@ -5890,7 +5844,7 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
   }
 }
 
-/* A forward over file, B lines of T + 1 ids, and a backward where m has gradients, written out. */
+/* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
 static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   const int B = (int)d->B, T = (int)d->T;
   const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
@@ -5950,7 +5904,7 @@ static const Arm RUN_ARMS[ARMS] = {
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1 --report out/run.html";
+    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
   static const char *const LABEL[] = {"arm", NULL};
@@ -6028,7 +5982,6 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
                              : "this budget does not tell less sink from less learning");
 }
 
-/* The table, then the verdict, or why there is none: an arm that diverged. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
   HeatMap maps[2 * ARMS];
   Error files = {0};                           /* must not cost the verdict */
@@ -6066,10 +6019,8 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
   Settings s = *base;
   Trainer t;
   int starts;
-  if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM ||
-                    snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
-    fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
-  else if (folder[0]) file_ready(s.out, e);
+  if (folder[0]) snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name);
+  if (folder[0]) snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
@@ -6080,34 +6031,47 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
   trainer_free(&t);
 }
 
+/* Where all of it goes: with --out into that folder, the page too. */
+static int run_outputs(Settings *s, Error *e) {
+  char name[2 * ARMS][PATH_ROOM + 16];
+  const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
+  if (s->program->page && !s->report[0])
+    snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
+  for (int i = 0; i < 2 * ARMS; i++) {
+    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
+             i % 2 ? ".csv" : ".ckpt");
+    path[3 + i] = s->out[0] ? name[i] : "";
+    if (strlen(name[i]) >= PATH_ROOM)
+      return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
+  }
+  return outputs_ready(s, path, 2 * ARMS + 3, e);
+}
+
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
  * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-  if (s->log[0]) return fail(e, 2, "--log: each arm has one. Try: --out FOLDER, where they lie");
   if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   Outcome *o = grab(ARMS, sizeof *o, e);
   Settings base = *s;
   Bytes verdict = {0};
   double start = seconds();
-  if (!e->status) results_ready(s, e);
+  if (!e->status) run_outputs(&base, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
     run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
   if (!e->status && !interrupted) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
-    if (!s->program || !s->program->page)
+    if (!s->program->page)
       fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
-    else if (s->report[0] && !e->status
-             && !s->program->page(s->report, "run", &base, o, ARMS, NULL,
-                                  (const char *)verdict.at, e))
-      fprintf(out, "The page: %s\n", s->report);
+    else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
+                                             (const char *)verdict.at, e))
+      fprintf(out, "The page: %s\n", base.report);
     for (int i = 0; i < ARMS; i++)
       if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
   }
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
-  bytes_free(&verdict);
-  free(o);
+  bytes_free(&verdict); free(o);
   if (interrupted)                             /* between two arms, or while one was measured */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
@@ -6673,20 +6637,22 @@ enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
-  idx N, D, ld;                       /* rows; head width; row length of the maps, N + 1 */
+  idx N, D, ld;                       /* rows; head width; row length of the maps */
   real *kt, *vt;                      /* [D,N] [D,N] */
   real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
   real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
+/* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
+static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  return 2 * c->head_dim * N + (3 * TILE + 2) * (N + 1) + 64; /* 64: no cache line is shared */
+  return 2 * c->head_dim * N + (3 * TILE + 2) * tile_row(N) + 64; /* no cache line is shared */
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
 static Tile tile_of(const Config *c, const Acts *a, idx N) {
-  Tile t = {.N = N, .D = c->head_dim, .ld = N + 1, .kt = attention_scratch(a)};
-  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N;
+  Tile t = {.N = N, .D = c->head_dim, .ld = tile_row(N), .kt = attention_scratch(a)};
+  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N + 15;
   t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
   t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
   return t;
@@ -6810,8 +6776,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
       zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-      if (a->probe)
-        probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+      if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
@@ -7061,8 +7026,9 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
   a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
-  if (!e->status) a->arena = at.base = grab(a->size, sizeof(real), e);
+  a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
+  at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
   take_all(m, a, &at, what);                               /* second walk: where */
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
@@ -7090,7 +7056,7 @@ static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 static int make_folder(const char *path) { return _mkdir(path); }
 /* Bytes come and go as they are, ends of lines too. */
-static void streams_begin(void) { _setmode(0, _O_BINARY); _setmode(1, _O_BINARY); }
+static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
                                                 unsigned long how);
@@ -7133,13 +7099,12 @@ static bool folder_files(const char *path, Bytes *names, Error *e) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-static void ask_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); }
+int set_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); return 0; }
 #else
 int worker(void) { return 0; }
 int workers(void) { return 1; }
-static void ask_workers(int n) { (void)n; }
+int set_workers(int n) { return n > 1; }
 #endif
-int set_workers(int n) { ask_workers(n); return n > 0 && n != workers(); }
 
 /* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
@@ -7262,8 +7227,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
   if (name) qsort(name, count, sizeof *name, by_name);
   for (size_t i = 0; i < count && !e->status; i++)
     bytes_add(names, name[i], strlen(name[i]) + 1, e);
-  free(name);
-  bytes_free(&found);
+  free(name); bytes_free(&found);
   return count ? e->status
                : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
 }
@@ -7275,8 +7239,7 @@ int writing_begin(Writing *w, const char *path, Error *e) {
   if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
     return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
   if (!(w->f = fopen(w->beside, "wb")))
-    return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
-                strerror(errno));
+    return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside, strerror(errno));
   return 0;
 }
 void writing_add(Writing *w, const void *at, size_t n) {
@@ -7324,14 +7287,40 @@ int file_ready(const char *path, Error *e) {
   return e->status;
 }
 
+/* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
+ * and is none there already that only --force may replace, or --resume? */
+int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
+  char beside[sizeof ((Writing *)0)->beside];
+  Writing w;
+  for (int i = 0; i < n && !e->status; i++) {
+    const bool screen = !strcmp(path[i], "-");
+    bool same = false;
+    if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
+      continue;
+    for (int j = 0; j < i; j++) {                /* whose file beside it is now there? */
+      snprintf(beside, sizeof beside, "%s.new", path[j]);
+      same = same || (screen ? !strcmp(path[j], "-") : path[j][0] && !file_missing(beside));
+    }
+    if (!screen) fclose(w.f), remove(w.beside);
+    if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
+    FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
+    if (f && fgetc(f) != EOF)
+      fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
+           path[i], option_find("resume", s->groups) ? "--resume to go on with it, " : "");
+    if (f) fclose(f);
+  }
+  return e->status;
+}
+
 /* =================================================================================================
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
- * Groups: m the model, t the training, d the data, e what is measured, y several of it, a ablations
- * and edits, u --out, j CSV and JSON, p the page, o progress and threads, l the plain loops, r
- * going on, f starting from, i ids, w a dump's, g generation, s the seed where nothing is trained,
- * x reproduction, b benches.
+ * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
+ * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
+ * more, g generation, s the seed where nothing is trained; of the companions y eval of several, p
+ * the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
+ * by name.
  */
 
 #define AT(field) offsetof(Settings, field)
@@ -7351,23 +7340,11 @@ const Option OPTIONS[] = {
   {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
   {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
   {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
-  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"},
   {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
-  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
-  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
-  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"},
-  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"},
-  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"},
-  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"},
-  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"},
   {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
   {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
   {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
   {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
-  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
-  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"},
-  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"},
   {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
   {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
   {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
@@ -7384,19 +7361,8 @@ const Option OPTIONS[] = {
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
   {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
-  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
-  {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"},
-  {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"},
-  {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"},
-  {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"},
-  {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"},
-  {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"},
-  {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"},
-  {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"},
-  {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"},
-  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
+  PUBLISHED_OPTIONS
   {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
   {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
   {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
@@ -7415,7 +7381,7 @@ const Option OPTIONS[] = {
   {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
   {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
   {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
-  {"log", 't', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
+  {"log", 'f', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
   {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
   {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
   {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
@@ -7427,64 +7393,67 @@ const Option OPTIONS[] = {
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
   {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
-  {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"},
-  {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"},
-  {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"},
-  {"k", 'e', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"},
-  {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"},
-  {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"},
-  {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"},
-  {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"},
-  {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"},
-  {"ablate", 'a', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"},
-  {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"},
-  {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"},
-  {"beyond", 'a', 'b', AT(beyond), ON_OFF, "--T may be more than the model's context"},
-  {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"},
-  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"},
-  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"},
-  {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"},
-  {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"},
-  {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"},
-  {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"},
-  {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"},
-  {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"},
-  {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"},
-  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"},
-  {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"},
-  {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"},
-  {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"},
-  {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
+  COMMON_OPTIONS MORE_OPTIONS {0}
 };
 
 enum { VALUE_ROOM = 96 };
-/* The name of the option's value, or a choice's words: "exp|elu", of "SIM_EXP, SIM_ELU". */
+/* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+  const char *at = o->value; char *to = word;
+  for (; i > 0 && at; i--) at = strchr(at + 1, ' ');
+  for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ','; at++)
+    *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
+  *to = 0;
+  return word;
+}
+
+/* The name of the option's value, or a choice's words: "exp|elu". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
-  char *to = text;
+  char word[VALUE_ROOM];
   if (o->kind != 'c') return o->value;
-  for (const char *at = o->value; at; at = strchr(at, ' ')) {
-    for (at = strchr(at, '_') + 1; *at && *at != ','; at++)
-      *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
-    *to++ = *at ? '|' : 0;
+  *text = 0;
+  for (int i = 0; *option_word(o, i, word); i++) strcat(strcat(text, i ? "|" : ""), word);
+  return text;
+}
+
+/* x as people write it: 0.1, 1e-8, 2,147,483,647. */
+static const char *as_written(double x, char text[32]) {
+  snprintf(text, 32, fabs(x) < 1e10 ? "%.10g" : "%g", x);
+  char *power = strchr(text, 'e');
+  if (power) snprintf(power, 8, "e%d", atoi(power + 1));
+  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); at -= 3) {
+    memmove(text + at + 1, text + at, strlen(text + at) + 1); text[at] = ',';
   }
   return text;
 }
 
-static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-  char words[VALUE_ROOM];
-  const char *at = option_value(o, words);
-  for (; i > 0 && *at; i--) at += strcspn(at, "|") + (strchr(at, '|') != NULL);
-  snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
-  return word;
+/* Letters put in, left out or changed on the way from a to b, which has up to 63. */
+static int edits(const char *a, const char *b) {
+  int row[64], n = (int)strlen(b);
+  for (int j = 0; j <= n && n < 64; j++) row[j] = j;
+  for (; *a && n < 64; a++)
+    for (int j = 1, corner = row[0]++; j <= n; j++) {
+      const int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
+      corner = row[j]; row[j] = changed <= row[least] ? changed : row[least] + 1;
+    }
+  return n < 64 ? row[n] : n;
+}
+
+/* A part of a word, or what it begins, is one edit away. */
+static void near_look(Near *n, const char *right) {
+  const int size = (int)strlen(n->word), length = (int)strlen(right);
+  const int few = ((size < length ? size : length) + 2) / 3, most = few < 3 ? few : 3;
+  const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
+                    || (length > 2 && strstr(n->word, right)) ? 1 : edits(n->word, right);
+  if (found > most || (n->best[0] && found >= n->edits)) return;
+  n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
   const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
-  char *end, word[VALUE_ROOM];
-  int row = 0;
-  const double x = strtod(text, &end);
+  char *end, word[VALUE_ROOM], least[32], most[32];
+  Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   const bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
@@ -7492,14 +7461,17 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
   else if (o->kind == 's')
     fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
   else if (o->kind == 'c') {
-    while (*option_word(o, row, word) && strcmp(word, text)) row++;
+    for (; *option_word(o, row, word) && strcmp(word, text); row++) near_look(&near, word);
     if (*word) *(int *)at = row;
-    else fail(e, 2, "--%s %s: expected one of %s. Try: one of these", o->flag, text,
-              option_value(o, word));
-  } else if (!number)
-    fail(e, 2, "--%s %s: expected a %snumber, %g to %g. Try: one of these", o->flag, text,
-         o->kind == 'd' ? "" : "whole ", o->least, o->most);
-  else if (o->kind == 'd') *(double *)at = x;
+    else fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
+              option_value(o, word), o->flag, near.best[0] ? near.best : o->fallback);
+  } else if (!number) {
+    if (end == text || isnan(x)) x = atof(o->fallback);
+    x = fmin(fmax(o->kind == 'd' ? x : floor(x), o->least), o->most);
+    fail(e, 2, "--%s %s: expected a %snumber, %s to %s. Try: --%s %.15g", o->flag, text,
+         o->kind == 'd' ? "" : "whole ", as_written(o->least, least), as_written(o->most, most),
+         o->flag, x);
+  } else if (o->kind == 'd') *(double *)at = x;
   else *(int *)at = (int)x;
   return e->status;
 }
@@ -7517,13 +7489,22 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
   } else snprintf(text, room, "%d", *(const int *)at);
 }
 
+static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
+  s->program = &SINK; s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
+/* Does a verb of these groups take it? */
+static bool option_in(const Option *o, const char *groups) {
+  char name[64];
+  snprintf(name, sizeof name, " %s ", o->flag);
+  return strstr(groups, name) || memchr(groups, o->group, strcspn(groups, " "));
+}
+
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
-  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && strchr(groups, o->group)) return o;
+  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
   return NULL;
 }
 
@@ -7571,7 +7552,6 @@ static const char *option_idle(const char *spaced, const Settings *s) {
   return NULL;
 }
 
-/* Refuses what is given and changes nothing, and positions beyond the tokens there are. */
 int settings_count(const Settings *s, Error *e) {
   const char *groups = s->groups ? s->groups : "", *longer = "context";
   int most = s->model.context;
@@ -7598,32 +7578,65 @@ int settings_count(const Settings *s, Error *e) {
   return e->status;
 }
 
+/* What THEIRS advises for a word to someone who can use these groups, or "". */
+static const char *advice(const char *word, const char *groups, char text[64]) {
+  char spaced[72];
+  snprintf(spaced, sizeof spaced, " %s ", word);
+  for (int i = 0; THEIRS[i]; i++) {
+    const int size = (int)strcspn(THEIRS[i], "|");
+    snprintf(text, 64, "%.*s", size, THEIRS[i]);
+    if (strstr(THEIRS[i] + size, spaced) && (text[0] != '-' || option_find(text + 2, groups)))
+      return text;
+  }
+  return "";
+}
+
+/* A flag that the verb does not take: what it is called here, or the nearest that it takes. */
+static int flag_unknown(const Settings *s, const char *word, const char *flag,
+                        const char *groups, Error *e) {
+  const Option *const options[] = {OPTIONS, s->program->options};
+  Near near = {.word = flag}; char text[64];
+  if (*advice(flag, groups, text)) return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
+  for (int i = 0; i < 2; i++)
+    for (const Option *o = options[i]; o && o->flag; o++)
+      if (option_in(o, groups)) near_look(&near, o->flag);
+  return near.best[0] ? fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best)
+    : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
+}
+
+/* A flag is --flag value or --flag=value. One dash does for two, and _ for -. */
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
   for (int i = 0; i < argc && !e->status; i++) {
-    const char *word = argv[i], *value = "1";
-    if (strncmp(word, "--", 2)) {
+    const char *word = argv[i], *at = word + strspn(word, "-"), *value = strchr(at, '=');
+    char flag[64];
+    if (at == word || !strcmp(word, "-")) {
       if (!words || *n_words >= WORDS_MOST)
         return fail(e, 2, "%s: a word too many. Try: sink help", word);
       words[(*n_words)++] = word;
       continue;
     }
-    const bool variant = !strcmp(word, "--variant") && strchr(groups, 'm');
-    const bool no = !strncmp(word, "--no-", 5);          /* of a switch that a model has on */
-    const Option *o = option_find(word + (no ? 5 : 2), groups);
-    const bool own = !o && s->program;                   /* one of the program's own */
-    if (own) o = option_among(s->program->options, word + 2, groups);
-    if (!variant && (!o || (no && o->kind != 'b')))
-      return fail(e, 2, "%s: no such flag here. Try: sink help", word);
-    if (!o || o->kind != 'b') value = ++i < argc ? argv[i] : NULL;
+    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
+    for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
+    if (value) value++;
+    if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
+    const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
+    const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
+    const Option *o = option_find(flag + (no ? 3 : 0), groups);
+    const bool own = !o;                                 /* one of the program's own */
+    if (own) o = option_among(s->program->options, flag, groups);
+    if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
+    if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
+    if (!value) value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
     if (o && !own) s->given[o - OPTIONS] = true;
-    if (o) option_set(o, own ? s->own : (void *)s, no ? "0" : value, true, e);
+    if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
     else {                                               /* the flags of a row of VARIANTS */
-      const Variant *v = VARIANTS;
-      while (v->name && strcmp(v->name, value)) v++;
+      Near near = {.word = value}; const Variant *v = VARIANTS;
+      for (; v->name && strcmp(v->name, value); v++) near_look(&near, v->name);
       if (v->name) settings_flags(s, v->flags, "m", e);
-      else fail(e, 2, "--variant %s: no such row. Try: sink list", value);
+      else fail(e, 2, "--variant %s: no such row. Try: %s%s", value,
+                near.best[0] ? "--variant " : "sink list", near.best);
     }
   }
   if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
@@ -7771,7 +7784,7 @@ enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
   FILE *out; bool colour; Error *e;
   int count[FINDINGS];
-  Line refuted[16];                   /* or as many as fit */
+  Line refuted[16];
   const Line *heading;                /* of the table that is run */
   Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
 };
@@ -7877,11 +7890,7 @@ static int page_total(const Page *p) {
 }
 
 static void toy_free(Toy *y) {
-  free(y->a.probe);
-  acts_free(&y->a);
-  model_free(&y->m);
-  free(y->maps);
-  free(y->before);
+  free(y->a.probe); acts_free(&y->a); model_free(&y->m); free(y->maps); free(y->before);
   *y = (Toy){0};
 }
 
@@ -8037,32 +8046,26 @@ typedef struct Work {
 } Work;
 
 static int work_end(Work *w, Error *e) {
-  trainer_free(&w->t);
-  sinks_free(&w->o.s);
-  ids_free(&w->ids);
-  bytes_free(&w->in);
-  bytes_free(&w->out);
-  bytes_free(&w->table);
-  result_free(&w->besides);
-  result_free(&w->row.all);
+  trainer_free(&w->t); sinks_free(&w->o.s); ids_free(&w->ids); bytes_free(&w->in);
+  bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides); result_free(&w->row.all);
   return e->status;
 }
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
-  (void)words; (void)n;
-  return demo_run(s, stdout, e);
+  (void)words; (void)n; return demo_run(s, results_alone(s) ? stderr : stdout, e);
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Trainer *t = &w.t; Outcome *o = &w.o;
+  Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
   char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
   int starts;
   (void)words; (void)n;
   snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
            s->out[0] && !s->report[0] ? ".html" : "");
-  if (file_ready(s->out, e) || file_ready(s->log, e) || file_ready(page, e)
+  if (!s->program->page) page[0] = 0;
+  if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
+  if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8072,7 +8075,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
            t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
            s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
-  if (!e->status && page[0] && s->program->page && o->p.looks
+  if (!e->status && page[0] && o->p.looks
       && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
     s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
   if (o->ended[0]) fail(e, 1, "%s", o->ended);
@@ -8094,10 +8097,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
   for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
     if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
-  t->s.program = s->program;
-  t->s.own = s->own;
-  t->s.data.open = s->data.open;
-  t->s.groups = s->groups;
+  t->s.program = s->program; t->s.own = s->own; t->s.data.open = s->data.open;
+  t->s.groups = s->groups; t->s.verb = s->verb; t->s.argc = s->argc; t->s.argv = s->argv;
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
       || settings_count(&t->s, e)) return e->status;
   *s = t->s;
@@ -8123,7 +8124,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
 }
 
 int results_ready(const Settings *s, Error *e) {
-  return file_ready(s->csv, e) || file_ready(s->json, e) ? e->status : file_ready(s->report, e);
+  return outputs_ready(s, (const char *const []){s->csv, s->json, s->report}, 3, e);
 }
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
@@ -8154,10 +8155,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   int starts = 0;
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
   const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
-  if (s->plain && s->ablate)
-    return fail(e, 2, "eval --ablate: --plain has no ablations. Try: without --plain");
-  if ((s->ablate && !program->ablate) || (several && !program->survey))
-    return fail(e, 2, "eval --ablate, or of several: paper's. Try: make paper; ./paper eval");
+  if (several && !program->survey)
+    return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
   if (results_ready(s, e)) return e->status;
   if (several) return program->survey(s, words, n, e);
   if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
@@ -8166,7 +8165,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
   w.o.loss = w.o.s.loss;
-  eval_print(&w, s, starts);
+  if (!results_alone(s)) eval_print(&w, s, starts);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
     rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
   if (s->report[0] && program->page)
@@ -8184,50 +8183,40 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
   return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
-/* The variants; and the grammars in data/, each with the first line that it says of itself. */
+/* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  int found = 0;
-  (void)s; (void)words; (void)n;
-  printf("%-16s %-22s %-16s %-6s %s\n", "variant", "paper", "Sink_1 % there", "loss", "flags");
-  for (const Variant *v = VARIANTS; v->name; v++)
-    printf("%-16s %-22.22s %-16s %-6s %s\n", v->name, v->source, v->sink, v->loss, v->flags);
-  printf("\n--variant NAME sets the flags of a row; * a / b: Sink_* and Sink_1; -: it failed.\n");
+  Work w = {0}; (void)s; (void)words; (void)n;
+  printf("variant         paper          Sink_1 %% there  loss flags\n");
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
+    printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
+  }
+  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
+         "What to train on or to generate from:\n");
   files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
-  for (size_t at = 0, size; at < w.in.size; at += size + 1) {
+  for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
-    size = strlen(name);
-    if (!ending || strcmp(ending, ".grammar")) continue;
-    w.out.size = 0;
-    if (file_read(name, &w.out, e) || bytes_add(&w.out, "", 1, e)) break;
-    if (!found++) printf("\n--grammar FILE, to train on or to generate from:\n");
-    const char *line = (const char *)w.out.at;           /* # NAME: what it tells */
-    line += strcspn(line, ":\n");
-    line += strspn(line, ": ");
-    printf("  %-24s %.*s\n", name, (int)strcspn(line, "\n"), line);
+    if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
   }
   return work_end(&w, e);
 }
 
 /* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
-  Bytes text = {0};
-  Grammar g = {0};
+  Bytes text = {0}; Grammar g = {0};
   const size_t start = out->size;
   if (!file_read(s->data.grammar, &text, e))
     grammar_read(&g, text.at, text.size, s->data.grammar, e);
   for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
     if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
       bytes_print(out, e, "\n%s\n", DOCUMENT_END);
-  grammar_free(&g);
-  bytes_free(&text);
+  grammar_free(&g); bytes_free(&text);
   return e->status;
 }
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Tokenizer *t = &w.t.data.tokenizer;
+  Work w = {0}; Tokenizer *t = &w.t.data.tokenizer;
   Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
@@ -8235,7 +8224,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
-  if (train) {
+  if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
@@ -8243,7 +8232,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-  } else if (tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+  } else if (train || tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
              || file_read(path, &w.in, e)) {
     ;                                                    /* e says which */
   } else if (encode) {
@@ -8261,52 +8250,67 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* The next token after ids[0..n), of which the cache holds the first `from`: the likeliest at
- * temperature 0, else drawn from softmax(y / temperature). */
-static int sample_next(const Model *m, Acts *a, const int *ids, int n, int from, double temperature,
-                       Rng *rng, real *y) {
-  int V = m->c.vocab, R = model_extend(m, a, ids, n, from), best = 0;
-  model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
-  for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
-  if (temperature <= 0) return best;
-  double most = (double)y[best], sum = 0, draw = rng_uniform(rng);
-  for (int v = 0; v < V; v++) sum += exp(((double)y[v] - most) / temperature);
-  for (int v = 0; v < V; v++) {
-    draw -= exp(((double)y[v] - most) / temperature) / sum;
-    if (draw < 0) return v;
+typedef struct Scored { double x; int id; } Scored;
+static int likelier(const void *a, const void *b) {
+  const Scored *p = a, *q = b;
+  return p->x > q->x ? -1 : p->x < q->x ? 1 : p->id - q->id;
+}
+
+/* The likeliest of y [V] at temperature 0, else one drawn from softmax(y / temperature): with
+ * --top-k K among the K likeliest, of equals the smaller ids; then with --top-p P among the fewest
+ * of these, likeliest first, that hold P of their probability. */
+static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *e) {
+  Scored *by = grab(V, sizeof *by, e);
+  int best = 0, numbers = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
+  double sum = 0, held = 0;
+  for (int v = 0; by && v < V; v++) {
+    by[v] = (Scored){(double)y[v], v};
+    if (y[v] > y[best]) best = v;
+    numbers += !isnan(y[v]);
   }
+  if (by && (numbers < V || !isfinite(y[best])))
+    fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
+  if (!e->status && s->temperature > 0) {
+    if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
+    for (int i = 0; i < kept; i++)
+      sum += by[i].x = exp((by[i].x - (double)y[best]) / s->temperature);
+    for (int i = 0; i < kept && s->top_p < 1; i++)
+      if ((held += by[i].x) >= s->top_p * sum) kept = i + 1;
+    if (s->top_p < 1) sum = held;
+    double draw = rng_uniform(rng);
+    for (int i = 0; i < kept && draw >= 0; i++)
+      if ((draw -= by[i].x / sum) < 0) best = by[i].id;
+  }
+  free(by);
   return best;
 }
 
 /* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
  * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
-  const Tokenizer *known = &w->t.data.tokenizer;
-  const int C = s->model.context;
+  const Tokenizer *known = &w->t.data.tokenizer; const Model *m = &w->t.m;
+  const int C = m->c.context, V = m->c.vocab;
   Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-  real *y = grab(s->model.vocab, sizeof(real), e);
+  real *y = grab(V, sizeof(real), e);
   int *row = grab(C, sizeof(int), e);
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
     const int size = (int)w->ids.size, have = size < C ? size : C;
     if (size > C) from = 0;                              /* the context was full before */
     for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
-    int32_t next = sample_next(&w->t.m, &w->t.a, row, have, from, s->temperature, &rng, y);
-    if (model_fault(&w->t.m, e) || next == known->end) break;
-    from = have;
+    const int R = model_extend(m, &w->t.a, row, have, from);
+    model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
+    int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
+    if (e->status || next == known->end) break;
+    from = have; w->out.size = 0;
     ids_add(&w->ids, &next, 1, e);
-    w->out.size = 0;
-    if (!tokenizer_decode(known, &next, 1, &w->out, e))
-      fwrite(w->out.at, 1, w->out.size, stdout);
+    if (!tokenizer_decode(known, &next, 1, &w->out, e)) fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
-  fputc('\n', stdout);
-  free(y);
-  free(row);
+  fputc('\n', stdout); free(y); free(row);
 }
 
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  Data *d = &w.t.data;
+  Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
   if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
@@ -8320,8 +8324,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                         : s->data.bos && known->bos >= 0 ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
-    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids,
-                     e);
+    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
   }
@@ -8330,23 +8333,23 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
-  Model *m = &w.t.m;
+  char config[PATH_ROOM + 16];
+  Model *m = &w.t.m; int B = 0, T = 0;
   Error forward = {0};
-  int B = 0, T = 0;
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
   if (n) {
-    s->groups = "iouwl";                         /* the model's own settings hold */
+    s->groups = "iouwl";       /* the model has its own settings */
     open_model(s, words[0], INFINITY, &w.t, e);
   } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
+  snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
     ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
   if (T > m->c.context)
-    fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: shorter lines", s->ids,
-         m->c.context + 1, T + 1);
-  if (e->status) return work_end(&w, e);
+    fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
+  if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
   if (config_trains(&m->c, &forward))
     printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
   else model_grads(m, e);
@@ -8357,97 +8360,112 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
-
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl", "three trainings: a sink emerges, moves, stays away", verb_run, true},
+  {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run, true},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
-  {"eval", "MODEL ..", "dseoapiyjl", "sink metrics, norms and the alpha map", verb_eval, false},
+  {"eval", "MODEL ..", "dseoapiyjl force ", "the sink, norms and the alpha map", verb_eval, false},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
   {"list", "", "", "the paper's variants by name", verb_list, false},
-  {"tokenize", "train|encode|decode [FILE]", "mdou", "text and its ids", verb_tokenize, false},
-  {"generate", "[MODEL]", "dsgol", "text from a model", verb_generate, true},
-  {"dump", "[MODEL]", "mtiouwl", "every tensor of a pass, for NumPy", verb_dump, false},
-  {"help", "[VERB]", "", "this page; a verb's flags", verb_help, false},
-  {NULL, NULL, NULL, NULL, NULL, false}
+  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
+   verb_tokenize, false},
+  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
+   verb_generate, true},
+  {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump, false},
+  {"help", "[VERB]", "w", "this page; a verb's flags", verb_help, false},
+  {0}
 };
 
+/* The verb after v, a program's own before sink's; the first after NULL. */
+static const Verb *verb_after(const Verb *v, const Program *program) {
+  const bool last = v && v >= VERBS && v < VERBS + sizeof VERBS / sizeof *VERBS;
+  v = v ? v + 1 : program->verbs ? program->verbs : VERBS;
+  return v->name ? v : last ? NULL : VERBS;
+}
+
 static const Verb *verb_find(const Program *program, const char *name) {
-  const Verb *const tables[] = {program->verbs, VERBS};    /* the program's own come first */
-  for (int i = 0; i < 2; i++)
-    for (const Verb *v = tables[i]; v && v->name; v++) if (!strcmp(v->name, name)) return v;
-  return NULL;
+  const Verb *v = verb_after(NULL, program);
+  while (v && strcmp(v->name, name)) v = verb_after(v, program);
+  return v;
+}
+
+/* near may know words that are no verbs. */
+static int verb_unknown(const Program *program, Near near, Error *e) {
+  char text[64];
+  if (*advice(near.word, "", text))
+    return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, text);
+  for (const Verb *v = NULL; (v = verb_after(v, program)) != NULL; ) near_look(&near, v->name);
+  return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
+              near.best[0] ? near.best : "help");
+}
+
+/* A verb's flags in sections; what only published models have with --all. */
+static int help_verb(const Program *program, const Verb *v, bool all) {
+  const Option *const options[] = {OPTIONS, program->options};
+  const bool model = v->groups[0] == 'm';
+  printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
+  if (model) printf("\n  %-24sa row of `sink list`: its flags\n", "--variant NAME");
+  for (int i = 0; i < 2; i++) {
+    const char *heading = program->name;
+    bool hidden = false;
+    for (const Option *o = options[i]; o && o->flag; o++) {
+      const bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
+      char left[128], value[VALUE_ROOM];
+      for (int k = 0; SECTIONS[k][0] && !i; k++)
+        if (!strcmp(o->flag, SECTIONS[k][0])) {
+          heading = SECTIONS[k][1];
+          hidden = !all && strstr("embed-dim attention-period", o->flag);
+        }
+      if (hidden || option_among(options[i], o->flag, v->groups) != o) continue;
+      if (heading) printf("\n%s\n", heading), heading = NULL;
+      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+      printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
+      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
+    }
+  }
+  if (model && !all) printf("\nOf published models: %s help %s --all\n", program->name, v->name);
+  return 0;
 }
 
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
-  const Verb *const verbs[] = {program->verbs, VERBS}, *v;
-  const Option *const options[] = {OPTIONS, program->options};
-  if (!n) {
-    printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
-           "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
-    for (int i = 0; i < 2; i++)
-      for (v = verbs[i]; v && v->name; v++)
-        if (verb_find(program, v->name) == v)        /* but those it has of its own */
-          printf("  %-9s %-27s %s\n", v->name, v->words, v->help);
-    printf("\nBegin with: sink run. A verb's flags: %s help VERB.\n"
-           "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
-    return 0;
-  }
-  v = verb_find(program, words[0]);
-  if (!v) return fail(e, 2, "help: there is no verb '%s'. Try: sink help", words[0]);
-  printf("%s %s %s\n    %s\n\n", program->name, v->name, v->words, v->help);
-  for (int i = 0; i < 2; i++)
-    for (const Option *o = options[i]; o && o->flag; o++) {
-      char left[96], value[VALUE_ROOM];
-      const bool said = *o->fallback && strcmp(o->fallback, "0") && strcmp(o->fallback, "-1");
-      if (!strchr(v->groups, o->group)) continue;
-      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-      printf(strlen(left) > 34 ? "  %s \n%37s%s" : "  %-34s%s %s", left, "", o->help);
-      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
-    }
-  if (strchr(v->groups, 'm')) printf("  %-34s a row of `sink list`\n", "--variant NAME");
+  const Verb *v = n ? verb_find(program, words[0]) : NULL;
+  if (n && !v && !(v = program->other)) return verb_unknown(program, (Near){.word = words[0]}, e);
+  if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
+  printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
+         "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
+  while ((v = verb_after(v, program)) != NULL)
+    if (verb_find(program, v->name) == v)            /* but those it has of its own */
+      printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
+  printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
+         "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
   return 0;
 }
-
-/* The programs that have more verbs, and which. */
-static const char *const ELSEWHERE[][2] = {
-  {"paper", " repro all report readme "}, {"hf", " import export tokenizer choices stream "},
-  {"bench", " bench gemm step ops length "}, {NULL, NULL}};
 
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
   const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
   int n = 0;
-  streams_begin();
-  settings_default(&s);
-  s.program = program;
-  s.own = program->own;
-  s.data.open = program->open;
+  streams_begin(); settings_default(&s);
+  s.program = program; s.own = program->own; s.data.open = program->open;
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+  if (!strcmp(name, "--version"))
+    return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0;
   const Verb *v = verb_find(program, name);
   const int used = v ? 2 : 1;                              /* words before the verb's own */
   if (!v) v = program->other;
-  char word[64];
-  snprintf(word, sizeof word, " %s ", name);
-  for (int i = 0; !v && ELSEWHERE[i][0]; i++)
-    if (strstr(ELSEWHERE[i][1], word))
-      fail(&e, 2, "%s: %s has it. Try: make %s, and ./%s help", name, ELSEWHERE[i][0],
-           ELSEWHERE[i][0], ELSEWHERE[i][0]);
-  if (!v) fail(&e, 2, "there is no verb '%s'. Try: sink help", name);
-  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtdp", &e);
-  s.argc = argc > used ? argc - used : 0;
-  s.argv = argv + used;
-  s.groups = v ? v->groups : "";
-  if (v && !settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e)) {
+  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
+  s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
+  if (v) s.verb = v->name, s.groups = v->groups;
+  if (!v) verb_unknown(program, (Near){.word = name}, &e);
+  else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
+    help_verb(program, v, PUBLISHED_PARTS.open);
+  else if (!e.status) {
     if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-    if (v->stops) {                                      /* at a step */
-      signal(SIGINT, on_interrupt);
-      signal(SIGTERM, on_interrupt);
-    }
+    if (v->stops) signal(SIGINT, on_interrupt), signal(SIGTERM, on_interrupt);   /* at a step */
     const bool trains = v->run == verb_run || v->run == verb_train;
     if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
     if (!e.status && !s.quiet && trains && !s.resume) {
@@ -8459,7 +8477,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
     if (e.status) ;
     else if (n <= most) v->run(&s, words, n, &e);
-    else fail(&e, 2, "%s: a word too many. Try: sink help %s", words[most], v->name);
+    else fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
@@ -8469,7 +8487,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
 
 #ifndef SINK_NO_MAIN
 int main(int argc, char **argv) {
-  static const Program SINK = {.name = "sink"};
   return sink_main(&SINK, argc, argv);
 }
 #endif

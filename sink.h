@@ -50,10 +50,8 @@ typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a g
 /* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
  * its name, or where e holds an error leaves what stood there. */
 typedef struct Writing {
-  FILE *f;
-  const char *path;            /* the caller's */
-  char beside[1100];           /* PATH.new */
-  int cause;                   /* errno of what failed first, 0 none */
+  FILE *f; const char *path;   /* path is the caller's */
+  char beside[1100]; int cause; /* PATH.new; errno of what failed first, 0 none */
 } Writing;
 
 #define PI              3.14159265358979323846
@@ -102,22 +100,18 @@ typedef struct Config {
   int pos;                     /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
   int rotary_dims;                  /* r: the first r dims are rotated; 0 means D */
   int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
-  double rope_base;                 /* 10000 in the paper */
-  double rope_factor, rope_low, rope_high;   /* of ROPE_LINEAR (factor) and ROPE_LLAMA3 (all) */
+  double rope_base, rope_factor, rope_low, rope_high;  /* 10000; ROPE_LINEAR: factor; LLAMA3: all */
   int rope_original;                /* of ROPE_LLAMA3: the context before it was stretched */
-  int norm, place;                  /* NORM_*, PLACE_*: equations 2 and 3 */
-  double norm_eps;                  /* inside the root; 1e-5 */
+  int norm, place; double norm_eps; /* NORM_*, PLACE_*: equations 2, 3; inside the root, 1e-5 */
   int act;                          /* ACT_*: Table 11; the first three are gated */
   int linear_bias, tied, embed_dim; /* switches; width E of the embedding, 0 means C */
   int bias_in;                      /* BIAS_*: where linear_bias puts them */
   int score_by_layer;               /* switch: scores of block l, from 0, over l + 1 (GPT-2) */
-  int combine;                      /* COMBINE_*: Table 12 left */
-  int kernel, sim, normalizer;      /* KERNEL_*, SIM_*, NORMALIZER_*: Table 15 */
+  int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */
   double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
   int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
   int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
-  int extra_value;                  /* VALUE_*: the fixed v* of Table 5 */
-  double extra_norm;                /* the length of v* in Table 5 */
+  int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
   int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
   int window;                       /* w keys, self included; 0 means all (Figure 6) */
   int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
@@ -151,15 +145,13 @@ typedef struct Layer {
   real *w1, *w2, *w3;          /* gated: [C,F] [C,F] [F,C]; else [C,F] [F,C] and no w3 */
   real *b1, *b2, *b3;          /* the width of their product: with linear biases */
   real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
-  real *logit;                 /* [H]: the extra column's learned score */
-  real *vplus;                 /* [H,D]: the value bias v+ */
+  real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
 } Layer;
 
 typedef struct Weights {
   real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
-  /* [C] sink token; [rows,C] learned positions; [32,H] T5's learned bias */
-  real *xstar, *wpe, *rel;
+  real *xstar, *wpe, *rel;     /* [C] sink token; [rows,C] learned positions; [32,H] T5's bias */
   real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
   real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
   Layer *layer;                /* [L] */
@@ -170,8 +162,7 @@ typedef struct Weights {
 typedef struct Tensor {
   char name[32];               /* "l0.wq" */
   int rank; int shape[2];      /* one or two dimensions, row-major */
-  /* where it starts in Model.params (-1: still in its file), and how many numbers it holds */
-  idx at, count;
+  idx at, count;               /* its start in Model.params, -1: still in its file; its numbers */
   int init, layer;             /* how it starts (chapter 2); its block, or -1 */
   bool matrix;                 /* decayed under --decay matrices */
   size_t field;                /* offset of its pointer in Layer, Weights, or in what has it: */
@@ -181,9 +172,7 @@ typedef struct Tensor {
 /* What a published model may have in place of the paper's parts; data/hf.c has them, and in sink.c
  * Model.published is NULL. A function that returns a bool says whether it has done the work; else
  * the caller does it as the paper has it. There is no backward. */
-struct Model;
-struct Acts;
-struct Trainer;
+struct Model; struct Acts; struct Trainer;
 typedef struct PublishedParts {
   /* the tensors of block l's mixer or ffn; the struct with the pointer to a tensor of these */
   bool (*list_mixer)(struct Model *m, int l, Error *e);
@@ -210,8 +199,7 @@ typedef struct PublishedParts {
 } PublishedParts;
 
 typedef struct Model {
-  Config c;
-  int n_tensors; Tensor *tensor;
+  Config c; int n_tensors; Tensor *tensor;
   idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
   Weights w, d;                         /* the same memory by name: parameters, gradients */
   const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts: */
@@ -232,21 +220,17 @@ typedef struct LayerActs {
   const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
   real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
   real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
-  /* phi(q), phi(k), and the mlp kernel's hidden layers; fq = q when phi is identity */
-  real *fq, *fk, *hq, *hk;
+  real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
   real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
-  real *s1;                    /* [B,N,C] x + MHSA(..) */
-  real *n2, *n2stat;           /* [B,N,C] [B,N,2] */
-  /* [B,N,F] the two branches before, and their product after, the activation */
-  real *f1, *f2, *fa;
+  real *s1, *n2, *n2stat;      /* [B,N,C] x + MHSA(..); [B,N,C] [B,N,2] */
+  real *f1, *f2, *fa;          /* [B,N,F] two branches before the activation, their product after */
   real *s2; /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
 } LayerActs;
 
 /* What attention reports of itself when asked; S as config_columns, in the order *, x*, 1..T. */
 typedef struct Probe {
-  /* each [B,H,N,S], or NULL: z_ij, scale * s_ij / Z_i, and m_ij; 0 where invisible */
-  real *z, *weight, *metric;
+  real *z, *weight, *metric;   /* [B,H,N,S] or NULL: z_ij, scale s_ij / Z_i, m_ij; 0 if invisible */
 } Probe;
 
 /* What an evaluation takes from attention, in every block and head: one column for each sequence.
@@ -258,16 +242,13 @@ typedef struct Ablation {
 
 /* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
 typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
-
 enum { SLICE = 160 };            /* rows of logits that exist at a time */
 
 typedef struct Acts {
   int B, T, N;                 /* as given to acts_create; a forward may use fewer */
   idx past;                    /* rows before those of a forward: 0 but inside model_extend */
-  LayerActs *layer;            /* [L] */
-  real *h0;                    /* [B,N,C] H^0 */
-  /* [B,N,C] the stream, h^L after a forward; and after the final norm (post-norm: h^L itself) */
-  const real *h, *nf;
+  LayerActs *layer; real *h0;  /* [L]; [B,N,C] H^0 */
+  const real *h, *nf;          /* [B,N,C] the stream, h^L in the end; its final norm, if any */
   real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
   real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
   real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
@@ -277,22 +258,16 @@ typedef struct Acts {
   real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
   real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
-  /* like q, k, v, o, osum (dosum is dout when heads are concatenated) */
-  real *dq, *dk, *dv, *dout, *dosum;
-  real *dphi;                  /* like q: scratch of the mlp kernel */
-  real *df1, *df2;             /* like f1, f2; df1 holds dfa first */
+  real *dq, *dk, *dv, *dout, *dosum; /* like q, k, v, o, osum (dosum = dout: concatenated) */
+  real *dphi, *df1, *df2;      /* like q: the mlp kernel's scratch; like f1, f2: df1 is dfa first */
   real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
   real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
-  real *scratch;               /* of attention, scratch_size numbers for each thread */
-  idx scratch_size;
-  /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on their way to the loss */
-  real *slice, *dslice, *logits;
+  real *scratch; idx scratch_size; /* of attention: numbers for each thread */
+  real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
-  int threads;                 /* how many pieces scratch has */
+  int threads; idx size; void *arena; /* how many pieces scratch has; numbers in the arena */
   struct Pace { double began, last, took[2], retry, wait; bool less; } pace;     /* chapter 14 */
-  idx size;                    /* numbers in the arena */
-  void *arena;
 } Acts;
 
 /* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
@@ -312,27 +287,21 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
  * 6  The sink metrics */
 
 enum { EPS_MOST = 12 };          /* thresholds at a time */
-
 /* Means over sequences of everything that is measured, by layer, then head. */
 typedef struct Sinks {
   int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
-  int heads;                       /* in all blocks that attend */
-  /* Config's attention_period and _offset: blocks that do not attend have 0 in all that is of
-   * heads, and means over blocks and heads leave them out */
-  int period, offset;
-  int n_eps;
-  double eps[EPS_MOST];            /* thresholds of Sink; the first is the one that is quoted */
+  int heads, period, offset;       /* in all blocks that attend, by Config's attention_period; */
+                                   /* others have 0 in all that is of heads, and are in no mean */
+  int n_eps; double eps[EPS_MOST]; /* thresholds of Sink; the first is the one that is quoted */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
   double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
-  /* [L,H,2] cos(q_t, k_j) and ||q_t|| ||k_j||: j the first row, j another */
-  double *cosine, *product;
+  double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), ||q_t|| ||k_j||: j first, another */
   double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
   double loss;                     /* mean cross-entropy, when targets were given */
   double *sums; idx n_sums;        /* all of the arrays above in one */
-  /* [L], all of them at maps [2,batch,H,N,S]; [batch,N,C] the output with the largest |h| */
-  Probe *probe; real *maps, *extreme;
+  Probe *probe; real *maps, *extreme; /* [L], at maps [2,batch,H,N,S]; [batch,N,C] of largest |h| */
   double *alpha_now;               /* [S] */
 } Sinks;
 void sinks_free(Sinks *s);
@@ -340,8 +309,7 @@ void sinks_free(Sinks *s);
 /* -------------------------------------------------------------------------------------------------
  * 8  Tokenizer */
 
-/* A growing array of token ids. */
-typedef struct Ids { int32_t *at; size_t size, room; } Ids;
+typedef struct Ids { int32_t *at; size_t size, room; } Ids;      /* a growing array of token ids */
 
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
 typedef struct Pairs {
@@ -356,8 +324,7 @@ typedef struct Tokenizer {
   int end, bos, fix;        /* ids: after a document; before one; of --fix-token. -1: none  */
   bool blank;               /* encoding puts a space before a text                          */
   Pairs merges;             /* pair number r is merge r, of rank r                          */
-  uint32_t *start;          /* [V + 1] token id spells pool[start[id] .. start[id + 1] - 1] */
-  Bytes pool;
+  uint32_t *start; Bytes pool; /* [V + 1]: token id spells pool[start[id] .. start[id + 1] - 1] */
   uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own   */
   const struct TokenizerKind *kind;      /* NULL; of a published model, data/hf.c's, */
   struct Published *published;           /* and all else that it knows */
@@ -365,8 +332,7 @@ typedef struct Tokenizer {
 
 /* One caller's way into a Tokenizer: the tokens of words met lately. One per thread. */
 typedef struct Encoder {
-  const Tokenizer *tokenizer;
-  struct CachedWord *slot;
+  const Tokenizer *tokenizer; struct CachedWord *slot;
   struct Scratch *scratch;  /* NULL; of a published model's                                 */
 } Encoder;
 
@@ -376,13 +342,11 @@ typedef struct TokenizerKind {
   void (*close)(Tokenizer *t);
   int (*encode)(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
   void (*done)(Encoder *c);
-  /* the length of a text's first piece; the ids of a piece */
-  size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);
+  size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);  /* its first piece */
   int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
 } TokenizerKind;
 
-/* The separator between the documents of a text file. */
-#define DOCUMENT_END "<|endoftext|>"
+#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text file */
 
 /* -------------------------------------------------------------------------------------------------
  * 9  Text, grammars, packing, interventions */
@@ -391,29 +355,20 @@ typedef struct TokenizerKind {
 typedef struct Grammar {
   char name[128];             /* the file's, for errors */
   Bytes text;                 /* a copy of the grammar, its text made plain in place */
-  struct Symbol *symbols;
-  struct Node *nodes;         /* the first is the rule that a document is */
+  struct Symbol *symbols; struct Node *nodes; /* the first is the rule that a document is */
   int symbol_count, node_count, slot_count;
 } Grammar;
 
 #define SHIPPED_GRAMMAR "data/story.grammar"
-
 /* Where a training's tokens come from, and how far it has read. */
 typedef struct Data {
-  Tokenizer tokenizer;
-  Encoder encoder;
-  Grammar grammar;
+  Tokenizer tokenizer; Encoder encoder; Grammar grammar;
   int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
-  /* a grammar without --data-tokens: documents are told as they are needed */
-  bool endless;
-  uint64_t seed;
+  bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
-  idx blocks, pass;            /* of a text: how many blocks, which pass order belongs to */
-  int32_t *order;              /* [blocks] */
-  uint64_t sample;             /* blocks read so far */
-  uint64_t document;           /* of a grammar: the document that the next block starts in, */
-  size_t offset;               /* its token, */
-  Ids told;                    /* and its tokens */
+  idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
+  uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
+  size_t offset; Ids told;     /* block starts in, its token, and its tokens */
   uint64_t source;             /* hash64 of the text, the ids or the grammar */
   /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
    * of memory that is freed with d; else NULL */
@@ -425,7 +380,6 @@ typedef struct Data {
  * 10 to 13  Settings of a run: everything that a command line can say */
 
 enum { PATH_ROOM = 512 };
-
 typedef struct Train {
   int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
   int schedule, optimizer, decay;               /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
@@ -440,29 +394,24 @@ typedef struct Source {
   int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
-  int bos;                                      /* <|bos|> before every document */
-  double valid;                                 /* share of the documents kept for validation */
+  int bos; double valid;       /* <|bos|> before every document; share of them for validation */
   int toy;                                      /* a task of the companion instead, 0 none, */
   int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
 } Source;
 
 typedef struct Settings {
-  Config model;
-  Train train;
-  Source data;
+  Config model; Train train; Source data;
   double eps;                                   /* threshold of Sink */
   int eval_T, eval_n, eval_k, metric_rows, input, ablate;
   int replace_position, swap_position, beyond;          /* t of Table 7, 0: p_1 stays */
-  int threads, quiet, plain, all, resume;
+  int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
   char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
-  int inputs;
-  int how_many; double temperature;             /* generate */
-  const struct Program *program;                /* who is asked, and its own settings */
-  void *own;
+  int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
+  const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv;                        /* the flags as they were given, */
-  const char *groups; bool given[160];          /* and that its verb takes; of OPTIONS */
+  const char *verb, *groups; bool given[160];   /* the verb, and those it takes; of OPTIONS */
 } Settings;
 
 #define SINK_VERSION "1.0"
@@ -475,23 +424,17 @@ int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
 int  settings_count(const Settings *s, Error *e);     /* 2 for a flag that changes nothing */
 /* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 int  results_ready(const Settings *s, Error *e);
-
+int  outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 void data_close(Data *d);
 
 typedef struct Trainer {
-  Settings s;
-  Model m;
-  Acts a;
-  Data data;
-  real *m1, *m2;               /* AdamW's moments, like m.params */
-  int *ids;                    /* [2,B,T] */
-  uint64_t tokenizer_hash;
-  uint64_t start;              /* of the parameters that it was begun from, 0: drawn */
+  Settings s; Model m; Acts a; Data data;
+  real *m1, *m2; int *ids;     /* AdamW's moments, like m.params; [2,B,T] */
+  uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step;                   /* steps done */
   double loss, norm, lr;       /* of the last step */
-  double loss_sum;             /* over the loss_steps steps since the last look at the sink */
-  long loss_steps;
+  double loss_sum; long loss_steps; /* over the steps since the last look at the sink */
 } Trainer;
 void trainer_free(Trainer *t);
 
@@ -499,8 +442,7 @@ void trainer_free(Trainer *t);
  * gradient's; of token 1 and of the column * (or x*) the mean weight alpha and Sink, both in 0..1;
  * the norm ratio; and the loss on held documents, 0 unless it was asked for. */
 typedef struct Look {
-  long step;
-  double loss, norm, alpha1, alpha_star, sink1, sink_star, ratio, held;
+  long step; double loss, norm, alpha1, alpha_star, sink1, sink_star, ratio, held;
 } Look;
 enum { LOOKS = 1024 };
 
@@ -509,15 +451,12 @@ typedef struct Progress {
   const char *name;
   /* live: on a terminal; open: its line has no end yet; holds: looks at the held loss too */
   bool quiet, live, open, has_star, holds;
-  double start, shown;
-  long from;                           /* the step at `start` */
+  double start, shown; long from;      /* the step at `start` */
   double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio;   /* low: at eps 0.2 */
-  int looks;
-  Look look[LOOKS];
+  int looks; Look look[LOOKS];
 } Progress;
 
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
-
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
  * the first rows, and its tokens as text. */
 enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24 };  /* no more rows than these are kept */
@@ -530,9 +469,7 @@ typedef struct HeadMap {
 /* What a training and an evaluation leave of a model: a column of the tables and of the page. */
 typedef struct Outcome {
   const char *name, *source;   /* "softmax", "Table 10" */
-  Config c;
-  Sinks s;                     /* n = 0: nothing was measured */
-  Progress p;                  /* its looks */
+  Config c; Sinks s; Progress p;     /* s.n = 0: nothing was measured; its looks */
   double even, loss;           /* alpha of even rows; nats a token on held documents */
   bool star;                   /* has it a column * or x*? */
   char ended[640];             /* why its training ended early, or "" */
@@ -546,8 +483,7 @@ enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
-void progress_show(const Trainer *t, Progress *p);
-void progress_end(Progress *p);
+void progress_show(const Trainer *t, Progress *p), progress_end(Progress *p);
 
 enum { FLAGS_ROOM = 1024 };
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
@@ -559,8 +495,7 @@ typedef struct Result {
   /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
   char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
   char ended[640];             /* why it diverged, or "" */
-  Numbers *list; int lists;
-  double *value; int values;
+  Numbers *list; int lists; double *value; int values;
 } Result;
 int  result_add1(Result *r, const char *name, double x, Error *e);
 /* -------------------------------------------------------------------------------------------------
@@ -586,30 +521,23 @@ bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? 
 /* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal distribution function),
    log(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative number are
    NaN, results below the normal floats are denormal. 13.3 has the errors. */
-void vec_exp(idx n, real *y, const real *x);
-void vec_sigmoid(idx n, real *y, const real *x);
-void vec_sqrt(idx n, real *y, const real *x);
-void vec_cumulative(idx n, real *y, const real *x);
+void vec_exp(idx n, real *y, const real *x), vec_sigmoid(idx n, real *y, const real *x);
+void vec_sqrt(idx n, real *y, const real *x), vec_cumulative(idx n, real *y, const real *x);
 void vec_log(idx n, real *y, const real *x);
 void vec_pow(idx n, real *y, const real *x, real p);
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
    depends on n alone; sum and maximum have the same bits at every instruction set. */
-real vec_sum(idx n, const real *x);
-real vec_max(idx n, const real *x);
+real vec_sum(idx n, const real *x), vec_max(idx n, const real *x);
 real vec_dot(idx n, const real *x, const real *y);
 
 /* y += x and y *= x, for x, y [n] apart; y += a and y *= a. */
-void vec_add(idx n, real *y, const real *x);
-void vec_multiply(idx n, real *y, const real *x);
-void vec_shift(idx n, real *y, real a);
-void vec_scale(idx n, real *y, real a);
+void vec_add(idx n, real *y, const real *x), vec_multiply(idx n, real *y, const real *x);
+void vec_shift(idx n, real *y, real a), vec_scale(idx n, real *y, real a);
 
 void zero(real *x, idx n);               /* x [n] = 0 */
 void copy(real *y, const real *x, idx n);
-real real_exp(real x), real_log(real x);
-real real_pow(real x, real y);
-real real_abs(real x);
+real real_exp(real x), real_log(real x), real_pow(real x, real y), real_abs(real x);
 
 /* -------------------------------------------------------------------------------------------------
  * 15  Files, memory, random numbers, errors */
@@ -624,14 +552,11 @@ int  set_workers(int n);                 /* n > 0, or all; 1 when n are not to b
 
 int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */
 void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
-uint64_t rng_next(Rng *r);                                   /* 64 uniform bits */
-double   rng_uniform(Rng *r);                                /* [0,1), 53 bits */
-uint64_t rng_below(Rng *r, uint64_t n);                      /* 0 .. n-1 */
-double   rng_normal(Rng *r);                                 /* N(0,1), Box and Muller */
+uint64_t rng_next(Rng *r), rng_below(Rng *r, uint64_t n);    /* 64 uniform bits; 0 .. n-1 */
+double   rng_uniform(Rng *r), rng_normal(Rng *r);     /* [0,1), 53 bits; N(0,1), Box and Muller */
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n); /* FNV-1a, mixed */
-uint64_t hash_start(uint64_t seed);                          /* the same in pieces */
+uint64_t hash_start(uint64_t seed), hash_end(uint64_t h);    /* the same in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
-uint64_t hash_end(uint64_t h);
 /* Afterwards b->at is a place, of 0 bytes too. */
 int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up to 2047 bytes */
@@ -643,12 +568,10 @@ int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard 
  * bytes. An empty folder is an error. */
 int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
-int  writing_begin(Writing *w, const char *path, Error *e);
+int  writing_begin(Writing *w, const char *path, Error *e), writing_end(Writing *w, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
-int  writing_end(Writing *w, Error *e);
 bool file_missing(const char *path);
-/* Can a file of this name be written? Makes its folders. Of "" nothing is asked. */
-int  file_ready(const char *path, Error *e);
+int  file_ready(const char *path, Error *e);     /* can it be written? Makes its folders */
 double seconds(void);            /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------
@@ -660,8 +583,7 @@ typedef struct Option {
   size_t field;                /* offset in struct Settings */
   const char *fallback;        /* the default, as text */
   double least, most;          /* bounds of a number that is given */
-  const char *value;           /* its name; of a choice SIM_WORDS, say (chapter 1) */
-  const char *help;
+  const char *value, *help;    /* its name; of a choice SIM_WORDS, say (chapter 1) */
 } Option;
 extern const Option OPTIONS[];   /* ends with a NULL flag */
 const Option *option_find(const char *flag, const char *groups);
@@ -674,6 +596,84 @@ typedef struct Verb {
   int (*run)(Settings *s, const char **words, int n, Error *e);
   bool stops;                  /* Ctrl-C asks it to end early */
 } Verb;
+
+/* Of the words looked at, the one nearest to a wrong word; best is "" where none is near. */
+typedef struct Near { const char *word; int edits; char best[64]; } Near;
+
+/* Rows of OPTIONS (16.1) of what only published models have. */
+#define PUBLISHED_OPTIONS \
+  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"}, \
+  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"}, \
+  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"}, \
+  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"}, \
+  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"}, \
+  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"}, \
+  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"}, \
+  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"}, \
+  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"}, \
+  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"}, \
+  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"}, \
+  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"}, \
+  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
+  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
+
+/* Its rows of what is measured, put out and put in; MORE_OPTIONS are those of data/options.h. */
+#define COMMON_OPTIONS \
+  {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"}, \
+  {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"}, \
+  {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"}, \
+  {"k", 'a', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"}, \
+  {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"}, \
+  {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"}, \
+  {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"}, \
+  {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"}, \
+  {"beyond", 'a', 'b', AT(beyond), ON_OFF, "--T may be more than the model's context"}, \
+  {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"}, \
+  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"}, \
+  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"}, \
+  {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"}, \
+  {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"}, \
+  {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"}, \
+  {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"}, \
+  {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"}, \
+  {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"}, \
+  {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"}, \
+  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"}, \
+  {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"}, \
+  {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"}, \
+  {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"}, \
+  {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"}, \
+  {"top-k", 'g', 'i', AT(top_k), "0", 1, 1 << 24, "K", "draw among the K likeliest [all]"}, \
+  {"top-p", 'g', 'd', AT(top_p), "1", 0, 1, "P", "then among the fewest likeliest that hold P"},
+#ifndef MORE_OPTIONS
+#define MORE_OPTIONS
+#endif
+
+/* The sections of a verb's help, each by the flag that it begins with. */
+static const char *const SECTIONS[][2] = {
+  {"layers", "Model"}, {"combine", "Attention"}, {"embed-dim", "Of published models"},
+  {"init", "Optimiser"}, {"text", "Data"}, {"eps", "Measuring"}, {"out", "Output"},
+  {"ids", "Input"}, {"report", "Pages, tables"}, {"attention-period", "Of Jamba"}, {NULL, NULL}};
+
+/* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
+static const char *const THEIRS[] = {
+  "--lr| learning-rate ",
+  "--context| block-size sequence-length max-position-embeddings n-positions ",
+  "--heads| n-head num-attention-heads ", "--kv-heads| num-key-value-heads n-kv-heads ",
+  "--layers| n-layer num-hidden-layers ", "--dim| hidden-size n-embd d-model ",
+  "--wd| weight-decay ", "--ffn| intermediate-size n-inner ", "--clip| max-grad-norm ",
+  "--warmup| warmup-steps warmup-iters ",
+  "--steps| max-iters num-iterations num-train-epochs epochs ", "--act| hidden-act ",
+  "--accumulate| gradient-accumulation-steps ", "--norm-eps| rms-norm-eps ",
+  "--rope-base| rope-theta ", "--tied| tie-word-embeddings ", "--tokens| input-bin train-bin ",
+  "--text| train-file dataset ", "--log-every| logging-steps log-interval eval-interval ",
+  "--save-every| save-steps ", "--start| init-from model-name-or-path ", "--n| max-new-tokens ",
+  "--temperature| do-sample ", "--prompt| start ",
+  "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
+  "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
+  "make paper, and ./paper help| report inputs domains lengths ablate repro all readme ",
+  "make hf, and ./hf help| import export tokenizer choices stream link experts attention-period ",
+  "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
 /* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the

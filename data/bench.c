@@ -186,12 +186,11 @@ static double step_flops(const Model *m, int B, int T) {
 /* One training: the median time of a step, its operations and tokens. */
 typedef struct Timed { double seconds, flop, tokens; } Timed;
 static Timed step_time(const Settings *s, double patience, Error *e) {
-  enum { COUNT = 15 };
   Trainer t;
   if (trainer_create(&t, s, e)) return (Timed){0};
-  double took[COUNT], all = 0;
+  double took[15], all = 0;
   int n = 0;
-  for (int i = -3; i < COUNT && (n < 3 || all < patience) && !e->status; i++) {
+  for (int i = -3; i < 15 && (n < 3 || all < patience) && !e->status; i++) {
     double from = seconds();
     trainer_step(&t, e);
     if (i >= 0) all += took[n++] = seconds() - from;
@@ -215,7 +214,7 @@ static int bench_step(Settings *s, const char **words, int n_words, Error *e) {
                 1e3 * t.seconds, t.tokens / t.seconds, rate, rate / peak, peak, workers()) < 0;
 }
 
-/* The first line of Linux's file `path` that holds `key`: what follows it and any " :\t". */
+/* What follows `key` and any " :\t" in the first line of Linux's file that holds it. */
 static const char *system_says(const char *path, const char *key, char *line, int room) {
   FILE *f = fopen(path, "r");
   char *found = NULL;
@@ -241,12 +240,16 @@ static void say_machine(Isa isa) {
          fma_fuses(isa) ? "fused" : "apart", sizeof(real) == 4 ? "float" : "double");
 }
 
-/* The number that ends the peer's line beginning with `key`, NAN without one. */
-static double peer_says(const Bytes *peer, const char *key) {
+/* "(1.23)": how many times the peer's speed this is, by its line that begins with `key`. */
+static const char *beside(char text[16], const Bytes *peer, const char *key, double ours) {
   const size_t n = strlen(key);
-  for (const char *at = (const char *)peer->at; at; at = strchr(at, '\n'), at += at != NULL)
-    if (!strncmp(at, key, n) && at[n] == ' ') return strtod(at + n, NULL);
-  return NAN;
+  *text = 0;
+  for (const char *at = (const char *)peer->at; at; at = strchr(at, '\n'), at += at != NULL) {
+    if (strncmp(at, key, n) || at[n] != ' ') continue;
+    const double theirs = strtod(at + n, NULL);
+    snprintf(text, 16, "(%.2f)", *key == 'g' ? ours / theirs : theirs / ours);
+  }
+  return text;
 }
 
 /* bench all: the table of README. With --peer each ratio to the peak has beside it the ratio to the
@@ -267,7 +270,7 @@ static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
   Bytes peer = {0};
   Isa isa;
   int most = workers();
-  char key[96];
+  char key[96], text[16];
   if (own_isa(s->own, &isa, e)) return e->status;
   if (file[0] && (file_read(file, &peer, e) || bytes_add(&peer, "", 1, e))) return e->status;
   say_machine(isa);
@@ -285,8 +288,7 @@ static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
       printf("%5d x %6d x %5d %8d %8.1f", m, n, k, threads, peak);
       for (int w = 0; w < WAYS; w++) {
         snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w], threads);
-        printf("  %5.3f%*s", rate[w] / peak, peer.at ? 0 : 9, "");
-        if (peer.at) printf(" (%5.2f) ", rate[w] / peer_says(&peer, key));
+        printf("  %5.3f %-8s", rate[w] / peak, beside(text, &peer, key, rate[w]));
       }
       putchar('\n');
       fflush(stdout);
@@ -303,10 +305,8 @@ static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
     if (e->status) break;
     peak = fmax(peak, fma_peak(isa_best(), most));
     snprintf(key, sizeof key, "step %s %d", STEPS[i][0], most);
-    printf("%-22s %7d %8.1f  %5.3f", STEPS[i][0], most, 1e3 * t.seconds,
-           t.flop / t.seconds * 1e-9 / peak);
-    if (peer.at) printf(" (%5.2f)", peer_says(&peer, key) / (1e3 * t.seconds));
-    putchar('\n');
+    printf("%-22s %7d %8.1f  %5.3f %s\n", STEPS[i][0], most, 1e3 * t.seconds,
+           t.flop / t.seconds * 1e-9 / peak, beside(text, &peer, key, 1e3 * t.seconds));
     fflush(stdout);
   }
   bytes_free(&peer);
@@ -483,8 +483,8 @@ static const Option BENCH_OPTIONS[] = {
 };
 
 static const Verb BENCH_VERBS[] = {
-  {"all", "", "bo", "this machine: products and steps, as parts of its peak", bench_all, false},
-  {"gemm", "", "bo", "the matrix multiply in its three orientations", bench_gemm, false},
+  {"all", "", "bo", "this machine: parts of its peak", bench_all, false},
+  {"gemm", "", "bo", "the matrix multiply, three orientations", bench_gemm, false},
   {"step", "", "mtdo", "whole training steps", bench_step, false},
   {"ops", "", "mtdo", "the share of each operator in a step", bench_ops, false},
   {"length", "", "mtdo", "time and memory of a step by its length", bench_length, false},

@@ -29,6 +29,7 @@
  * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; data/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
+#include "options.h"
 #include "../sink.c"
 #include "pages.c"
 #include "keys.h"
@@ -852,8 +853,7 @@ WIDE(scan_row,
   }
 }
 
-/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
- * sequence's first count as 0. taps [J,I], bias [I]. */
+/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x in xz [rows,2I], 0 before t = 1. taps [J,I]. */
 static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
                          idx N, idx I, idx J) {
   PARALLEL
@@ -2253,12 +2253,10 @@ static const char *const NEEDLESS[] = {
   "gpt_neox.layers.*.attention.rotary_emb.inv_freq",
   "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq", NULL};
 
-/* config.json as it is read: j->at is the object, s what becomes of it, read [j->size] which of its
- * values were asked for. The first error stays. */
+/* config.json j as it is read: s is what becomes of it, read [j->size] what was asked for. */
 typedef struct Facts { const Json *j; Settings *s; bool *read; Error *e; } Facts;
 
-/* The value of the first of these keys, apart by |, that is there and not null; a.b is b in a. The
- * others are then older names of it, and passed over as the library does. */
+/* The value of the first of these keys, apart by |, that is there, not null; a.b: b in a. */
 static const JsonValue *fact_at(const Facts *f, const char *keys) {
   const JsonValue *first = NULL;
   char key[64];
@@ -2702,8 +2700,7 @@ typedef struct Scratch {
 
 /* ---- 14.1  Cutting text ---------------------------------------------------------------------- */
 
-/* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
- * stands for itself, above all code points. */
+/* The length and code of the first character of n >= 1 bytes; a stray byte is above all codes. */
 enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
 static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
   const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
@@ -2742,8 +2739,7 @@ static size_t class_run(const Published *t, const unsigned char *text, size_t at
   return end - at;
 }
 
-/* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
- * has a third form, the long one, U+017F. */
+/* The length of a contraction, or 0; `fold`: in capitals too, and with the long s, U+017F. */
 static size_t contraction(const unsigned char *s, size_t n, bool fold) {
   static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
   if (n < 2 || s[0] != '\'') return 0;
@@ -3066,8 +3062,7 @@ static unsigned combining_class(const Published *t, int32_t code) {
   return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
 }
 
-/* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
- * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
+/* Appends a code point's canonical decomposition; a Hangul syllable's parts are arithmetic. */
 static int decompose(const Published *t, uint32_t code, Ids *out, Error *e) {
   int32_t part = (int32_t)code;
   const Fold *f = fold_of(t, code);
@@ -3229,8 +3224,7 @@ static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
   return count;
 }
 
-/* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
- * gone, or joins at another rank since, is passed over. */
+/* Appends the ids of a piece: BPE in n log n steps. A key that no longer holds is passed over. */
 static int published_piece(Encoder *encoder, const unsigned char *piece, size_t n, Ids *out,
                            Error *e) {
   Scratch *c = encoder->scratch;
@@ -4836,8 +4830,10 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
   if (n != 1)
     return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
                       "out/gpt2.model, or hf help");
-  return out_wanted(s, "import", e) ? e->status
-       : import_model(words[0], s->out, own->link, own->tokenizer, e);
+  char beside[PATH_ROOM + 8];
+  snprintf(beside, sizeof beside, "%s.tok", s->out);
+  return out_wanted(s, "import", e) || outputs_ready(s, (const char *[]){s->out, beside}, 2, e)
+       ? e->status : import_model(words[0], s->out, own->link, own->tokenizer, e);
 }
 
 static int verb_export(Settings *s, const char **words, int n, Error *e) {
@@ -4851,7 +4847,8 @@ static int verb_export(Settings *s, const char **words, int n, Error *e) {
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,
                          int (*convert)(const char *from, const char *to, Error *e), Error *e) {
   if (n != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
-  return out_wanted(s, verb, e) ? e->status : convert(words[0], s->out, e);
+  return out_wanted(s, verb, e) || outputs_ready(s, (const char *[]){s->out}, 1, e) ? e->status
+       : convert(words[0], s->out, e);
 }
 static int verb_tokenizer(Settings *s, const char **words, int n, Error *e) {
   return verb_converts(s, words, n, "tokenizer", import_tokenizer, e);
@@ -4959,29 +4956,30 @@ static int verb_stream(Settings *s, const char **words, int n, Error *e) {
 static const Option HF_OPTIONS[] = {
   {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
   {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
-   "of import instead of the folder's; of export the one it learnt with [tokenizer.bin]"},
+   "import: not the folder's; export: the one it learnt"},
   {"choices", 'y', 's', OWN(choices), STRING("FILE"),
-   "acc and acc_norm of multiple choice (Figure 10); hf choices makes it of HellaSwag"},
+   "multiple choice: acc, acc_norm (Figure 10); hf choices"},
   {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
 
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
-   "a model of Hugging Face's or llama2.c's as MODEL, --out, and its tokenizer as MODEL.tok.\n"
-   "    gpt2, gpt_neox, opt, llama, mistral and jamba. The word import may be left out",
+   "a published model as --out, and .tok\n"
+   "    Of Hugging Face gpt2, gpt_neox, opt, llama, mistral and jamba; FILE.bin of llama2.c.\n"
+   "    The word import may be left out",
    verb_import, false},
   {"export",    "MODEL FOLDER",     "K",
-   "a llama for transformers: config.json, model.safetensors, tokenizer.json", verb_export,
+   "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export,
    false},
   {"tokenizer", "FOLDER|FILE",      "u",
-   "a tokenizer alone: tokenizer.json, tokenizer.model, vocab.json with merges.txt, llama2.c's",
+   "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's",
    verb_tokenizer, false},
   {"choices",   "FILE.jsonl",       "u",
    "HellaSwag as eval --choices reads it", verb_choices, false},
   {"check",     "[NAME|MODEL]",     "",
    "the propositions, on toys or on a model", verb_check_hf, false},
-  {"stream",    "",                 "mtdou",
-   "how fast a model that stays in its file is evaluated", verb_stream, false},
+  {"stream",    "",                 "mous batch ",
+   "how fast a model in its file is measured", verb_stream, false},
   {NULL, NULL, NULL, NULL, NULL, false}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
@@ -4991,7 +4989,10 @@ int main(int argc, char **argv) {
                       .page = report_write, .survey = survey,
                       .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
   char *more[WORDS_MOST + 64] = {argv[0], "import"};
-  if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1]))
+  Near near = {.word = argc > 1 ? argv[1] : ""};
+  for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name);
+  if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])
+      || (near.best[0] && file_missing(argv[1])))
     return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */
   return sink_main(&hf, argc + 1, more);

@@ -899,6 +899,10 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   for (int i = 1; i < STEPS; i++)
     put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
         eps[i]);
+  if (results_alone(v->s)) {                               /* at the end, and nothing else */
+    sinks_free(&seen);
+    return e->status;
+  }
   if (v->rows == 1) {
     printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
     for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
@@ -979,6 +983,7 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
     survey_failed(&v, &of_model);
     trainer_free(&t);
   }
+  if (results_alone(s)) rows_write(v.row, v.rows, SURVEY_LABELS, s, e);
   if (!e->status && v.left_out)
     fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
                "those", v.rows, v.left_out);
@@ -1027,6 +1032,7 @@ static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
   if (s->input != INPUT_NATURAL)
     return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
                       "Try: --input natural");
+  if (s->plain) return fail(e, 2, "--ablate: --plain has no ablations. Try: without --plain");
   if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
   if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
     return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "

@@ -22,6 +22,7 @@
  * data/test_paper.c.
  */
 #define SINK_NO_MAIN
+#include "options.h"
 #include "../sink.c"
 #include "pages.c"
 
@@ -1238,7 +1239,8 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
                         const Settings *s, Error *e) {
   settings_default(out);
   out->data.open = toys_open;
-  if (settings_flags(out, row->flags, "mtd", e)) return e->status;
+  out->groups = "mtd";
+  if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
   out->train.seed = seed;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
@@ -3558,7 +3560,7 @@ static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int 
   int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name, name ? "-" : "",
                    name ? name : "");
   if (lines > 1) snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
-  bytes_print(line, e, " --csv %s.csv", csv);
+  bytes_print(line, e, " --csv %s.csv --force", csv);
   bytes_add(line, "", 1, e);
   return models;
 }
@@ -3663,14 +3665,19 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   return e->status;
 }
 
+static int item_unknown(const Command *q, const char *name, Error *e) {
+  Near near = {.word = name};
+  for (int i = 0; i < q->x.items; i++) near_look(&near, q->x.item[i].name);
+  return verb_unknown(q->s->program, near, e);
+}
+
 /* The item or `all`, and --row. */
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
-    return fail(e, 2, "there is no verb and no item '%s'. Try: ./paper help, or ./paper list",
-                words[0]);
+    return item_unknown(q, words[0], e);
   if (!q->own->row[0]) return 0;
   q->only = experiments_row(x, q->own->row);
   if (q->only < 0 || !item_has(x, q->item, q->only))
@@ -3743,7 +3750,8 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
   Command q;
   (void)words; (void)n;
   if (command_open(&q, s, e)) return e->status;
-  if (!file_ready(path, e) && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
+  if (!outputs_ready(s, &path, 1, e) &&
+      !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
     printf("The page: %s\n", path);
   experiments_free(&q.x);
   return e->status;
@@ -3753,29 +3761,29 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
 static const Option PAPER_OPTIONS[] = {
   {"row", 'x', 's', OWN(row), "", 0, 64, "NAME", "one row of the item; with --seed one run"},
   {"seed", 'x', 'i', OWN(only_seed), "-1", 0, 2147483647, "N",
-   "one seed; default: those that the table names. 0 is for tuning"},
+   "one seed; 0 is for tuning [those of the table]"},
   {"seeds", 'x', 'i', OWN(seeds), "0", 1, SEEDS_MOST, "N", "seeds 1 .. N of every row"},
   {"corpus", 'x', 's', OWN(corpus), "", 0, 64, "NAME",
-   "the text of the runs, by its name in " EXPERIMENTS_FILE "; default: the first"},
+   "the runs' text, by its name in the table [the first]"},
   {"texts", 'x', 's', OWN(texts), "", 0, 0, "FOLDER",
    "where the texts are that data/ does not have"},
   {"models", 'x', 's', OWN(models), "models", 0, 0, "FOLDER",
-   "where published models are, NAME.model as ./hf makes them"},
+   "published ones, NAME.model as of ./hf"},
   {"results", 'x', 's', OWN(results), RESULTS_FOLDER, 0, 0, "FOLDER",
    "where finished runs are kept"},
   {"commands", 'x', 'b', OWN(commands), "0", 0, 1, "",
-   "print the commands of the runs that are missing, one a line"},
+   "print a command a line for each missing run"},
   {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "",
-   "run one finished run again: its file must have the same bytes"},
+   "run one finished run again: the same bytes?"},
   {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
 static const Verb PAPER_VERBS[] = {
-  {"ITEM", "or all", "xo", "a table or figure of the paper: run, judged, beside the paper's",
+  {"ITEM", "or all", "xo", "a table or figure, run and judged",
    verb_item, true},
-  {"list", "", "x", "the items: how many runs are done and claims judged", verb_items, false},
-  {"report", "", "oux", "the page of the whole paper [out/report.html]", verb_report, false},
+  {"list", "", "x", "the items, runs done, claims judged", verb_items, false},
+  {"report", "", "oux", "the whole paper [out/report.html]", verb_report, false},
   {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme, false},
   {NULL, NULL, NULL, NULL, NULL, false}
 };

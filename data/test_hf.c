@@ -564,20 +564,8 @@ static void hf__refuses(Test *t) {
     "--heads 5 --head-dim 4|--heads that divide --dim",
     "--rope-scaling llama3 --rope-low 0|--rope-low above 0"};
   static const char *const WORDS[][3] = {
-    {"import", "2", "expected a folder and --out"}, {"export a", "2", "export: expected"},
-    {"export", "2", "export: expected a model file and a folder"},
-    {"import a b", "2", "b: a word too many"}, {"a", "2", "import: expected --out FILE"},
-    {"a b --out c", "2", "b: a word too many"}, {"a --link", "2", "expected --out FILE"},
-    {"a --out", "2", "--out: expected a value"}, {"export a b --out c", "2", "--out: no such flag"},
-    {"export a b --link", "2", "no such"}, {"a --out c --tokenizer d", "1", "a/config.json: "},
-    {"tokenizer a", "2", "expected --out FILE"}, {"tokenizer", "2", "one file or folder"},
-    {"tokenizer a --out c --link", "2", "--link: no such flag"},
-    {"choices a", "2", "expected --out FILE"}, {TO_LLAMA, "1", "found another in tokenizer.bin"},
     {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
     {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1", "found a damaged one"},
-    {"export a b c", "2", "export: expected a model file and a folder"},
-    {"export a b --nobody", "2", "--nobody: no such flag"},
-    {"export a b --tokenizer", "2", "--tokenizer: expected a value"},
     {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
     {"export " SCRATCH "/tale.tok " SCRATCH "/llama", "1", "expected a checkpoint"},
     {TO_LLAMA " --tokenizer " SCRATCH "/none", "1", "none: "},
@@ -588,6 +576,7 @@ static void hf__refuses(Test *t) {
   static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
   char flags[80]; Settings s; Error e = {0}; Tokenizer k = {0}; Bytes b = {0};
   if (no_binary(t) || !tale_open(t, &s, "")) return;
+  usage_hold(t, &(Program){.verbs = HF_VERBS});
   EACH(i, FLAGS) {
     const char *said = strchr(FLAGS[i], '|');
     snprintf(flags, sizeof flags, "%.*s", (int)strcspn(FLAGS[i], "|"), FLAGS[i]);

@@ -1,0 +1,22 @@
+/* Rows of OPTIONS (sink.c, 16.1) that only the companions have.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * The page of a model, tables of several, ablations; and the layers of Jamba, which are read from a
+ * published model and run forward only. */
+#define MORE_OPTIONS \
+  {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"}, \
+  {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"}, \
+  {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"}, \
+  {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"}, \
+  {"ablate", 'y', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"}, \
+  {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"}, \
+  {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"}, \
+  {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"}, \
+  {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"}, \
+  {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"}, \
+  {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"}, \
+  {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"}, \
+  {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"}, \
+  {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
+  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
