@@ -1991,8 +1991,8 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  * (dn1: the first dn.) Under pre-norm and in parallel dy itself is a term of dx, whatever the
  * branches do; under post-norm it passes two norms on its way.
  *
- * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum beside dh:
- * what comes out of a norm, and what must not be in dh while MHSA's backward reads it as ds1. */
+ * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum that must
+ * not be in dh while MHSA's backward reads it as ds1. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -3882,7 +3882,6 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
 
-/* Of a text only its distinct words count, each with how often it occurs. */
 enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
@@ -3907,7 +3906,6 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
   return 0;
 }
 
-/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
@@ -4053,7 +4051,6 @@ typedef struct Node {
   bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader of Grammar.text, where \n ends a rule and \v a line inside one. */
 typedef struct Scan {
   Grammar *g;
   unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
@@ -4105,7 +4102,6 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   return number < 0 ? NULL : &g->symbols[number];
 }
 
-/* At most four digits, or -1. */
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
@@ -4297,7 +4293,6 @@ static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   return t->values[name->slot];
 }
 
-/* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
 static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
   const size_t at = tell_recall(t, p, name);
   if (!at) return 0;
@@ -4406,7 +4401,6 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   return 0;
 }
 
-/* Tells a rule or group in the form wanted (or NULL). A group hands on what it was asked for. */
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->depth++;
   t->steps++;
@@ -4546,6 +4540,15 @@ static const char *source_name(const Source *s) {
        : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
 }
 
+/* A file or folder of that name, or where there is none the one beside the program. */
+static const char *located(char path[PATH_ROOM], const char *name, const Source *s, Error *e) {
+  if (!*s->home || !strcmp(name, "-") || !file_missing(name)
+      || snprintf(path, PATH_ROOM, "%s%s", s->home, name) >= PATH_ROOM) return name;
+  if (!file_missing(path)) return path;
+  fail(e, 1, "%s: it is neither here nor beside the program, in %s. Try: its path", name, s->home);
+  return name;
+}
+
 /* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
  * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
@@ -4577,7 +4580,6 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* From *at on, without the white space that begins it; *at moves past its separator. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
   while ((*from = *to = *at) < all->size) {
@@ -4599,7 +4601,6 @@ static bool document_held(const Source *s, uint64_t number) {
   return rng_uniform(&draw) < s->valid;
 }
 
-/* Appends the tokens of a document of n bytes; d->starts notes where one of d->held begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
   if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
   if (s->bos) ids_add(out, &d->bos, 1, e);
@@ -4645,7 +4646,8 @@ static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, I
 }
 
 static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
-  const char *path = source_name(s);
+  char room[PATH_ROOM];
+  const char *path = located(room, source_name(s), s, e);
   Bytes text = {0};
   if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
   d->source = hash64(0, text.at, text.size);
@@ -4658,7 +4660,6 @@ static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-/* The vocabulary and the ids that are not text's: of --tokens, or of a tokenizer. */
 static int data_open_ids(Data *d, const Source *s, Error *e) {
   Tokenizer *t = &d->tokenizer;
   if (s->tokens[0]) {
@@ -4671,7 +4672,9 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
          : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
                 below, d->end + 3);
   }
-  if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
+  char path[PATH_ROOM];
+  if (tokenizer_load(located(path, s->tokenizer, s, e), t, e)
+      || encoder_make(&d->encoder, t, e)) return e->status;
   d->vocab = t->vocab;
   d->end = t->end;
   d->bos = t->bos;
@@ -4712,7 +4715,6 @@ void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* A shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -4850,7 +4852,6 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   return got;
 }
 
-/* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
   int got = 0;
@@ -4898,7 +4899,6 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* To a file, or from memory: each pass_ function writes what it is given or fills it in. */
 typedef struct Passage {
   bool out;
   Writing w; uint64_t hash;                    /* out */
@@ -4931,7 +4931,6 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
   return number_at(at, bytes);
 }
 
-/* The bits of a number, and back. */
 INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
 INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
@@ -4939,7 +4938,6 @@ INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); 
 
 static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_of_double(x), 8)); }
 
-/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   unsigned char piece[8 * PIECE];
   for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
@@ -4955,7 +4953,6 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
   if (!strchr(groups, o->group)) return false;
   if (o->group == 'e') return strcmp(o->flag, "n") != 0;
@@ -5000,7 +4997,6 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Room for `count` parameters, if the `body` is as long as they say. Parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
   Error *e = c->e;
@@ -5017,7 +5013,6 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
-/* All of a checkpoint but its checksum, to a file or from `size` bytes; the moments on demand. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
   const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
   char magic[] = CHECKPOINT_MAGIC;
@@ -5066,7 +5061,6 @@ static int checkpoint_write(const char *path, const Trainer *t, bool with_moment
   return writing_end(&c.w, e);
 }
 
-/* From bytes in memory: magic, version and checksum first, before a length is believed. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
   Passage c = {.at = p, .left = n, .name = name, .e = e};
@@ -5170,13 +5164,11 @@ static int resume_data(Trainer *t, Error *e) {
   return 0;
 }
 
-/* What a run that began from a model's parameters knows them by; never 0. */
 static uint64_t parameters_hash(const Model *m) {
   uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
   return hash ? hash : 1;
 }
 
-/* The run that s->out holds, ready to go on; 2 where s->argv or `flags` contradict it. */
 static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
   Settings now;
   Trainer from = {0};
@@ -5286,7 +5278,6 @@ static int trainer_finish(Trainer *t, Error *e) {
   return 0;
 }
 
-/* One step: forward, backward (several times when accumulating), clip, update. */
 static int trainer_step(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
@@ -5325,7 +5316,6 @@ static long look_keep(Progress *p, const char *line) {
   return now.step;
 }
 
-/* The log so far: its head, and of a run that goes on its lines up to the last look. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
@@ -5657,7 +5647,6 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
   return e->status;
 }
 
-/* The numbers of one measurement, Table 7's second column, and what the program adds. */
 static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
                         Error *e) {
   int edited = s->replace_position + s->swap_position;
@@ -5680,7 +5669,6 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
   Settings *s; const Config *c;
   bool drawn;                  /* its model */
@@ -5710,7 +5698,6 @@ static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
   pass_bytes(&d->file, header, (size_t)padded);
 }
 
-/* Writing leaves x as it is. */
 static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
@@ -5779,7 +5766,6 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   return e->status;
 }
 
-/* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
 static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
   const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
   npy_begin(d, name, 5, shape);
@@ -5801,7 +5787,6 @@ static void dump_alpha(Dump *d, const Acts *a) {
   free(alpha);
 }
 
-/* hidden [L+1,B,N,C]; with --all prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
 static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
   const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
@@ -5936,7 +5921,6 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
 
-/* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
 static void run_history(const Outcome *o, FILE *out) {
   int n = o[0].p.looks, shown = n < 10 ? n : 10;
   fprintf(out, "\n%-17s", "x even at step");
@@ -6038,8 +6022,8 @@ static int run_outputs(Settings *s, Error *e) {
   if (s->program->page && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
   for (int i = 0; i < 2 * ARMS; i++) {
-    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
-             i % 2 ? ".csv" : ".ckpt");
+    const char *arm = RUN_ARMS[i / 2].name;
+    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, arm, i % 2 ? ".csv" : ".ckpt");
     path[3 + i] = s->out[0] ? name[i] : "";
     if (strlen(name[i]) >= PATH_ROOM)
       return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
@@ -6579,15 +6563,13 @@ static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p)
   map_for[isa](op, SPAN, few, few, p);
   copy(y, few, n);
 }
-static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
-  vec_map_at(isa_best(), op, n, y, x, p);
+#define MAPS(name, op) \
+    void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
+MAPS(vec_exp, VEC_EXP) MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
+MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG)
+void vec_pow(idx n, real *y, const real *x, real p) {
+  vec_map_at(isa_best(), VEC_POW, n, y, x, p);
 }
-void vec_exp(idx n, real *y, const real *x) { vec_map(VEC_EXP, n, y, x, 0); }
-void vec_sigmoid(idx n, real *y, const real *x) { vec_map(VEC_SIGMOID, n, y, x, 0); }
-void vec_sqrt(idx n, real *y, const real *x) { vec_map(VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) { vec_map(VEC_CUMULATIVE, n, y, x, 0); }
-void vec_log(idx n, real *y, const real *x) { vec_map(VEC_LOG, n, y, x, 0); }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, p); }
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
@@ -6658,8 +6640,8 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see between them: i0 sees farthest back, to i0-w+1, and
- * i1-1 farthest ahead. Keys between a prefix and a window far behind it are in it too, masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see between them, and, masked, what lies between a prefix
+ * and a window far behind it. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
   int w = config_window(c, l), first = c->sink_token ? 1 : 0;
@@ -6990,12 +6972,12 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   a->scratch_size = tile_size(c, N);
   const Room room[] = {
     {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
-    {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
+    {&a->embed, (idx)a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
     {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
     {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
     {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
-    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, SLICE * c->dim},
-    {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
+    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, (idx)SLICE * c->dim},
+    {&a->logits, (idx)SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
     {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
     {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
     {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
@@ -7054,8 +7036,10 @@ void acts_free(Acts *a) {
 #define QUOTE "\""                        /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
+__declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, char *path,
+                                                                 unsigned long room);
+#define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
 static int make_folder(const char *path) { return _mkdir(path); }
-/* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
@@ -7071,6 +7055,7 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by
 #define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
+#define own_path(path, room) (long)readlink("/proc/self/exe", path, room)
 static int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
@@ -7106,7 +7091,6 @@ int workers(void) { return 1; }
 int set_workers(int n) { return n > 1; }
 #endif
 
-/* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
   if (e->status) return e->status;
   va_list args;
@@ -7287,6 +7271,13 @@ int file_ready(const char *path, Error *e) {
   return e->status;
 }
 
+static void program_folder(char home[PATH_ROOM], const char *name) {
+  const long n = own_path(home, PATH_ROOM - 1);
+  size_t size = n > 0 ? (size_t)n : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
+  while (size && !strchr("/\\", home[size - 1])) size--;
+  home[size] = 0;
+}
+
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
  * and is none there already that only --force may replace, or --resume? */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
@@ -7306,7 +7297,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
     if (f && fgetc(f) != EOF)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
-           path[i], option_find("resume", s->groups) ? "--resume to go on with it, " : "");
+           path[i], s->groups && option_find("resume", s->groups) ? "--resume to go on, " : "");
     if (f) fclose(f);
   }
   return e->status;
@@ -7443,8 +7434,9 @@ static int edits(const char *a, const char *b) {
 static void near_look(Near *n, const char *right) {
   const int size = (int)strlen(n->word), length = (int)strlen(right);
   const int few = ((size < length ? size : length) + 2) / 3, most = few < 3 ? few : 3;
+  const char *part = strstr(n->word, right);
   const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
-                    || (length > 2 && strstr(n->word, right)) ? 1 : edits(n->word, right);
+                 || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
@@ -7491,8 +7483,7 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
 
 static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
-  memset(s, 0, sizeof *s);
-  s->program = &SINK; s->verb = "";
+  memset(s, 0, sizeof *s); s->program = &SINK; s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
@@ -8099,6 +8090,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
   t->s.program = s->program; t->s.own = s->own; t->s.data.open = s->data.open;
   t->s.groups = s->groups; t->s.verb = s->verb; t->s.argc = s->argc; t->s.argv = s->argv;
+  strcpy(t->s.data.home, s->data.home);
   if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
       || settings_count(&t->s, e)) return e->status;
   *s = t->s;
@@ -8185,7 +8177,8 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; (void)s; (void)words; (void)n;
+  Work w = {0}; (void)words; (void)n;
+  char path[PATH_ROOM];
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
@@ -8193,7 +8186,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
          "What to train on or to generate from:\n");
-  files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
+  files_list(located(path, "data", &s->data, &(Error){0}), &w.in, &(Error){0});
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
     if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
@@ -8201,11 +8194,11 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
   Bytes text = {0}; Grammar g = {0};
   const size_t start = out->size;
-  if (!file_read(s->data.grammar, &text, e))
+  char path[PATH_ROOM];
+  if (!file_read(located(path, s->data.grammar, &s->data, e), &text, e))
     grammar_read(&g, text.at, text.size, s->data.grammar, e);
   for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
     if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
@@ -8220,6 +8213,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
+  char name[PATH_ROOM];
   int B, T;
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
@@ -8232,7 +8226,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-  } else if (train || tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+  } else if (train || tokenizer_load(located(name, s->data.tokenizer, &s->data, e), t, e)
+             || encoder_make(encoder, t, e)
              || file_read(path, &w.in, e)) {
     ;                                                    /* e says which */
   } else if (encode) {
@@ -8312,12 +8307,13 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
+  char path[PATH_ROOM];
   if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-      && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
+      && !tokenizer_load(located(path, s->data.tokenizer, &s->data, e), &d->tokenizer, e)
       && !encoder_make(&d->encoder, known, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
@@ -8448,6 +8444,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   int n = 0;
   streams_begin(); settings_default(&s);
   s.program = program; s.own = program->own; s.data.open = program->open;
+  program_folder(s.data.home, argv[0]);
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";

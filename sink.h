@@ -390,7 +390,7 @@ typedef struct Train {
 /* where tokens come from, and what is done to them */
 typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
-  int end_token, vocab;                         /* of --tokens; vocab is --vocab, 0: not said */
+  int end_token, vocab; char home[PATH_ROOM];   /* of --tokens; --vocab; the program's folder */
   int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */

@@ -7421,7 +7421,7 @@ static void sink__usage(Test *t) { usage_hold(t, &SINK); }
 static void sink__outputs(Test *t) {
   static const struct { const char *words; int status; const char *said; } ROWS[] = {
     {TRAINED "--out " SCRATCH "/m.ckpt", 1, "m.ckpt: it is there already, and stays. Try: another"},
-    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "--resume to go on with it, --force to replace it"},
+    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "--resume to go on, --force to replace it"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n: two results would go there"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
     {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},

@@ -4965,7 +4965,7 @@ static const Option HF_OPTIONS[] = {
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
-   "    Of Hugging Face gpt2, gpt_neox, opt, llama, mistral and jamba; FILE.bin of llama2.c.\n"
+   "    gpt2, gpt_neox, opt, llama, mistral, jamba; FILE.bin is llama2.c's.\n"
    "    The word import may be left out",
    verb_import, false},
   {"export",    "MODEL FOLDER",     "K",

@@ -1238,14 +1238,14 @@ static bool asks(const Row *row, const char *what) {
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
   settings_default(out);
-  out->data.open = toys_open;
-  out->groups = "mtd";
+  out->data.open = toys_open; out->groups = "mtd";
   if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
   out->train.seed = seed;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
   out->quiet = s->quiet;
   memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+  memcpy(out->data.home, s->data.home, PATH_ROOM);
   if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
   if (!corpus->grammar && !own_of(s)->texts[0])
     return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
@@ -3654,11 +3654,12 @@ static const Corpus *corpus_asked(const Experiments *x, const char *name, Error 
   return NULL;
 }
 
-/* Reads the table of experiments; on failure nothing is held. */
 static int command_open(Command *q, const Settings *s, Error *e) {
-  Bytes text = {0};
+  char path[PATH_ROOM]; Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
-  if (!file_read(EXPERIMENTS_FILE, &text, e))
+  const char *kept = located(path, q->own->results, &s->data, &(Error){0});
+  if (s->own && kept == path) strcpy(((Own *)s->own)->results, path);
+  if (!file_read(located(path, EXPERIMENTS_FILE, &s->data, e), &text, e))
     experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
   if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e))) experiments_free(&q->x);
@@ -3671,7 +3672,6 @@ static int item_unknown(const Command *q, const char *name, Error *e) {
   return verb_unknown(q->s->program, near, e);
 }
 
-/* The item or `all`, and --row. */
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);

@@ -63,7 +63,7 @@ static Bytes slurp(const char *path) {
 }
 
 #define DOWNLOAD SCRATCH "/from"
-#define IMPORT DOWNLOAD " --out " SCRATCH "/x.model"
+#define IMPORT DOWNLOAD " --force --out " SCRATCH "/x.model"
 
 /* In texts that are written a ` stands for a quotation mark. */
 static void unticked(char *at, size_t n) {
@@ -575,8 +575,8 @@ static void hf__refuses(Test *t) {
   /* a b, b c, (ab) c, a (bc): two tokens spell abc; a byte b has id 3 + b */
   static const int MERGES[][2] = {{100, 101}, {101, 102}, {259, 102}, {100, 260}};
   char flags[80]; Settings s; Error e = {0}; Tokenizer k = {0}; Bytes b = {0};
-  if (no_binary(t) || !tale_open(t, &s, "")) return;
   usage_hold(t, &(Program){.verbs = HF_VERBS});
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
   EACH(i, FLAGS) {
     const char *said = strchr(FLAGS[i], '|');
     snprintf(flags, sizeof flags, "%.*s", (int)strcspn(FLAGS[i], "|"), FLAGS[i]);

@@ -1694,7 +1694,7 @@ static void sink__report(Test *t) {
   sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
                 "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
-                "--log-every 1 --T 12 --report " SCRATCH "/d.html", 1, "diverges here");
+                "--log-every 1 --T 12 --out " SCRATCH "/d", 1, "diverges here");
   has(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
   free(page); free(log); free(json);
 }
@@ -1704,7 +1704,7 @@ static void sink__report(Test *t) {
 static bool survey_row(Test *t, int row, const char *words) {
   static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
   char command[600]; Ran r;
-  snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --csv " SCRATCH
+  snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --force --csv " SCRATCH
            "/one.csv", words);
   if (!sink_does(t, command, &r)) return false;
   ran_free(&r);
