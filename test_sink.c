@@ -6534,7 +6534,7 @@ static void demo_run__diverged(Test *t) {
         remove(SCRATCH "/arms/sigmoid.ckpt");
         remove(SCRATCH "/arms/sigmoid.csv");
       }
-      s.resume = again > 0;
+      s.resume = again > 0; s.force = !again;
       FILE *out = fopen(SCRATCH "/page.txt", "w+b");
       if (!out) exit(1);
       int status = demo_run(&s, out, fresh(t));

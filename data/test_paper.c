@@ -1329,7 +1329,7 @@ static void report_write__run(Test *t) {
   if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 3 --report " SCRATCH
                         "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
     return;
-  s.program = &PAGES;
+  s.program = &PAGES; s.force = 1;
   static const char *const ARM_NAMES[] = {"softmax", "k-bias", "sigmoid"};
   for (int wild = 0; wild < 2; wild++) {
     Error e = {0};
