@@ -664,17 +664,23 @@ static void model_point(Model *m, Weights *w, real *base) {
   }
 }
 
-/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
- * failure nothing is left to free. In float each takes 546 MB for the paper's model. */
+/* Gradients, of the parameters' layout, 0. */
+static int model_grads(Model *m, Error *e) {
+  m->grads = grab(m->count, sizeof(real), e);
+  if (m->grads) model_point(m, &m->d, m->grads);
+  return e->status;
+}
+
+/* All parameters 0; gradients only when asked for. c must be resolved. On failure nothing is left
+ * to free. In float each takes 546 MB for the paper's model. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   *m = (Model){0};
   if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
   m->params = grab(m->count, sizeof(real), e);
-  if (with_grads) m->grads = grab(m->count, sizeof(real), e);
-  if (e->status) { model_free(m); return e->status; }
-  model_point(m, &m->w, m->params);
-  if (with_grads) model_point(m, &m->d, m->grads);
-  return 0;
+  if (m->params) model_point(m, &m->w, m->params);
+  if (with_grads) model_grads(m, e);
+  if (e->status) model_free(m);
+  return e->status;
 }
 
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
@@ -704,8 +710,7 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
   double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
   if (kind == INITIAL_SMALL) return 0.02;
   if (kind == INITIAL_BIAS && init != INIT_TORCH) return 0;
-  if (init == INIT_GPT2)
-    return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
+  if (init == INIT_GPT2) return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
   if (kind == INITIAL_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
   if (init == INIT_TORCH) return -1 / fan;
   return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
@@ -866,8 +871,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
         idx token = b * T + n - first;
         /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
         if (n < first) add_block(m->d.xstar, dh_n, block, C);
-        else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E,
-                       block, E);
+        else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E, block, E);
         /* h_n = .. + p_n */
         if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
       }
@@ -2658,9 +2662,8 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
                          int rows, Error *e) {
   int C = m->c.dim;
   if (B > s->batch)
-    return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
-                B);
-  a->probe = s->probe;   /* attention fills the maps of a forward that finds it */
+    return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch, B);
+  a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
   idx N = forward_begin(m, a, ids, B, s->T);
   measure_stream(s, a->h, 0, B, C);
   for (int l = 0; l < s->L; l++) {
@@ -3397,8 +3400,7 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alp
     const Tensor *x = &m->tensor[i];
     double a = strstr(x->name, w->tensor) ? alpha : 1;
     Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
-              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
-              .wd = 0.1 * pow(a, w->wd)};
+              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps), .wd = 0.1 * pow(a, w->wd)};
     real *first = moments + x->at, *second = first + m->count;
     optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
   }
@@ -3932,8 +3934,7 @@ static int joiner_words(Joiner *r, Error *e) {
     for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
       word[--first] = TOKEN_BYTE + p->right;
     w->length = PIECE_MAX - first;
-    if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
-      word_count(r, w, w->count, e);
+    if (!ids_add(&r->symbols, word + first, (size_t)w->length, e)) word_count(r, w, w->count, e);
   }
   return e->status;
 }
@@ -4804,8 +4805,7 @@ static int intervene(const Data *d, const Source *s, uint64_t number, int T, int
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
   overwrite(ids, targets, T, s->fix_token, d->fix);
   for (int i = 0; at[i]; i++)
-    if (at[i] <= T + 1)
-      overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
+    if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -4845,8 +4845,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
     for (int i = 0; i < documents && got < n; i++) {
-      const int from = d->starts.at[i] + skip,
-                end = i + 1 < documents ? d->starts.at[i + 1] : size;
+      const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
       overwrite(ids, targets, T, fixed, d->fix);
@@ -5097,8 +5096,7 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
 static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
   Bytes held = {0};
   *t = (Trainer){0};
-  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
-    return e->status;
+  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, t, e)) return e->status;
   if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
   bytes_free(&held);
   return e->status;
@@ -5474,8 +5472,9 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
   const char *flag = s->swap_position ? "swap-position" : "replace-position";
   *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
                       s->swap_position != 0};
-  if (T > c->context && c->pos == POS_LEARNED)
-    return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
+  if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
+    return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s", T, c->context,
+                c->context, s->beyond ? ": it learnt no more" : ", or --beyond");
   if (s->replace_position && s->swap_position)
     return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
   if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
@@ -5681,16 +5680,18 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
  */
 
 typedef struct Dump {
-  const char *folder; const Config *c; idx B, T, N, S;
+  Settings *s; const Config *c;
+  bool drawn;                  /* its model */
+  idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 64];
   Error *e;
 } Dump;
 
 static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
-/* Ends the file in hand and begins another. NumPy's format 1.0: magic, a header in Python's syntax
- * padded to a multiple of 64, numbers. */
-static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
+/* Begins another file. NumPy's format 1.0: magic, a header padded to a multiple of 64, numbers. */
+static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
+  const char *type = !strcmp(name, "ids") ? "i4" : sizeof(real) == 4 ? "f4" : "f8";
   char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
   for (int i = 0, to = 0; i < rank; i++)
     to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
@@ -5699,7 +5700,7 @@ static void npy_begin(Dump *d, const char *name, const char *type, int rank, con
                    "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
   snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
   npy_end(d);
-  snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
+  snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
   d->file = (Passage){.out = true, .e = d->e};
   if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
   pass_bytes(&d->file, magic, 8);
@@ -5707,26 +5708,27 @@ static void npy_begin(Dump *d, const char *name, const char *type, int rank, con
   pass_bytes(&d->file, header, (size_t)padded);
 }
 
-static void npy_begin_real(Dump *d, const char *name, int rank, const idx *shape) {
-  npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
-}
-
 static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* config.json: the resolved model under the flags' names. */
-static void dump_config(Dump *d, const Settings *s) {
-  char value[PATH_ROOM]; Bytes out = {0};
+static const char *option_idle(const char *spaced, const Settings *s);
+/* config.json: what makes the dump again, under the flags that take it. */
+static void dump_config(Dump *d) {
+  char value[PATH_ROOM], flag[32];
+  Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (o->group != 'm') continue;
-    option_text(o, s, value, sizeof value);
+    snprintf(flag, sizeof flag, " %s ", o->flag);
+    const bool start = o->group == 't' && strstr(" init seed ", flag);
+    option_text(o, d->s, value, sizeof value);
+    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(flag, d->s)
+        || option_set(o, d->s, value, true, &(Error){0})) continue;
     const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
     bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
                 out.size ? ",\n" : "{\n", o->flag, shown);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
-  snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
+  snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
   if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
@@ -5756,8 +5758,7 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
       ids_add(out, &(int32_t){(int32_t)id}, 1, e);
       here++;
     } else if (!isspace(c) && c != ',')
-      return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
-                  line);
+      return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name, line);
   }
   *T = columns - 1;
   if (even && !e->status && *T < 1)
@@ -5777,7 +5778,7 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 
 static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
   const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
-  npy_begin_real(d, name, 5, shape);
+  npy_begin(d, name, 5, shape);
   for (idx l = 0; l < L; l++) {
     const real *map = *(real *const *)((const char *)&a->probe[l] + field);
     for (idx bh = 1; bh <= d->B * H; bh++)
@@ -5788,26 +5789,26 @@ static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
 static void dump_alpha(Dump *d, const Acts *a) {
   const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
   double *alpha = grab(S, sizeof(double), d->e);
-  npy_begin_real(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
+  npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
   for (idx i = 0; i < L * BH && !d->e->status; i++) {
-    sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S,
-               alpha);
+    sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S, alpha);
     for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
   }
   free(alpha);
 }
 
-static void dump_states(Dump *d, const Acts *a, bool all) {
+static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
   const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
-  npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
+  npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
-  const bool prenorm = all && c->place == PLACE_POST;
-  if (prenorm) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
-  for (idx l = 0; prenorm && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-  for (int key = 0; all && key < 2; key++) {
+  if (!d->s->all) return;
+  const bool post = c->place == PLACE_POST;
+  if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
+  for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
+  for (int key = 0; key < 2; key++) {
     const idx own = key ? c->kv_heads : H, group = H / own;
-    npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
+    npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
     for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
       const idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
@@ -5819,7 +5820,7 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
 static void dump_logits(Dump *d, const Model *m, Acts *a) {
   const idx C = m->c.dim, V = m->c.vocab;
   real *y = grab(SLICE * V, sizeof(real), d->e);
-  npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
+  npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
     for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
       some = d->T - t < SLICE ? d->T - t : SLICE;
@@ -5829,54 +5830,52 @@ static void dump_logits(Dump *d, const Model *m, Acts *a) {
   free(y);
 }
 
-static void dump_tensors(Dump *d, const Model *m) {
-  for (int i = 0; i < 2 * m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i / 2];
+static void dump_tensors(Dump *d, const Model *m, const char *what, const real *numbers) {
+  for (const Tensor *t = m->tensor; numbers && t < m->tensor + m->n_tensors; t++) {
     char name[64];
-    snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
-    npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
-    npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
+    snprintf(name, sizeof name, "%s.%s", what, t->name);
+    npy_begin(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
+    npy_add(d, numbers + t->at, t->count);
   }
 }
 
-static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
-                    int B, int T, Error *e) {
-  const Config *c = &m->c;
-  Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
-            .S = config_columns(c, T), .e = e};
-  const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
-  int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
-  real *maps = grab(3 * L * map, sizeof(real), e);
-  Probe *probe = grab(L, sizeof(Probe), e);
-  if (!e->status) {
+/* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
+static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
+  const int B = (int)d->B, T = (int)d->T;
+  const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
+  int *ids = grab(2 * (idx)B * T, sizeof(int), d->e), *targets = ids ? ids + (idx)B * T : NULL;
+  real *maps = grab(3 * L * map, sizeof(real), d->e);
+  Probe *probe = grab(L, sizeof(Probe), d->e);
+  dump_config(d);
+  if (!d->e->status) {
     for (idx l = 0; l < 3 * L; l += 3)
       probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
     for (idx i = 0; i < (idx)B * T; i++) {
       ids[i] = file->at[i + i / T]; targets[i] = file->at[i + i / T + 1];
     }
     a->probe = probe;
-    model_zero_grads(m);
     model_forward(m, a, ids, B, T);
-    real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-    dump_config(&d, s);
-    dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
-    model_backward(m, a, ids, B, T);
-    npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
-    for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
-    npy_begin_real(&d, "loss", 0, NULL);
-    npy_add(&d, &loss, 1);
-    dump_tensors(&d, m);
-    dump_states(&d, a, s->all);
-    dump_maps(&d, "attn", a, offsetof(Probe, weight));
-    dump_maps(&d, "metric", a, offsetof(Probe, metric));
-    if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
-    dump_alpha(&d, a);
-    npy_end(&d);
+    real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
+    dump_logits(d, m, a);                        /* before the backward: it shares scratch */
+    if (m->grads) model_backward(m, a, ids, B, T);
+    npy_begin(d, "ids", 2, (idx[]){B, T + 1});
+    for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
+    npy_begin(d, "loss", 0, NULL);
+    npy_add(d, &loss, 1);
+    dump_tensors(d, m, "param", m->params);
+    dump_tensors(d, m, "grad", m->grads);
+    dump_states(d, a);
+    dump_maps(d, "attn", a, offsetof(Probe, weight));
+    dump_maps(d, "metric", a, offsetof(Probe, metric));
+    if (d->s->all) dump_maps(d, "z", a, offsetof(Probe, z));
+    dump_alpha(d, a);
+    npy_end(d);
     a->probe = NULL;
-    for (int b = 0; b < B && !isfinite((double)loss); b++) forward_fault(m, ids + b * (idx)T, T, e);
+    for (int b = 0; b < B && !isfinite((double)loss); b++)
+      forward_fault(m, ids + b * (idx)T, T, d->e);
   }
   free(ids); free(maps); free(probe);
-  return e->status;
+  return d->e->status;
 }
 
 /* =================================================================================================
@@ -6768,8 +6767,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
       zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-      if (a->probe)
-        probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+      if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
@@ -7232,8 +7230,7 @@ int writing_begin(Writing *w, const char *path, Error *e) {
   if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
     return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
   if (!(w->f = fopen(w->beside, "wb")))
-    return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
-                strerror(errno));
+    return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside, strerror(errno));
   return 0;
 }
 void writing_add(Writing *w, const void *at, size_t n) {
@@ -7594,8 +7591,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         const char *groups, Error *e) {
   const Option *const options[] = {OPTIONS, s->program->options};
   Near near = {.word = flag}; char text[64];
-  if (*advice(flag, groups, text))
-    return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
+  if (*advice(flag, groups, text)) return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
   for (int i = 0; i < 2; i++)
     for (const Option *o = options[i]; o && o->flag; o++)
       if (option_in(o, groups)) near_look(&near, o->flag);
@@ -7624,8 +7620,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
     const bool own = !o;                                 /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
-    if (!variant && (!o || (no && o->kind != 'b')))
-      return flag_unknown(s, word, flag, groups, e);
+    if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
     if (!value) value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
@@ -8083,8 +8078,9 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
 /* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
  * what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
-  const char *words[WORDS_MOST]; int n = 0;
-  if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, false, t, e))
+  const char *words[WORDS_MOST];
+  int n = 0;
+  if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, t, e))
     checkpoint_load(path, t, false, e);
   if (e->status) return e->status;
   char own[PATH_ROOM + 8];   /* a published model's tokenizer lies beside it */
@@ -8312,8 +8308,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     if (e->status || next == known->end) break;
     from = have; w->out.size = 0;
     ids_add(&w->ids, &next, 1, e);
-    if (!tokenizer_decode(known, &next, 1, &w->out, e))
-      fwrite(w->out.at, 1, w->out.size, stdout);
+    if (!tokenizer_decode(known, &next, 1, &w->out, e)) fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
   fputc('\n', stdout); free(y); free(row);
@@ -8335,8 +8330,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                         : s->data.bos && known->bos >= 0 ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
-    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids,
-                     e);
+    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
   }
@@ -8344,26 +8338,30 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-  char config[PATH_ROOM + 16];   /* written there first, with its folders */
-  Work w = {0}; Model *m = &w.t.m; int B = 0, T = 0;
+  Work w = {0};
+  char config[PATH_ROOM + 16];
+  Model *m = &w.t.m; int B = 0, T = 0;
+  Error forward = {0};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
-  if (n == 1) {
-    if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
-    trainer_free(&w.t);   /* again, with gradients */
-    checkpoint_load(words[0], &w.t, true, e);
-  } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, true, e))
+  if (n) {
+    s->groups = "iouwl";       /* the model has its own settings */
+    open_model(s, words[0], INFINITY, &w.t, e);
+  } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
     ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
   if (T > m->c.context)
-    fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
-         m->c.context + 1, T + 1, T);
-  else if (!e->status && !outputs_ready(s, (const char *const []){config}, 1, e) &&
-           !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
-    dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
+    fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
+  if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
+  if (config_trains(&m->c, &forward))
+    printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
+  else model_grads(m, e);
+  Dump d = {.s = s, .c = &m->c, .drawn = !n, .B = B, .T = T, .N = config_rows(&m->c, T),
+            .S = config_columns(&m->c, T), .e = e};
+  if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, m, &w.t.a, &w.ids);
   return work_end(&w, e);
 }
 
@@ -8436,8 +8434,7 @@ static int help_verb(const Program *program, const Verb *v, bool all) {
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
   const Verb *v = n ? verb_find(program, words[0]) : NULL;
-  if (n && !v && !(v = program->other))
-    return verb_unknown(program, (Near){.word = words[0]}, e);
+  if (n && !v && !(v = program->other)) return verb_unknown(program, (Near){.word = words[0]}, e);
   if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
     printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
            "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);

@@ -40,8 +40,7 @@ typedef ptrdiff_t idx;
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
 
 /* One line that a user can act on: "FILE: expected X, found Y. Try: COMMAND". */
-typedef struct Error { int status; char text[640]; } Error;
-enum { PATH_ROOM = 512 };
+typedef struct Error { int status; char text[640]; } Error; enum { PATH_ROOM = 512 };
 
 /* SplitMix64 (Steele, Lea and Flood 2014): the state is one word. */
 typedef struct Rng { uint64_t state; } Rng;
@@ -192,7 +191,7 @@ typedef struct PublishedParts {
   idx (*room)(const Config *c, int B, idx N);
   /* a file that is no checkpoint: false for one of no kind it knows. A model of more than `room`
    * bytes stays there. Around forwards, which read all of it so many times, progress is shown */
-  bool (*open)(const char *path, double room, bool with_grads, struct Trainer *t, Error *e);
+  bool (*open)(const char *path, double room, struct Trainer *t, Error *e);
   void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
   void (*end)(const struct Model *m, const Error *e);
   int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
@@ -404,7 +403,7 @@ typedef struct Settings {
   Config model; Train train; Source data;
   double eps;                                   /* threshold of Sink */
   int eval_T, eval_n, eval_k, metric_rows, input, ablate;
-  int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
+  int replace_position, swap_position, beyond;          /* t of Table 7, 0: p_1 stays */
   int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
@@ -628,6 +627,7 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
   {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"}, \
   {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"}, \
   {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"}, \
+  {"beyond", 'a', 'b', AT(beyond), ON_OFF, "--T may be more than the model's context"}, \
   {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"}, \
   {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"}, \
   {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"}, \

@@ -1165,7 +1165,8 @@ static bool sink_does(Test *t, const char *words, Ran *r) {
 static const char *said(Test *t, const char *format, ...) {
   static Ran kept[4];
   static int turn;
-  Ran *r = &kept[turn++ % 4]; char words[1000];
+  Ran *r = &kept[turn++ % 4];
+  char words[1400];
   va_list list;
   va_start(list, format);
   vsnprintf(words, sizeof words, format, list);
@@ -1483,8 +1484,7 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
   slow_close(&s);
 }
 
-/* Every field of Sinks on models of these flags, by layer and head, against the slow recomputation;
- * means over three sequences. */
+/* Every field of Sinks on models of these flags against the slow recomputation, 3 sequences. */
 static void lab_against_slow(Test *t, Lab *b, int rows) {
   Sinks s, w;
   if (!lab_measure(t, b, &s, 0.3, 0.2, 0.1, rows)) return;
@@ -1828,8 +1828,7 @@ static void model_create__counts(Test *t) {
     fact(t, !m.grads, "a model that only evaluates has gradients");
     model_free(&m);
   }
-  if (!model_of(t, &m, "--layers 1 --heads 16 ", "--dim 2048 --ffn 5632 --vocab 1", false))
-    return;
+  if (!model_of(t, &m, "--layers 1 --heads 16 ", "--dim 2048 --ffn 5632 --vocab 1", false)) return;
   double blocks = 22 * (double)counted(&m, 0) + (double)model_tensor(&m, "normf")->count;
   within(t, blocks, 1130457088, 0, "the 1B model without embeddings");
   within(t, blocks + 2.0 * 2048 * 50432, 1337026560, 0, "the 1B model");
@@ -1973,8 +1972,7 @@ static void model_create__published_counts(Test *t) {
   }
 }
 
-/* One tensor's start, which must be normal of this standard deviation, uniform within this
- * half-width, or this constant. */
+/* A tensor's start: normal of this deviation, uniform within this half-width, or constant. */
 enum { NORMAL, UNIFORM, EXACTLY };
 typedef struct Start { int kind; double size; } Start;
 
@@ -2052,8 +2050,7 @@ static void model_init__streams(Test *t) {
       for (int k = 0; k < a.m.n_tensors; k++) {
         const Tensor *x = &a.m.tensor[k], *y = model_tensor(&b.m, x->name);
         fact(t, y ? same_numbers(x->count, a.m.params + x->at, b.m.params + y->at)
-                  : !strcmp(x->name, "normf"),
-             "%s differs between variants of one seed", x->name);
+                  : !strcmp(x->name, "normf"), "%s differs between variants of one seed", x->name);
       }
     }
     model_init(&a.m, INIT_TORCH, 11); model_init(&b.m, INIT_TORCH, 12);
@@ -2432,8 +2429,7 @@ static void row_as_formula(Test *t, const Config *c, int n, const real *z, Score
          "Z of sim %d, normalizer %d, p %g", c->sim, c->normalizer, c->pnorm);
   for (int j = 0; j < n; j++) {
     const real got[] = {a[j], b[j], deriv[j], dlogz[j], m[j]};
-    const long double to[] = {want->a[j], want->a[j], want->deriv[j], want->dlogz[j],
-                              want->m[j]};
+    const long double to[] = {want->a[j], want->a[j], want->deriv[j], want->dlogz[j], want->m[j]};
     for (int y = 0; y < 5; y++)
       within(t, (double)got[y], (double)to[y], bound * fmax(0.1, fabs((double)to[y])),
              "%s of sim %d, normalizer %d, p %g, n %d", NAMES[y], c->sim, c->normalizer,
@@ -2973,8 +2969,7 @@ static void published__opt_350m(Test *t) {
         double y = 0;
         for (int i = 0; i < C * E; i++)
           y += (double)nf[i / E] * (double)w->wout[i] * (double)w->wte[v * E + i % E];
-        within(t, (double)logits[n * V + v], y, 200 * REAL_EPS * (1 + fabs(y)), "logit %d",
-               v);
+        within(t, (double)logits[n * V + v], y, 200 * REAL_EPS * (1 + fabs(y)), "logit %d", v);
       }
     }
   }
@@ -3013,8 +3008,7 @@ static void block_forward__placements(Test *t) {
   }
 }
 
-/* Every axis at once: the whole model against the slow one, for each configuration of the covering
- * array, in two sequences of 7 tokens. */
+/* Every axis at once: the model against the slow one, for each row of the covering array. */
 static void model_forward__against_slow(Test *t) {
   LABS_OF_COVER(b, 2, 7) compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
   note(t, "%d configurations", covering(t)->n);
@@ -3210,8 +3204,7 @@ static void model_forward__one_layer(Test *t) {
       model_forward(&b.m, &one, b.ids, 2, 7);
       within(t, distance(n, b.a.h, one.h), 0, 0, "h^L, %s", b.flags);
       within(t, distance(n, b.a.nf, one.nf), 0, 0, "nf, %s", b.flags);
-      within(t, model_loss(&b.m, &one, b.targets, 2, 7, false, 1), loss, 0, "loss, %s",
-             b.flags);
+      within(t, model_loss(&b.m, &one, b.targets, 2, 7, false, 1), loss, 0, "loss, %s", b.flags);
     }
     fact(t, one.layer[1].s2 == one.layer[0].s2 && one.layer[1].fa == one.layer[0].fa &&
          b.a.layer[1].s2 != b.a.layer[0].s2, "layers have memory of their own, %s", b.flags);
@@ -3267,8 +3260,7 @@ static double difference(Lab *b, const Tensor *x, const double *along, const rea
   double f[4];
   for (int s = 0; s < 4; s++) {
     for (idx i = 0; i < x->count; i++)
-      if (along[i] != 0)
-        b->m.params[x->at + i] = (real)((double)kept[i] + STEPS[s] * h * along[i]);
+      if (along[i] != 0) b->m.params[x->at + i] = (real)((double)kept[i] + STEPS[s] * h * along[i]);
     f[s] = lab_loss(b);
   }
   copy(b->m.params + x->at, kept, x->count);
@@ -4045,8 +4037,7 @@ static void norm_ratio__by_hand(Test *t) {
   }
 }
 
-/* [FIG2] Every field of Sinks on real models, by layer and head, against the slow recomputation;
- * means over three sequences. */
+/* [FIG2] Every field of Sinks on real models against the slow recomputation, 3 sequences. */
 static void sinks__against_slow(Test *t) {
   static const char *const FLAGS[] = {
     "", "--extra kv --place post --pos none", "--sink-token --kv-heads 1",
@@ -4651,8 +4642,7 @@ static void tokenizer_train__by_hand(Test *t) {
   static const char ONE[] = "low lower<|endoftext|>newest widest<|endoftext|>low low",
                     TWO[] = "<|endoftext|>newest widest<|endoftext|><|endoftext|>low low"
                             "<|endoftext|>low lower";
-  /* lo and ow occur 4 times, and l < o. Then lo+w; then the pair of lowest left id, a blank and
-   * low. */
+  /* lo and ow occur 4 times, and l < o; then lo+w; then the lowest left id, a blank and low */
   static const int32_t EXPECT[3][2] = {{3 + 'l', 3 + 'o'}, {259, 3 + 'w'}, {3 + ' ', 260}};
   static const struct { const char *text; int vocab, status; const char *hint; } WRONG[] = {
     {"abab cd", 261, 1, "--vocab 260"}, {"", 260, 1, "--vocab 259"},
@@ -4671,8 +4661,7 @@ static void tokenizer_train__by_hand(Test *t) {
   tokenizer_free(&a);
 }
 
-/* A file that is cut, changed or longer; then wrong contents under a right checksum, one of each
- * kind, and thousands at random. */
+/* A file cut, changed or longer; wrong contents under a right checksum, and thousands at random. */
 static void tokenizer_read__damage(Test *t) {
   enum { TRIALS = 6000 };
   static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
@@ -4865,8 +4854,7 @@ static void grammar__tells(Test *t) {
   }
 }
 
-/* What is remembered, 100,000 bytes, and told again and again is refused before it is much more
- * than a document. */
+/* What is remembered, 100,000 bytes, and told again and again, is refused before it is much. */
 static void grammar_document__bounded(Test *t) {
   static const char *const ROWS[] = {"9", "5000", "9999"};
   EACH(i, ROWS) {
@@ -5015,8 +5003,7 @@ static void document_counts(Test *t, const char *path, const char *line, int fou
   }
 }
 
-/* Every grammar of data/: its sample is what it tells, its documents differ and stay short, and
- * what it counts is right. */
+/* Every grammar of data/: its sample, documents that differ and stay short, what it counts. */
 static void grammar__domains(Test *t) {
   enum { DOCUMENTS = 500 };
   Bytes *names = bytes_of(t), *file = bytes_of(t), *sample = bytes_of(t), *b = bytes_of(t);
@@ -5170,8 +5157,7 @@ static Ids held_document(const Data *d, size_t k) {
   return (Ids){.at = d->held.at + from, .size = to - from};
 }
 
-/* A grammar's held documents: the same for every seed, and none of them among the first that any
- * training is told. */
+/* A grammar's held documents: the same for every seed, and none among a training's first. */
 static void data_open__grammar_held(Test *t) {
   static const int SEEDS[3] = {0, 1, 77};
   Feed *f[3];
@@ -5502,8 +5488,7 @@ static int fixed_wrong(const Feed *f, const Feed *plain, int p) {
   return wrong;
 }
 
-/* [T10] --fix-token p against the same blocks without it: input p and the target before it, and
- * nothing else. */
+/* [T10] --fix-token p against the blocks without it: input p and the target before it alone. */
 static void fix_token__two_places(Test *t) {
   enum { T = 8, B = 4 };
   for (int p = 1; p <= T + 2; p++) {
@@ -5862,8 +5847,7 @@ static void checkpoint__round_trip(Test *t) {
          back.data.sample == r.data.sample && back.data.document == 77 && back.data.offset == 5,
          "places: step %ld", back.step);
     fact(t, !moments || (back.loss == r.loss && back.loss_sum == r.loss_sum &&
-         back.loss_steps == 9 && back.data.source == r.data.source), "the run: loss %g",
-         back.loss);
+         back.loss_steps == 9 && back.data.source == r.data.source), "the run: loss %g", back.loss);
     Bytes *again = checkpoint_of(t, &back, moments);
     fact(t, same_bytes(again, b), "%s: written again, other bytes", FLAGS[f % 4]);
     trainer_free(&back);
@@ -6289,8 +6273,7 @@ static void train_run__leaves(Test *t) {
   long step = -1;
   double tokens = 0, loss = 0, alpha1 = 0, star = 0, mean = 0;
   for (char *line = strtok((char *)log->at, "\n"); line; line = strtok(NULL, "\n"), lines++) {
-    int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens, &loss, &alpha1,
-                   &star);
+    int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens, &loss, &alpha1, &star);
     fact(t, !lines ? !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33)
             : n == 5 && step == (lines < 3 ? 4 * lines : 10) && tokens == (double)step * 128,
          "line %d: %s", lines, line);
@@ -6351,8 +6334,7 @@ static void evaluate__against_maps(Test *t) {
         mean += alpha / (L * N * H);
         over += (alpha > r.s.eps) / (double)(L * N * H);
       }
-      within(t, sinks_alpha(&found, column), mean, 40 * REAL_EPS, "alpha of column %d",
-             column);
+      within(t, sinks_alpha(&found, column), mean, 40 * REAL_EPS, "alpha of column %d", column);
       within(t, sinks_sink(&found, column, 0), over, 1e-12, "Sink of column %d", column);
       within(t, sinks_alpha(&again, column), sinks_alpha(&found, column), 0, "alpha again");
     }
@@ -6367,9 +6349,9 @@ static void evaluate__against_maps(Test *t) {
 /* Table 7's flags measure a model so written; the model's own parameters do not change. */
 static void evaluate__edits_positions(Test *t) {
   enum { T = 12, AT_FOLDER = 5 };
-  static const char *const FLAGS[] = {"--pos learned",
-                                      "--pos learned --sink-token --fix-token 1"};
-  Settings s; Trainer r;
+  static const char *const FLAGS[] = {"--pos learned", "--pos learned --sink-token --fix-token 1"};
+  Settings s;
+  Trainer r;
   if (!tale_open(t, &s, "")) return;
   for (int f = 0; f < 4; f++) {
     Sinks plain, edited, by_hand;
@@ -6396,10 +6378,12 @@ static void evaluate__edits_positions(Test *t) {
 
 static void evaluate__refuses(Test *t) {
   static const struct { const char *flags; int T, status; const char *said; } ROWS[] = {
-    {"--pos learned", 17, 2, "16 learned positions"}, {"--pos learned", 16, 0, ""},
-    {"--pos absolute", 17, 0, ""}, {"", 20, 0, ""},
+    {"--pos learned", 17, 2, "made for 16 tokens. Try: --T 16, or --beyond"},
+    {"--pos learned --beyond", 17, 2, "it learnt no more"}, {"--pos learned", 16, 0, ""},
+    {"--pos absolute", 17, 2, "--T 17: the model was made for 16"}, {"", 17, 2, "or --beyond"},
+    {"--pos absolute --beyond", 17, 0, ""}, {"--beyond", 20, 0, ""}, {"", 16, 0, ""},
     {FROM_TEXT "--valid 0", 8, 1, "no held document has 9 tokens"},
-    {"", 400, 1, "no held document has 401 tokens"}, {"--input random", 40, 0, ""},
+    {"--beyond", 400, 1, "no held document has 401"}, {"--input random --beyond", 40, 0, ""},
     {"--input repeat", 8, 0, ""}, {"--pos learned --replace-position 16", 16, 0, ""},
     {"--pos learned --swap-position 2", 16, 0, ""},
     {"--pos absolute --replace-position 5", 8, 0, ""},
@@ -6437,8 +6421,7 @@ static void held_loss__blocks(Test *t) {
   steps_of(t, &r, 30);
   double after = held_loss(&r.m, &r.data, &r.s, 37, &e);
   fact(t, after > 0 && after < before - 0.4, "%g after %g", after, before);
-  fact(t, data_held(&r.data, &r.s.data, 37, 16, ids, targets, &e) == 37 && !e.status, "%s",
-       e.text);
+  fact(t, data_held(&r.data, &r.s.data, 37, 16, ids, targets, &e) == 37 && !e.status, "%s", e.text);
   for (int b = 0; b < 37; b++) {           /* one by one through the trainer's own activations */
     model_forward(&r.m, &r.a, ids + b * 16, 1, 16);
     sum += model_loss(&r.m, &r.a, targets + b * 16, 1, 16, false, 1) / 37;
@@ -6472,14 +6455,11 @@ static void demo_run__verdict(Test *t) {
   fact(t, sigmoid != NULL, "no verdict in %.300s", page[0]);
   if (sigmoid) {
     const double one = number_after(at, "alpha_1", 0), star = number_after(at, "alpha_*", 0),
-                 left = number_after(at, "alpha_*", 2),
-                 shows = number_after(at, "a sink shows", 0),
+                 left = number_after(at, "alpha_*", 2), shows = number_after(at, "a sink shows", 0),
                  absent = number_after(at, "absent below", 0),
                  three = number_after(sigmoid, "alpha_1", 0);
-    fact(t, shows == 2 && absent == 1.5 && one > 0 && star > 0 && left > 0 && three > 0, "%s",
-         at);
-    fact(t, (strstr(at, "did not emerge") == NULL) == (one >= shows), "%g times even: %s", one,
-         at);
+    fact(t, shows == 2 && absent == 1.5 && one > 0 && star > 0 && left > 0 && three > 0, "%s", at);
+    fact(t, (strstr(at, "did not emerge") == NULL) == (one >= shows), "%g times even: %s", one, at);
     fact(t, (strstr(at, "did not move") == NULL) == (star >= shows && left < absent), "%s", at);
     fact(t, (strstr(at, "failed to appear") != NULL) == (three < absent), "%g times even: %s",
          three, at);
@@ -6508,7 +6488,7 @@ static void demo_run__diverged(Test *t) {
         remove(SCRATCH "/arms/sigmoid.ckpt");
         remove(SCRATCH "/arms/sigmoid.csv");
       }
-      s.resume = again > 0;
+      s.resume = again > 0; s.force = !again;
       FILE *out = fopen(SCRATCH "/page.txt", "w+b");
       if (!out) exit(1);
       int status = demo_run(&s, out, fresh(t));
@@ -6540,8 +6520,7 @@ static void demo_run__diverged(Test *t) {
       if (first) free(page);
       else first = page;
     }
-    fact(t, kept == (k == 1 ? 0 : 3) && (k != 2 || end == 2), "%s: %d checkpoints", HOW[k],
-         kept);
+    fact(t, kept == (k == 1 ? 0 : 3) && (k != 2 || end == 2), "%s: %d checkpoints", HOW[k], kept);
     note(t, "%d steps, %d checkpoints  ", end, kept);
     for (int i = 0; i < 6; i++) bytes_free(&was[i]);
     free(first);
@@ -6990,8 +6969,7 @@ static void file__round_trip(Test *t) {
     const char *path = WRONG[i].path;
     int status = WRONG[i].write ? file_write(path, data, 9, fresh(t))
                                 : file_read(path, &b, fresh(t));
-    fact(t, status == WRONG[i].status && t->e.status == status, "%.20s: status %d", path,
-         status);
+    fact(t, status == WRONG[i].status && t->e.status == status, "%.20s: status %d", path, status);
     fact(t, strstr(t->e.text, "Try: ") && !strncmp(t->e.text, path, 1), "%.20s: %s", path,
          t->e.text);
   }
@@ -7091,8 +7069,7 @@ static void option__choices(Test *t) {
     {"metric-rows", METRIC_ROWS, {IS(METRIC, REAL), IS(METRIC, PLUS1)}},
     {"input", INPUT_ROWS, {IS(INPUT, NATURAL), IS(INPUT, RANDOM), IS(INPUT, REPEAT)}},
     {"ablate", ABLATE_ROWS, {IS(ABLATE, NONE), IS(ABLATE, KEY1), IS(ABLATE, VALUE1),
-        IS(ABLATE, VALUE1_MEAN), IS(ABLATE, KSTAR)}},
-  };
+        IS(ABLATE, VALUE1_MEAN), IS(ABLATE, KSTAR)}}, };
   static const char *const WRONG[] = {"nothing", "", "0", "SIM_EXP", "pre|post", "sum "};
   int rows = 0, choices = 0;
   for (const Option *o = OPTIONS; o->flag; o++) choices += o->kind == 'c';
@@ -7327,8 +7304,7 @@ static void settings_parse__order(Test *t) {
   parsed(&s, LR, 0, "t", &n, fresh(t));
   const double defaults[][2] = {
     {s.train.lr, 4e-3}, {s.train.beta1, 0.9}, {s.train.beta2, 0.95}, {s.train.wd, 0.1},
-    {s.train.clip, 1}, {s.train.adam_eps, 1e-8}, {s.eps, 0.3}, {s.eval_T, 64},
-    {s.eval_n, 100}};
+    {s.train.clip, 1}, {s.train.adam_eps, 1e-8}, {s.eps, 0.3}, {s.eval_T, 64}, {s.eval_n, 100}};
   EACH(i, defaults) within(t, defaults[i][0], defaults[i][1], 0, "default %d of the paper", i);
 }
 
@@ -7519,8 +7495,7 @@ static void sink__tokenize(Test *t) {
   for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &t->e);
   file_write(SCRATCH "/text", text.at, text.size, &t->e);
   for (int input = 0; input < 2; input++) {
-    const char *from = input ? "<" : "", *ids = said(t, "tokenize encode %s" SCRATCH "/text",
-                                                     from);
+    const char *from = input ? "<" : "", *ids = said(t, "tokenize encode %s" SCRATCH "/text", from);
     const size_t n = strlen(ids);
     fact(t, n >= 400 && ids[n - 1] == '\n', "%zu bytes of ids", n);
     file_write(SCRATCH "/ids", ids, n, &t->e);
@@ -7570,8 +7545,7 @@ static bool npy_read(Test *t, const char *name, Npy *a) {
   if (a->rank == 1) good = good && strstr(header, ",)");          /* (5,) and not (5) */
   const size_t width = good ? (size_t)(a->type[1] - '0') : 1;
   const char *end = good ? strchr(header, '}') : NULL;
-  good = end && !end[1 + strspn(end + 1, " ")] &&
-         b.size == 10 + length + (size_t)a->count * width;
+  good = end && !end[1 + strspn(end + 1, " ")] && b.size == 10 + length + (size_t)a->count * width;
   a->at = room(good ? a->count : 1);
   for (idx i = 0; good && i < a->count; i++) {
     const uint64_t bits = number_at(b.at + 10 + length + (size_t)i * width, (int)width);
@@ -7600,16 +7574,6 @@ static void npy_is(Test *t, const char *name, const real *want, idx count, doubl
     within(t, worst / (most > 0 ? most : 1), 0, bound, "%s", name);
   }
   free(a.at);
-}
-
-/* A parameter and its gradient. */
-static void npy_parameter(Test *t, const Model *m, const Tensor *x) {
-  const idx shape[] = {x->shape[0], x->shape[1]};
-  char name[64];
-  snprintf(name, sizeof name, "param.%s", x->name);
-  npy_is(t, name, m->params + x->at, x->count, 1e-7, x->rank, shape);
-  snprintf(name, sizeof name, "grad.%s", x->name);
-  npy_is(t, name, m->grads + x->at, x->count, 1e-3, x->rank, shape);
 }
 
 /* Draws ids [B,T], then targets [B,T], below V; the text is lines of T+1 of them. */
@@ -7660,7 +7624,13 @@ static void sink__dump(Test *t) {
   npy_is(t, "logits", logits, B * T * V, 1e-5, 3, (idx[]){B, T, V});
   npy_is(t, "attn", weight, L * MAP, 1e-5, 5, (idx[]){L, B, H, T, S});
   npy_is(t, "metric", metric, L * MAP, 1e-5, 5, (idx[]){L, B, H, T, S});
-  for (int i = 0; i < b.m.n_tensors; i++) npy_parameter(t, &b.m, &b.m.tensor[i]);
+  for (int i = 0; i < 2 * b.m.n_tensors; i++) {          /* a parameter, and its gradient */
+    const Tensor *x = &b.m.tensor[i / 2];
+    char name[64];
+    snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", x->name);
+    npy_is(t, name, (i % 2 ? b.m.grads : b.m.params) + x->at, x->count, i % 2 ? 1e-3 : 1e-7,
+           x->rank, (idx[]){x->shape[0], x->shape[1]});
+  }
   EACH(i, REST) {
     Npy x;
     bool same = npy_read(t, REST[i].name, &x) && x.rank == REST[i].rank;
@@ -7669,11 +7639,9 @@ static void sink__dump(Test *t) {
     for (int k = 0; same && i == 0 && k < B * T; k++)
       fact(t, (int)x.at[k / T * (T + 1) + k % T] == ids[k], "id %d", k);
     for (int k = 0; same && i == 1 && k < B * T * C; k++)
-      fact(t, fabs(x.at[L * B * T * C + k] - (double)b.a.h[k]) < 1e-4,
-           "hidden state %d of the last block", k);
+      fact(t, fabs(x.at[L * B * T * C + k] - (double)b.a.h[k]) < 1e-4, "state %d of the last", k);
     for (int k = 0; same && i > 4 && k < L * B * H * T * D; k++) {
-      const int l = k / D / T / H / B, h = k / D / T % H,
-                row = k / D / T / H % B * T + k / D % T;
+      const int l = k / D / T / H / B, h = k / D / T % H, row = k / D / T / H % B * T + k / D % T;
       const real want = i == 5 ? b.a.layer[l].q[(row * H + h) * D + k % D]
                                : b.a.layer[l].k[(row * H / 2 + h / 2) * D + k % D];
       fact(t, fabs(x.at[k] - (double)want) < 1e-4, "%s: number %d", REST[i].name, k);
@@ -7686,6 +7654,42 @@ static void sink__dump(Test *t) {
     free(x.at);
   }
   lab_close(&b);
+}
+
+/* A dump's config.json, put back into flags, makes the same dump: every file to the byte. */
+static void sink__dump_again(Test *t) {
+  static const char *const FLAGS[] = {
+    "--kernel mlp --sim identity --normalizer pnorm --pnorm 3", "--init gpt2 --seed 7 --all",
+    "--extra k --extra-value ones --extra-norm 3 --extra-dims 2 --extra-order last",
+    "--extra kv --extra-shared --pos alibi --vbias --all", "--extra logit --init authors",
+    "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token --pos learned",
+    "--prefix 3 --place post --norm layer --linear-bias --bias-in qkv --pos absolute --all",
+    "--rope-scaling llama3 --rope-original 16 --rope-low 0.5 --act gelu --kv-heads 1 --embed-dim 4",
+    "--place parallel --score-by-layer --combine add --scale -0.5 --rotary-dims 2 --norm-eps 0"};
+  static const char DUMP[] = "dump --ids " SCRATCH "/ids --out " SCRATCH;
+  if (no_binary(t)) return;
+  EACH(i, FLAGS) {
+    char flags[1100] = "", flag[32], value[32], other[PATH_ROOM];
+    Bytes text = {0}, names = {0}; int n = 0, used, files = 0;
+    scratch_open();
+    file_write(SCRATCH "/ids", "1 2 3 4 5 6 7\n7 6 5 4 3 2 1\n", 28, fresh(t));
+    said(t, "%s/dump --layers 1 --dim 8 --ffn 6 --vocab 9 --context 6 %s", DUMP, FLAGS[i]);
+    if (!file_read(SCRATCH "/dump/config.json", &text, &t->e)) bytes_add(&text, "", 1, &t->e);
+    for (const char *at = (char *)text.at; (at = strchr(at, '"')); at += used) {
+      if (sscanf(at, "\"%31[^\"]\": %31[^,\n]%n", flag, value, &used) < 2) break;
+      n += snprintf(flags + n, sizeof flags - (size_t)n, " --%s%s %s", *value == 'f' ? "no-" : "",
+                    flag, strchr("ft", *value) ? "" : strtok(value, "\""));
+    }
+    fact(t, !strstr(flags, "--pnorm") == !strstr(FLAGS[i], "pnorm"), "%s: %s", FLAGS[i], flags);
+    said(t, "%s/again %s", DUMP, flags);
+    files_list(SCRATCH "/dump", &names, &t->e);
+    for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1, files++) {
+      snprintf(other, sizeof other, SCRATCH "/again%s", strrchr((char *)names.at + at, '/'));
+      fact(t, files_same((char *)names.at + at, other), "%s: another %s", FLAGS[i], other);
+    }
+    fact(t, files > 17 && !t->e.status, "%s: %d files %s", FLAGS[i], files, t->e.text);
+    bytes_free(&text); bytes_free(&names);
+  }
 }
 
 /* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
@@ -7977,10 +7981,8 @@ static const TestEntry TESTS[] = {
   RUNS(settings_count__rows), RUNS(settings_parse__order), RUNS(token_draw__top),
   RUNS(sink__pages), RUNS(sink__usage), RUNS(sink__outputs),
   RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
-  RUNS(sink__train_and_eval), RUNS(sink__knows_its_text),
-  RUNS(sink__not_finite), RUNS(sink__plain), RUNS(sink__edits_and_starts),
-  RUNS(sink__generate),
-};
+  RUNS(sink__dump_again), RUNS(sink__train_and_eval), RUNS(sink__knows_its_text),
+  RUNS(sink__not_finite), RUNS(sink__plain), RUNS(sink__edits_and_starts), RUNS(sink__generate), };
 
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "exhaustive")) {        /* minutes, on all cores */
