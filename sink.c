@@ -145,7 +145,7 @@
  * PART I   THE MATHEMATICS
  * =================================================================================================
  *
- * 1  Config and variants                                               paper: sections 2, 7; tables
+ * 1  Config and variants   paper: sections 2, 7; tables
  *
  * A model is one row chosen on each axis of THE FORMULA. struct Config (sink.h) holds the choice as
  * plain numbers. Row 0 of every axis is the paper's default, so a zeroed enum is the baseline:
@@ -440,7 +440,7 @@ static int config_resolve(Config *c, Error *e) {
 }
 
 /* =================================================================================================
- * 2  Parameters: one table of tensors                            paper: sections 2 and 4, Table 4
+ * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
  * is a matrix, and when it exists. model_list makes of it the list that allocation, initialisation,
@@ -505,7 +505,7 @@ static bool if_bias_gated(const Config *c) { return if_bias_ffn(c) && config_gat
 static bool if_bias_ungated(const Config *c) { return if_bias_ffn(c) && !config_gated(c); }
 static bool if_mlp(const Config *c) { return c->kernel == KERNEL_MLP; }
 static bool if_kstar(const Config *c) { return c->extra == EXTRA_K || c->extra == EXTRA_KV; }
-static bool if_vstar(const Config *c) { return c->extra == EXTRA_KV; }    /* else 0, or fixed */
+static bool if_vstar(const Config *c) { return c->extra == EXTRA_KV; }   /* else 0, or fixed */
 static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT; }
 static bool if_vbias(const Config *c) { return c->vbias; }
 static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
@@ -518,11 +518,11 @@ static bool if_untied(const Config *c) { return !c->tied; }
 
 typedef struct TensorRow {
   const char *name;
-  size_t field;                /* offset of the pointer in struct Weights, or in struct Layer */
-  const char *shape;           /* one letter a dimension */
-  int init;                    /* INITIAL_* */
-  bool matrix;                 /* what --decay matrices decays; --decay all takes all (F5) */
-  bool (*present)(const Config *);     /* NULL: in every model */
+  size_t field;   /* offset of the pointer in struct Weights, or in struct Layer */
+  const char *shape;   /* one letter a dimension */
+  int init;   /* INITIAL_* */
+  bool matrix;   /* what --decay matrices decays; --decay all takes all (F5) */
+  bool (*present)(const Config *);   /* NULL: in every model */
 } TensorRow;
 
 /* Before the blocks: W_E, x*, the positions. */
@@ -598,7 +598,7 @@ static int tensor_extent(const Config *c, char letter) {
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);
   case 'b': return 32;
-  default:  return 0;          /* no such letter: test model_create__table finds it */
+  default:  return 0;   /* no such letter: test model_create__table finds it */
   }
 }
 
@@ -660,28 +660,33 @@ static void model_point(Model *m, Weights *w, real *base) {
     real *here = t->at < 0 ? (real *)(void *)t : base + t->at;
     void *owner = t->part ? m->published->owner(m, t)
                           : t->layer < 0 ? (void *)w : &w->layer[t->layer];
-    memcpy((char *)owner + t->field, &here, sizeof here);    /* a field known by its offset */
+    memcpy((char *)owner + t->field, &here, sizeof here);   /* a field known by its offset */
   }
 }
 
-/* All parameters 0; gradients, of the same layout, only when asked for. c must be resolved. On
- * failure nothing is left to free. In float each takes 546 MB for the paper's model. */
+/* Gradients, of the parameters' layout, 0. */
+static int model_grads(Model *m, Error *e) {
+  m->grads = grab(m->count, sizeof(real), e);
+  if (m->grads) model_point(m, &m->d, m->grads);
+  return e->status;
+}
+
+/* All parameters 0; gradients only when asked for. c must be resolved. On failure nothing is left
+ * to free. In float each takes 546 MB for the paper's model. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   *m = (Model){0};
   if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
   m->params = grab(m->count, sizeof(real), e);
-  if (with_grads) m->grads = grab(m->count, sizeof(real), e);
-  if (e->status) { model_free(m); return e->status; }
-  model_point(m, &m->w, m->params);
-  if (with_grads) model_point(m, &m->d, m->grads);
-  return 0;
+  if (m->params) model_point(m, &m->w, m->params);
+  if (with_grads) model_grads(m, e);
+  if (e->status) model_free(m);
+  return e->status;
 }
 
 /* Also right for a model that model_create gave up on; m is empty afterwards. */
 void model_free(Model *m) {
   if (m->published) m->published->close(m);
-  free(m->tensor); free(m->w.layer); free(m->d.layer);
-  free(m->params); free(m->grads);
+  free(m->tensor); free(m->w.layer); free(m->d.layer); free(m->params); free(m->grads);
   *m = (Model){0};
 }
 
@@ -705,8 +710,7 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
   double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
   if (kind == INITIAL_SMALL) return 0.02;
   if (kind == INITIAL_BIAS && init != INIT_TORCH) return 0;
-  if (init == INIT_GPT2)
-    return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
+  if (init == INIT_GPT2) return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
   if (kind == INITIAL_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
   if (init == INIT_TORCH) return -1 / fan;
   return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
@@ -726,7 +730,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
     if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
       fan_in = m->c.ffn;
     double spread = init_spread(&m->c, t->init, fan_in, init);
-    bool dims = last && !strcmp(last, ".kstar");       /* its frozen dims stay 0 */
+    bool dims = last && !strcmp(last, ".kstar");   /* its frozen dims stay 0 */
     for (idx n = 0; n < t->count; n++) {
       /* U(-a, a) with a = -spread, or N(0, spread^2) */
       double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
@@ -790,7 +794,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
 
 enum {
   CHANNELS = 32, /* columns a task owns where gradients are summed over rows */
-  CHUNK = 256    /* numbers handled at a time on the stack */
+  CHUNK = 256   /* numbers handled at a time on the stack */
 };
 
 /* How many of n numbers a loop that goes by CHUNK handles from number `from` on. */
@@ -824,9 +828,9 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
   const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->sinusoid
                                                                               : NULL;
   for (idx b = 0; b < B; b++) {
-    real *h_b = h + b * N * C;                       /* [N,C] */
-    real *rows = h_b + first * C;                    /* [T,C] the tokens' rows */
-    real *e_b = E == C ? rows : a->embed + b * T * E;    /* [T,E] rows of wte */
+    real *h_b = h + b * N * C;   /* [N,C] */
+    real *rows = h_b + first * C;   /* [T,C] the tokens' rows */
+    real *e_b = E == C ? rows : a->embed + b * T * E;   /* [T,E] rows of wte */
     /* e_t = wte[id_t];  h_t = e_t W_in */
     for (int t = 0; t < T; t++) {
       int id = ids[b * T + t];
@@ -853,8 +857,8 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
   for (idx b = 0; E != C && b < B; b++) {
-    const real *drows = dh + (b * N + first) * C;        /* [T,C] the tokens' rows */
-    real *e_b = a->embed + b * T * E;                    /* [T,E] */
+    const real *drows = dh + (b * N + first) * C;   /* [T,C] the tokens' rows */
+    real *e_b = a->embed + b * T * E;   /* [T,E] */
     /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
     matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
     matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
@@ -867,15 +871,14 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
         idx token = b * T + n - first;
         /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
         if (n < first) add_block(m->d.xstar, dh_n, block, C);
-        else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E,
-                       block, E);
+        else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E, block, E);
         /* h_n = .. + p_n */
         if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
       }
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.2  Normalisation                  RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
+/* ---------------------------------------------------------
+ * 3.2  Normalisation   RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
@@ -905,7 +908,7 @@ WIDE(norm_row,
       const real *restrict g, const real *restrict b),
      (c, C, y, stat, x, g, b)) {
   real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
-  for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;       /* until r is known */
+  for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;   /* until r is known */
   real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
   for (idx ch = 0; ch < C; ch++) y[ch] *= r * g[ch];
   if (b) for (idx ch = 0; ch < C; ch++) y[ch] += b[ch];
@@ -934,8 +937,8 @@ WIDE(norm_row_backward,
     if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
     along += vec_dot(some, dn, off);
   }
-  mean *= r / (real)C;                                     /* r mean dn */
-  along = along * r / (real)C * r * r;                     /* r^2 mean(dn n), as n = off r */
+  mean *= r / (real)C;   /* r mean dn */
+  along = along * r / (real)C * r * r;   /* r^2 mean(dn n), as n = off r */
   for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
@@ -963,8 +966,8 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
                  db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.3  Linear                              y = x W + b        x [rows,in], W [in,out], y [rows,out]
+/* ---------------------------------------------------------
+ * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
  *
@@ -1007,8 +1010,8 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.4  Positions inside the dot product                        [E6] [E7] [E8] [T3], Appendix A
+/* ---------------------------------------------------------
+ * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
  *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2-1
@@ -1120,7 +1123,7 @@ static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     idx position = a->past + n % N;
-    const real *cosine = a->cosine + position * half;    /* [r/2] */
+    const real *cosine = a->cosine + position * half;   /* [r/2] */
     const real *sine = a->sine + position * half;
     for (int h = 0; h < heads; h++) {
       real *x_h = x + (n * heads + h) * D;
@@ -1140,8 +1143,8 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
         m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.5  Activations and the kernel phi                                                [T11] [T15]
+/* ---------------------------------------------------------
+ * 3.5  Activations and the kernel phi   [T11] [T15]
  *
  * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
  * derivative again from x, so that none is kept.
@@ -1168,7 +1171,7 @@ WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
   real Phi[CHUNK], density[CHUNK];
-  vec_cumulative(n, Phi, x);       /* not (1 + erf)/2, which has no digits left below -6 */
+  vec_cumulative(n, Phi, x);   /* not (1 + erf)/2, which has no digits left below -6 */
   if (df) {
     for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
     vec_exp(n, density, density);
@@ -1193,7 +1196,7 @@ static void act_relu(idx n, const real *x, real *f, real *df) {
 }
 
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
-  real low[CHUNK];                                         /* e^min(x,0) */
+  real low[CHUNK];   /* e^min(x,0) */
   for (idx from = 0; from < n; from += CHUNK) {
     idx some = chunk(n, from);
     for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
@@ -1257,8 +1260,8 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.6  One row of scores            [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
+/* ---------------------------------------------------------
+ * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
  *
@@ -1324,7 +1327,7 @@ static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
 /* What is masked is told by comparison: z itself would carry -infinity into the sum. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
   if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
-  for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];      /* a NaN stays one */
+  for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];   /* a NaN stays one */
 }
 
 /* By SIM_*: s and s' of a row z; exp has row_exp below. */
@@ -1350,11 +1353,11 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
 static real row_normalizer(const Config *c, real row_stat) {
-  if (c->sim == SIM_EXP)                                   /* a log sum below 0: the clamp's 1 */
+  if (c->sim == SIM_EXP)   /* a log sum below 0: the clamp's 1 */
     return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
   switch (c->normalizer) {
   case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
-  case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;     /* [T15] */
+  case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;   /* [T15] */
   case NORMALIZER_PNORM: return row_stat;
   default:               return 1;
   }
@@ -1365,19 +1368,19 @@ static real row_exp(const Config *c, idx n, real *z, real *spare) {
   real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
   vec_shift(n, z, -top);
   if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
-    real p = (real)c->pnorm;                             /* [E44] a temperature 1/p */
+    real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
     for (idx j = 0; j < n; j++) spare[j] = p * z[j];
     vec_exp(n, spare, spare);
     real shift = real_log(vec_sum(n, spare)) / p;
     vec_shift(n, z, -shift);
-    vec_exp(n, z, z);                                    /* a = e^(z - log Z) */
+    vec_exp(n, z, z);   /* a = e^(z - log Z) */
     return top + shift;
   }
-  vec_exp(n, z, z);                                        /* s e^-top */
+  vec_exp(n, z, z);   /* s e^-top */
   if (c->normalizer == NORMALIZER_ONE) return 0;
   real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
-  if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);    /* Z = 1 */
-  vec_scale(n, z, 1 / sum);                                /* a = s e^-top / (Z e^-top) */
+  if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);   /* Z = 1 */
+  vec_scale(n, z, 1 / sum);   /* a = s e^-top / (Z e^-top) */
   return log_sum;
 }
 
@@ -1396,11 +1399,11 @@ static real row_forward(const Config *c, idx n, real *z, real *spare) {
  * from the forward's quotient by the rounding of log Z. */
 static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
                              real *deriv, real *dlogz) {
-  bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);      /* Z = 1 stays 1 */
+  bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
   real log_Z = clamped ? 0 : row_stat;
   copy(a, z, n);
   vec_shift(n, a, -log_Z);
-  if (c->normalizer == NORMALIZER_PNORM) {                 /* dlogz = (s/Z)^p */
+  if (c->normalizer == NORMALIZER_PNORM) {   /* dlogz = (s/Z)^p */
     for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
     vec_exp(n, dlogz, dlogz);
   }
@@ -1420,14 +1423,14 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
     return;
   }
   real Z = row_normalizer(c, row_stat);
-  SIMS[c->sim](n, z, a, deriv);                            /* s and s'; then both over Z */
+  SIMS[c->sim](n, z, a, deriv);   /* s and s'; then both over Z */
   for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
   for (idx j = 0; j < n; j++) deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
   switch (c->normalizer) {
-  case NORMALIZER_SUM:                                     /* s'/Z */
+  case NORMALIZER_SUM:   /* s'/Z */
     copy(dlogz, deriv, n);
     break;
-  case NORMALIZER_CLAMP:                             /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
+  case NORMALIZER_CLAMP:   /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
     for (idx j = 0; j < n; j++)
       dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
     break;
@@ -1441,7 +1444,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
       dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
     }
     break;
-  default:                                                 /* Z = 1 */
+  default:   /* Z = 1 */
     zero(dlogz, n);
   }
 }
@@ -1458,8 +1461,8 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.7  Attention                                           [E4] [E29] [T4] [T12], and THE FORMULA
+/* ---------------------------------------------------------
+ * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
  * the distance bias of 3.4, and a column * joins the keys. Query i of a head, step by step:
@@ -1524,7 +1527,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
  * The prefix counts tokens, so a window forgets x* like any key. */
 static bool visible(const Config *c, int l, idx i, idx j) {
-  int w = config_window(c, l), first = c->sink_token ? 1 : 0;    /* x* is row 0: not of the p */
+  int w = config_window(c, l), first = c->sink_token ? 1 : 0;   /* x* is row 0: not of the p */
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
@@ -1571,14 +1574,14 @@ static real extra_score(const Model *m, int l, idx h, const real *q_i) {
 static void row_scores(const Model *m, const Acts *a, int l, idx h, idx N, idx i, const real *q_i,
                        const real *k, real *z) {
   const Config *c = &m->c;
-  const real *bias = head_bias(a, h);                      /* by j - i, or NULL */
+  const real *bias = head_bias(a, h);   /* by j - i, or NULL */
   idx D = c->head_dim, Kw = c->kv_heads * D;
   z[0] = extra_score(m, l, h, q_i);
   for (idx j = 0; j < N; j++) {
     z[1 + j] = -INFINITY;
-    if (!visible(c, l, i, j)) continue;                  /* M of equation 4 */
+    if (!visible(c, l, i, j)) continue;   /* M of equation 4 */
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
-    if (bias) z[1 + j] += bias[j - i];                   /* [E6] [E7], after the division */
+    if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
 }
 
@@ -1711,8 +1714,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   slots_end(m, a, l, B);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.8  Heads put together: concatenated, or added before W_O                      [E4] [T12] (F8)
+/* ---------------------------------------------------------
+ * 3.8  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
@@ -1747,8 +1750,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
   for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 3.9  Feed-forward                                                     [T11], Appendix C.3
+/* ---------------------------------------------------------
+ * 3.9  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
@@ -1772,7 +1775,7 @@ static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, 
   bool gated = config_gated(c);
   linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
   if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
-  PARALLEL                                                 /* fa = act(f1) * f2 */
+  PARALLEL   /* fa = act(f1) * f2 */
   for (idx from = 0; from < n; from += CHUNK) {
     ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
     if (gated) vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
@@ -1790,7 +1793,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
                   gated ? w->w3 : w->w2, rows, F, C);
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
-    real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;      /* act(f1), act'(f1); dfa */
+    real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;   /* act(f1), act'(f1); dfa */
     idx some = chunk(n, from);
     ACTS[c->act](some, la->f1 + from, f, df);
     /* fa = act(f1) * f2:  df2 = dfa act(f1), df1 = dfa f2 act'(f1) */
@@ -1807,7 +1810,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
 }
 
 /* =================================================================================================
- * 4  The block and the model                                    section 2, [E2] [E3], Figure 1 left
+ * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
  * writes y = h^l:
@@ -1862,7 +1865,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   LayerActs *la = &a->layer[l];
   idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx rows = B * N, cached = a->past * K * D;
-  real *k = la->k + cached, *v = la->v + cached;           /* past those of earlier rows */
+  real *k = la->k + cached, *v = la->v + cached;   /* past those of earlier rows */
   /* q, k, v = x W + b */
   linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
   linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
@@ -1953,12 +1956,12 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
 
   /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
   if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-  const real *in = post ? la->x : la->n1;                  /* [B,N,C] */
+  const real *in = post ? la->x : la->n1;   /* [B,N,C] */
   if (!m->published || !m->published->mix(m, a, l, la->s1, in, B, N))
     mhsa_forward(m, a, l, la->s1, in, B, N);
-  add_rows(la->s1, la->x, n);                              /* s1 = x + MHSA */
+  add_rows(la->s1, la->x, n);   /* s1 = x + MHSA */
   if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
-  const real *u = post ? la->n1 : la->s1;                  /* [B,N,C] */
+  const real *u = post ? la->n1 : la->s1;   /* [B,N,C] */
 
   /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
    * see what this block's attention found. */
@@ -1966,7 +1969,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   in = post ? u : la->n2;
   if (!m->published || !m->published->feed(m, a, l, la->s2, in, rows))
     ffn_forward(m, w, la, la->s2, in, rows);
-  add_rows(la->s2, u, n);                                  /* s2 = u + FFN */
+  add_rows(la->s2, u, n);   /* s2 = u + FFN */
   if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
   a->h = post ? la->n2 : la->s2;
 }
@@ -1987,8 +1990,8 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  * (dn1: the first dn.) Under pre-norm and in parallel dy itself is a term of dx, whatever the
  * branches do; under post-norm it passes two norms on its way.
  *
- * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum beside dh:
- * what comes out of a norm, and what must not be in dh while MHSA's backward reads it as ds1. */
+ * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum that must
+ * not be in dh while MHSA's backward reads it as ds1. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2090,7 +2093,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 }
 
 /* =================================================================================================
- * 5  Loss, AdamW, schedule                                                 sections 2, 4, 6; [E1]
+ * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
  * -log p(x_{t+1} | x_1 .. x_t) over the scored targets of a batch. The paper prints the sum of
@@ -2138,7 +2141,7 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real 
   bool tied = m->c.tied;
   const real *w = tied ? m->w.wte : m->w.wcls;
   if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
-  const real *in = E != C ? a->outp : rows;                /* [R,E] */
+  const real *in = E != C ? a->outp : rows;   /* [R,E] */
   if (m->published && m->published->linear(m, logits, in, w, tied, R, E, V)) return;
   matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
 }
@@ -2148,7 +2151,7 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real 
 static void logits_backward(Model *m, Acts *a, idx R) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, V = c->vocab;
-  const real *in = E != C ? a->outp : a->slice;            /* [R,E]: what W_cls multiplied */
+  const real *in = E != C ? a->outp : a->slice;   /* [R,E]: what W_cls multiplied */
   real *din = E != C ? a->doutp : a->dslice;
   Matrix dy = rows_of(a->logits, V), dy_t = transpose_of(a->logits, V);
   /* y = in W_cls:  din = dy W_cls^T;  dW_cls [E,V] += in^T dy, or dwte [V,E] += dy^T in */
@@ -2163,7 +2166,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 /* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
  * share / n, is given.
  *
- *   dy_v = weight (e^(y_v - max) / sum - 1[v = target]) */
+ *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
   vec_shift(V, y, -most);
@@ -2190,7 +2193,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
                          double share) {
   const Config *c = &m->c;
   idx C = c->dim, V = c->vocab, N = config_rows(c, T);
-  idx from = c->prefix > 1 ? c->prefix - 1 : 0;            /* p-1: the first scored, from 0 */
+  idx from = c->prefix > 1 ? c->prefix - 1 : 0;   /* p-1: the first scored, from 0 */
   idx per = T > from ? T - from : 0, count = B * per;
   real weight = with_grads && count ? (real)(share / (double)count) : 0;
   for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
@@ -2221,7 +2224,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   return count ? sum / (double)count : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -2270,11 +2273,11 @@ WIDE(adamw,
     w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
-typedef struct Step {            /* one step of the optimiser */
-  int optimizer;                 /* OPTIMIZER_* */
+typedef struct Step {   /* one step of the optimiser */
+  int optimizer;   /* OPTIMIZER_* */
   double lr, beta1, beta2, eps, wd;
-  long t;                      /* counts from 1: the moments' bias correction */
-  double shrink;               /* what clipping leaves of the gradient: 1, or less */
+  long t;   /* counts from 1: the moments' bias correction */
+  double shrink;   /* what clipping leaves of the gradient: 1, or less */
 } Step;
 
 /* One step of w [n] by shrink times its gradient g [n], and of the moments m, v [n], which SGD does
@@ -2321,7 +2324,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   *bad = NULL;
   for (idx i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
-    const real *g = m->grads + t->at;                    /* [t->count] */
+    const real *g = m->grads + t->at;   /* [t->count] */
     double part[SHARES], sum = 0;
     PARALLEL
     for (idx p = 0; p < SHARES; p++) {
@@ -2339,7 +2342,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
 }
 
 /* =================================================================================================
- * 6  The sink metrics                                            sections 3.1 and 3.2; [M1] [M2]
+ * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
  * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
@@ -2360,8 +2363,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times even.
  * Below T = 10 even rows pass for sinks: shorter sequences must not be judged.
  *
- * Sink of one sequence moves in steps of 1/(L H), 1.25 % for the paper's 10 x 8 heads. Mean alpha_1
- * and its multiple of the even value (sink_uniform) move first, and are always printed beside it.
+ * Sink of one sequence moves in steps of 1/(L H); mean alpha_1 and its multiple of the even value
+ * (sink_uniform) move first, and are always printed beside it.
  *
  * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
  *
@@ -2375,11 +2378,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * The authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_*
  * = (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead.
- *
- * The definitions come first: sink_alpha, sinks_sink, norm_ratio. Then sinks_measure and what it
- * takes from a forward: the maps, the norms of Figures 7 and 8, the angles of Figure 2.
- * `sink check prop1` and `metric` hold alpha and Sink against closed forms; test_sink.c has
- * sink_alpha__* and sinks__*.
+
  */
 
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
@@ -2389,13 +2388,13 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
   idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
   bool authors = rows == METRIC_PLUS1;
   for (idx j = 0; j < S; j++) {
-    idx k = j - token1;                                  /* token k+1, or a column before */
+    idx k = j - token1;   /* token k+1, or a column before */
     /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
     double sum = 0, count = (double)(k > 0 ? T - k : T);
     for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
     /* x*'s row is a row like any other there; it is 0 but for a prefix, and is not counted */
     if (authors && first && k >= 0) sum += (double)m[j];
-    if (authors && k < 0) {                              /* *'s dummy row, or x*'s own row */
+    if (authors && k < 0) {   /* *'s dummy row, or x*'s own row */
       sum += c->extra && j == 0 ? 1 : (double)m[j];
       count += 1;
     }
@@ -2407,8 +2406,7 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
  * share of sequences. The paper's Sink_1 is the column of token 1 (config_column_first), its Sink_*
  * that of * or x* (config_column_star). */
 static double sinks_sink(const Sinks *s, int column, int x) {
-  double sum = 0;
-  int LH = s->L * s->H;
+  double sum = 0; int LH = s->L * s->H;
   for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
   return sum / s->heads;
 }
@@ -2433,7 +2431,7 @@ static double sink_uniform(const Config *c, int T) {
   double sum = 0;
   for (int l = 0; l < c->layers; l++)
     for (idx i = first; config_attends(c, l) && i < N; i++) {
-      int seen = c->extra ? 1 : 0;                     /* * is visible to every row */
+      int seen = c->extra ? 1 : 0;   /* * is visible to every row */
       for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
       sum += visible(c, l, i, first) ? 1.0 / seen : 0;
     }
@@ -2446,7 +2444,7 @@ static double sink_uniform(const Config *c, int T) {
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++) sum += norms[n];
-  return N > 1 && sum > 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
+  return N > 1 && sum != 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
 }
 
 /* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
@@ -2503,6 +2501,18 @@ static bool sinks_attends(const Sinks *s, int l) {
   return !s->period || l % s->period == s->offset;
 }
 
+/* A NaN is above no eps, and would pass for no sink: where one is met first ends a measurement. */
+static void sinks_meet(Sinks *s, int block, int head, double x) {
+  if (!s->bad && !isfinite(x)) s->bad = block, s->bad_head = head;
+}
+
+#define NOT_FINITE ": expected numbers, found NaN or infinity. Try: another copy of the model"
+static int sinks_fault(const Sinks *s, Error *e) {
+  return fail(e, 1, s->bad > s->L ? "the loss" NOT_FINITE : s->bad < 0 ? "the embedding" NOT_FINITE
+              : s->bad_head ? "block %d of %d, head %d of %d" NOT_FINITE
+              : "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L, s->bad_head, s->H);
+}
+
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) {
   return sqrt((double)vec_dot(n, x, x));
@@ -2516,8 +2526,7 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
  *   alpha     of every column
- *   over      1[alpha > eps] for each eps: here the threshold meets one sequence (F7). NaN is not
- *             above any eps.
+ *   over      1[alpha > eps] for each eps: here the threshold meets one sequence (F7)
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
@@ -2525,7 +2534,7 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
   idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
-  double *alpha = s->alpha_now;                            /* [S] */
+  double *alpha = s->alpha_now;   /* [S] */
   sink_alpha(c, s->T, rows, m, alpha);
   for (idx j = 0; j < S; j++) {
     s->alpha[lh * S + j] += alpha[j];
@@ -2533,18 +2542,15 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
       s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
-    const real *p = m + i * S;
-    double entropy = 0, mass = 0;
+    const real *p = m + i * S; double entropy = 0, mass = 0;
     for (idx from = 0; from < S; from += CHUNK) {
-      idx some = S - from < CHUNK ? S - from : CHUNK;
-      real log_p[CHUNK];
+      idx some = S - from < CHUNK ? S - from : CHUNK; real log_p[CHUNK];
       vec_log(some, log_p, p + from);
-      for (idx j = 0; j < some; j++)                   /* 0 log 0 = 0 */
+      for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
         if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
     }
     for (idx j = keys; j < S; j++) mass += (double)weight[i * S + j];
-    s->entropy[lh] += entropy / s->T;
-    s->mass[lh] += mass / s->T;
+    s->entropy[lh] += entropy / s->T, s->mass[lh] += mass / s->T;
   }
 }
 
@@ -2559,7 +2565,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
  * length 0 has no angle and counts as cos = 0. */
 static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
-  const real *q = la->q + (b * N * H + h) * D;             /* [N,D], rows H D apart */
+  const real *q = la->q + (b * N * H + h) * D;   /* [N,D], rows H D apart */
   const real *k = la->k + (b * N * K + (h / (H / K))) * D; /* [N,D], rows K D apart */
   double *cosine = s->cosine + 2 * (l * H + h), *product = s->product + (cosine - s->cosine);
   for (idx i = 1; i < N; i++) {
@@ -2574,9 +2580,7 @@ static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b
         cosine[0] += angle / (double)(N - 1);
         product[0] += both / (double)(N - 1);
       } else {
-        others++;
-        cos_sum += angle;
-        product_sum += both;
+        others++, cos_sum += angle, product_sum += both;
       }
     }
     cosine[1] += others > 0 ? cos_sum / others / (double)(N - 1) : 0;
@@ -2604,7 +2608,8 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   idx N = s->N, n = N * C;
   for (idx b = 0; b < B; b++, h += n) {
     real *extreme = s->extreme + b * n;
-    for (idx i = 0; i < N; i++) s->hnorm[l * N + i] += length(C, h + i * C);
+    for (idx i = 0; i < N; i++)
+      sinks_meet(s, l ? l : -1, 0, s->hnorm[l * N + i] += length(C, h + i * C));
     if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
   }
 }
@@ -2614,12 +2619,11 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
  * it stands in (of an even count the upper of the two middle numbers). */
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
-  real *h = s->extreme + b * n;                            /* [N,C]; in the end |h|, rising */
-  bool finite = isfinite((double)vec_sum(n, h));           /* else the model has diverged */
-  for (idx j = 0; finite && j < n; j++) h[j] = real_abs(h[j]);
-  if (finite) qsort(h, (size_t)n, sizeof(real), by_size);
-  s->massive += finite ? (double)h[n - 1] : NAN;
-  s->median += finite ? (double)h[n / 2] : NAN;
+  real *h = s->extreme + b * n;   /* [N,C]; in the end |h|, rising */
+  if (s->bad) return;   /* a NaN has no place in an order */
+  for (idx j = 0; j < n; j++) h[j] = real_abs(h[j]);
+  qsort(h, (size_t)n, sizeof(real), by_size);
+  s->massive += (double)h[n - 1], s->median += (double)h[n / 2];
 }
 
 /* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
@@ -2631,11 +2635,15 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
   const LayerActs *la = &a->layer[l];
   idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx map = N * s->S;
-  if (!config_attends(c, l)) H = K = 0;                    /* no q, k, v: |s2| alone */
+  if (!config_attends(c, l)) H = K = 0;   /* no q, k, v: |s2| alone */
   for (int h = 0; h < H; h++) {
-    idx head = (b * H + h) * map;
-    measure_head(s, c, rows, l * H + h, s->probe[l].metric + head, s->probe[l].weight + head);
+    idx head = (b * H + h) * map, lh = l * H + h;
+    measure_head(s, c, rows, lh, s->probe[l].metric + head, s->probe[l].weight + head);
     measure_angles(s, c, la, b, l, h);
+    double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
+    for (idx n = 0; n < N; n++)
+      all += (double)vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
+    sinks_meet(s, l + 1, h + 1, all);
   }
   for (idx n = 0; n < N; n++) {
     idx row = b * N + n, at = l * N + n;
@@ -2654,8 +2662,7 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
                          int rows, Error *e) {
   int C = m->c.dim;
   if (B > s->batch)
-    return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch,
-                B);
+    return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch, B);
   a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
   idx N = forward_begin(m, a, ids, B, s->T);
   measure_stream(s, a->h, 0, B, C);
@@ -2669,8 +2676,9 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
   for (idx b = 0; b < B; b++) measure_massive(s, b, C);
   /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
   if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
+  sinks_meet(s, s->L + 1, 0, s->loss);
   s->n += B;
-  return model_fault(m, e);
+  return model_fault(m, e) || !s->bad ? e->status : sinks_fault(s, e);
 }
 
 /* Sums to means over the n sequences measured, every field alike; once. over becomes the share of
@@ -2678,13 +2686,20 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
 static void sinks_finish(Sinks *s) {
   double n = s->n ? s->n : 1;
   for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
-  s->massive /= n;
-  s->median /= n;
-  s->loss /= n;
+  s->massive /= n; s->median /= n; s->loss /= n;
+}
+
+static int forward_fault(Model *m, const int *ids, int T, Error *e) {
+  Sinks s; Acts a = {0};
+  if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e)
+      && !acts_create(&a, m, 1, T, ACTS_ONE, e))
+    sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
+  acts_free(&a); sinks_free(&s);
+  return e->status;
 }
 
 /* =================================================================================================
- * 7  The propositions, executable                        Appendix B.1 and C.4; sections 3.1, 3.2, 7
+ * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
  * blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A line
@@ -2711,8 +2726,8 @@ static void sinks_finish(Sinks *s) {
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
 
-/* -------------------------------------------------------------------------------------------------
- * 7.1  Lines, toys and their maps                       16.3 builds the toys and prints the page */
+/* ---------------------------------------------------------
+ * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
  * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
@@ -2729,25 +2744,23 @@ typedef struct Page Page;
 typedef struct Line {
   const char *reference, *text, *flags;
   double (*measure)(Toy *y);
-  double x;                           /* for the measure */
-  int relation;
-  double bound;
+  double x;   /* for the measure */
+  int relation; double bound;
 } Line;
 
-enum { TOKENS = 512, WIDEST = 32,       /* of the longest and of the widest toy */
-       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB, INSIDE = 5 };    /* schemes inside the score */
+enum { TOKENS = 512, WIDEST = 32,   /* of the longest and of the widest toy */
+       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB, INSIDE = 5 };   /* schemes inside the score */
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
   Page *page; Error *e;
-  const Line *line;                   /* that is measured on it */
-  double x;                           /* that line's x */
-  Toy *other;                         /* that line's second toy */
-  Model m;
-  Acts a;
+  const Line *line;   /* that is measured on it */
+  double x;   /* that line's x */
+  Toy *other;   /* that line's second toy */
+  Model m; Acts a;
   int T, ids[TOKENS + 1];
-  real *maps;                         /* [L,3,H,N,S]: z, weight, metric */
-  real *before;                       /* [L+1,T,C] or NULL: the states of an earlier run */
+  real *maps;   /* [L,3,H,N,S]: z, weight, metric */
+  real *before;   /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
 /* Position schemes: five inside the score, and those added to the input. */
@@ -2847,7 +2860,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   return worst;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
@@ -2863,9 +2876,9 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  *   another first token                             every row gives it another share */
 typedef struct StateRow {
   const char *name;
-  bool agree;                         /* where the positions act inside the score */
-  double gain;                        /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
-  int closed;                         /* paper.c: in the first blocks, or 0 */
+  bool agree;   /* where the positions act inside the score */
+  double gain;   /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
+  int closed;   /* paper.c: in the first blocks, or 0 */
   const char *flags, *reference;
 } StateRow;
 
@@ -2916,7 +2929,7 @@ static void keys_from_queries(Model *m, double gain) {
       m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.3  [E10] Equation 16 itself */
 
 /* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
@@ -2924,7 +2937,7 @@ static void keys_from_queries(Model *m, double gain) {
 static void times(double *y, const double *x, const real *gain, const real *w, int in, int out) {
   double square = 0;
   for (int i = 0; i < in; i++) square += x[i] * x[i];
-  double root = sqrt(square / in + 1e-5);                  /* 1e-5: the default norm_eps */
+  double root = sqrt(square / in + 1e-5);   /* 1e-5: the default norm_eps */
   for (int o = 0; o < out; o++) {
     y[o] = 0;
     for (int i = 0; i < in; i++)
@@ -2936,8 +2949,7 @@ static void times(double *y, const double *x, const real *gain, const real *w, i
  *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur
  * How far h_1^l, .., h_x^l lie from that, chained from the embedding of the first token. */
 static double equation16(Toy *y) {
-  const Config *c = &y->m.c;
-  int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
+  const Config *c = &y->m.c; int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
   double x[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST], worst = 0;
   real closed[WIDEST];
   for (int i = 0; i < C; i++) x[i] = (double)y->m.w.wte[y->ids[0] * C + i];
@@ -2961,7 +2973,7 @@ static const Line RULES[] = {
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * A_11 = e^z / e^z = 1 to the bit, since z - max = 0 and e^0 = 1. Another similarity over its sum
@@ -2972,7 +2984,7 @@ enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
  * of x*'s when all tokens do. */
 static double h1_moved(Toy *y) {
   int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1, count = 0;
-  real before[4][WIDEST];                                  /* of three blocks */
+  real before[4][WIDEST];   /* of three blocks */
   for (int l = 0; l <= L; l++) copy(before[l], toy_state(y, l, token), C);
   for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
   for (int l = 0; l < L && y->x == BY_SCORES; l++) {
@@ -3008,7 +3020,7 @@ static const Line FIRST[] = {
   {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
    "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * With H_n = 1 + 1/2 + .. + 1/n
@@ -3107,7 +3119,7 @@ static const Line PROP1[] = {
   {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
   {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
@@ -3168,7 +3180,7 @@ static const Line PROP2[] = {
   {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
   {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
@@ -3208,7 +3220,7 @@ static const Line PROP3[] = {
   {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
   {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * The appendix drops the root from equation 18 on; with it the bound holds. At T = 64 it keeps
@@ -3286,7 +3298,7 @@ static double aimed(Toy *y) {
   idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
   for (int l = 0; l < y->m.c.layers; l++) {
     const Layer *w = &y->m.w.layer[l];
-    const real *n = y->a.layer[l].n1;                    /* row 1; all rows are equal */
+    const real *n = y->a.layer[l].n1;   /* row 1; all rows are equal */
     double a = sqrt(y->x * sqrt((double)D)), square = (double)vec_dot(C, n, n);
     for (idx at = 0; at < C * D; at++) {
       w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
@@ -3327,7 +3339,7 @@ static const Line PROP4[] = {
   {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
  * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
@@ -3342,11 +3354,11 @@ static const Line PROP4[] = {
  * g; counted as g, it is restored. At a = 1/4 all factors are powers of two, and the two trainings
  * agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which may grow
  * tenfold: SCORES. */
-enum { UNCLIPPED, CLIPPED, CORRECTED };         /* corrected: the norm counts g for g/a */
+enum { UNCLIPPED, CLIPPED, CORRECTED };   /* corrected: the norm counts g for g/a */
 typedef struct Twin {
   double alpha;
   int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
-  int clip; bool breaks;              /* by the global norm of 0.5; must the two part? */
+  int clip; bool breaks;   /* by the global norm of 0.5; must the two part? */
   const char *tensor, *reference, *text, *flags;
 } Twin;
 
@@ -3388,8 +3400,7 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alp
     const Tensor *x = &m->tensor[i];
     double a = strstr(x->name, w->tensor) ? alpha : 1;
     Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
-              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps),
-              .wd = 0.1 * pow(a, w->wd)};
+              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps), .wd = 0.1 * pow(a, w->wd)};
     real *first = moments + x->at, *second = first + m->count;
     optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
   }
@@ -3449,7 +3460,7 @@ static const Line SCALE[] = {
   {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
   {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
@@ -3459,9 +3470,7 @@ static const Line SCALE[] = {
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
   enum { N = 9 };
-  Config soft = y->m.c;
-  Rng rng = {5};
-  real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
+  Config soft = y->m.c; Rng rng = {5}; real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
   double p = soft.pnorm, worst = 0;
   soft.normalizer = NORMALIZER_SUM;
   for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
@@ -3490,7 +3499,7 @@ static const Line PNORMS[] = {
   {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 7.11  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
@@ -3543,7 +3552,7 @@ static const Line METRIC[] = {
  */
 
 /* =================================================================================================
- * 8  Tokenizer                                                        (the paper's section 2)
+ * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
  * its bytes, each a token. Of all neighbours that are a merge the pair of lowest rank, the leftmost
@@ -3571,13 +3580,13 @@ static const Line METRIC[] = {
  */
 
 enum {
-  TOKEN_END = 0,            /* <|endoftext|>  stands after each document */
-  TOKEN_BOS = 1,            /* <|bos|>        begins a sequence, where a run asks for it */
-  TOKEN_FIX = 2,            /* <|fix|>        never in text: an intervention writes it */
-  TOKEN_BYTE = 3,           /* 3 .. 258: the byte id - 3 */
-  TOKEN_MERGE = 259,        /* 259 ..: the merges in the order of training, of rank id - 259 */
+  TOKEN_END = 0,   /* <|endoftext|>  stands after each document */
+  TOKEN_BOS = 1,   /* <|bos|>        begins a sequence, where a run asks for it */
+  TOKEN_FIX = 2,   /* <|fix|>        never in text: an intervention writes it */
+  TOKEN_BYTE = 3,   /* 3 .. 258: the byte id - 3 */
+  TOKEN_MERGE = 259,   /* 259 ..: the merges in the order of training, of rank id - 259 */
   TOKENIZER_VOCAB_MAX = 1 << 18,
-  PIECE_MAX = 128           /* bytes of the longest piece of text that is encoded by itself */
+  PIECE_MAX = 128   /* bytes of the longest piece of text that is encoded by itself */
 };
 
 #define TOKENIZER_MAGIC "SINKTOK1"
@@ -3602,13 +3611,13 @@ static void ids_free(Ids *a) {
 
 typedef struct Pair {
   int32_t left, right;
-  uint32_t last;            /* a companion's: 1 + what ends here, 0 nothing */
-  int64_t count;            /* training only: how often the pair is in the text */
+  uint32_t last;   /* a companion's: 1 + what ends here, 0 nothing */
+  int64_t count;   /* training only: how often the pair is in the text */
 } Pair;
 
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-  key *= 0x9E3779B97F4A7C15u;    /* 2^64 over the golden ratio: spreads keys over the high bits */
+  key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio: spreads keys over the high bits */
   size_t mask = 2 * p->room - 1, s = (size_t)(key >> 32) & mask;
   while (p->slot[s]) {
     const Pair *q = &p->at[p->slot[s] - 1];
@@ -3798,7 +3807,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
 typedef struct CachedWord {
-  unsigned char length, count, word[CACHE_BYTES];     /* length 0: an empty slot; count of ids */
+  unsigned char length, count, word[CACHE_BYTES];   /* length 0: an empty slot; count of ids */
   int32_t ids[CACHE_IDS];
 } CachedWord;
 
@@ -3822,8 +3831,7 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
     for (size_t i = 0; i + 1 < n; i++) {
       const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
       if (rank < 0 || rank >= best) continue;
-      best = rank;
-      at = i;
+      best = rank; at = i;
     }
     if (at == n) return ids_add(out, id, n, e);
     id[at] = TOKEN_MERGE + (int32_t)best;
@@ -3880,14 +3888,13 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
 
-/* Of a text only its distinct words count, each with how often it occurs. */
 enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
-  Pairs nodes;        /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
-  Pairs pairs;        /* the neighbours (left id, right id) in all words */
-  Ids symbols;        /* word w is symbols[start .. start + length - 1] */
-  Word *words;        /* [n_words] */
+  Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
+  Pairs pairs;   /* the neighbours (left id, right id) in all words */
+  Ids symbols;   /* word w is symbols[start .. start + length - 1] */
+  Word *words;   /* [n_words] */
   size_t n_words;
 } Joiner;
 
@@ -3905,7 +3912,6 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
   return 0;
 }
 
-/* Adds `times` to the counts of a word's pairs of neighbours; a run such as aaa has two of them. */
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
@@ -3928,8 +3934,7 @@ static int joiner_words(Joiner *r, Error *e) {
     for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
       word[--first] = TOKEN_BYTE + p->right;
     w->length = PIECE_MAX - first;
-    if (!ids_add(&r->symbols, word + first, (size_t)w->length, e))
-      word_count(r, w, w->count, e);
+    if (!ids_add(&r->symbols, word + first, (size_t)w->length, e)) word_count(r, w, w->count, e);
   }
   return e->status;
 }
@@ -4031,9 +4036,9 @@ enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
 typedef struct Symbol {
-  const char *at;             /* its letters, in Grammar.text */
-  int size, slot;             /* how many; a variable's number */
-  const struct Node *rule, *shape;    /* the rule so named; one with the variable's forms; NULL */
+  const char *at;   /* its letters, in Grammar.text */
+  int size, slot;   /* how many; a variable's number */
+  const struct Node *rule, *shape;   /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
 /* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an alternative phrases:
@@ -4043,27 +4048,25 @@ typedef struct Node {
   enum NodeKind kind;
   int line;
   struct Node *next, *first, *form;   /* after it; the first that it holds; its next form */
-  int forms, size;            /* how many forms; bytes of text */
-  uint64_t weight;            /* of a rule: of all; of an alternative: up to and with it */
+  int forms, size;   /* how many forms; bytes of text */
+  uint64_t weight;   /* of a rule: of all; of an alternative: up to and with it */
   const unsigned char *text;
   Symbol *name, *variable, *wanted, *right;   /* [variable:name/wanted]  [$name+$right] or NULL */
-  int low, high, number;      /* how many times; [$name+number] */
-  char operator;              /* + - * / % or 0 */
-  bool recall, silent, capital, article;      /* [$x]   [x=...]   [^...]   [a ...] */
+  int low, high, number;   /* how many times; [$name+number] */
+  char operator;   /* + - * / % or 0 */
+  bool recall, silent, capital, article;   /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
-/* The reader of Grammar.text, where \n ends a rule and \v a line inside one. */
 typedef struct Scan {
   Grammar *g;
-  unsigned char *p;           /* the cursor; the text ends with a \n and a \0 */
-  int line, depth;            /* depth: of { } */
-  Pairs names;                /* the halves of each symbol's hash */
+  unsigned char *p;   /* the cursor; the text ends with a \n and a \0 */
+  int line, depth;   /* depth: of { } */
+  Pairs names;   /* the halves of each symbol's hash */
   Error *e;
 } Scan;
 
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-  const int c = *s->p;
-  char found[24];
+  const int c = *s->p; char found[24];
   if (c == '\n' || c == '\v' || !c)
     snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
   else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
@@ -4104,7 +4107,6 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   return number < 0 ? NULL : &g->symbols[number];
 }
 
-/* At most four digits, or -1. */
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
@@ -4133,12 +4135,11 @@ static int scan_reference(Scan *s, Node *p) {
   p->recall = scan_take(s, '$');
   if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
   if (!p->recall && (*s->p == ':' || *s->p == '=')) {
-    p->silent = *s->p++ == '=';
-    p->variable = p->name;
+    p->silent = *s->p++ == '='; p->variable = p->name;
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
   }
-  const bool form = s->p[0] == '/' && begins_name(s->p[1]);       /* [$x/of], not [$x/60] */
+  const bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
   if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
     p->operator = (char)*s->p++;
     if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
@@ -4152,7 +4153,7 @@ static int scan_reference(Scan *s, Node *p) {
 static int scan_text(Scan *s, Node *p) {
   unsigned char *to = s->p;
   p->text = to;
-  for (; !strchr("[]{}|/\n", *s->p); s->p++) {        /* strchr also stops at the final \0 */
+  for (; !strchr("[]{}|/\n", *s->p); s->p++) {   /* strchr also stops at the final \0 */
     int c = *s->p;
     if (c == '\\') {
       c = *++s->p;
@@ -4178,8 +4179,7 @@ static int scan_form(Scan *s, Node *form) {
     last = &p->next;
     if (scan_take(s, '[')) scan_reference(s, p);
     else if (scan_take(s, '{')) {
-      p->kind = NODE_GROUP;
-      p->forms = 1;
+      p->kind = NODE_GROUP; p->forms = 1;
       if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
         scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
     } else scan_text(s, p);
@@ -4271,13 +4271,11 @@ static int grammar_link(Grammar *g, Error *e) {
 }
 
 typedef struct Telling {
-  const Grammar *g;
-  Rng rng;
-  Bytes *out, memory;         /* memory: what is remembered, each form ended by a \0 */
-  size_t *values;             /* of each variable: where in memory its first form is, 0 nowhere */
-  size_t start, floor;        /* where in out the document begins, and what is remembered now */
-  int depth, steps;
-  Error *e;
+  const Grammar *g; Rng rng;
+  Bytes *out, memory;   /* memory: what is remembered, each form ended by a \0 */
+  size_t *values;   /* of each variable: where in memory its first form is, 0 nowhere */
+  size_t start, floor;   /* where in out the document begins, and what is remembered now */
+  int depth, steps; Error *e;
 } Telling;
 
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
@@ -4296,7 +4294,6 @@ static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   return t->values[name->slot];
 }
 
-/* The whole number that a variable remembers. Of nine digits every result fits 64 bits. */
 static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
   const size_t at = tell_recall(t, p, name);
   if (!at) return 0;
@@ -4324,23 +4321,18 @@ static int tell_operation(Telling *t, const Node *p) {
 
 /* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
-  const size_t from = t->out->size, floor = t->floor;
-  bool held = true;
+  const size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
-    const Rng start = t->rng;
-    Rng after = start;
+    const Rng start = t->rng; Rng after = start;
     for (const Node *form = p->name->rule; form; form = form->form) {
-      t->rng = start;
-      t->floor = t->out->size;
+      t->rng = start; t->floor = t->out->size;
       if (tell_rule(t, p->name->rule, form->name) || bytes_add(t->out, "", 1, t->e)) return 1;
       if (form == p->name->rule) after = t->rng;
     }
-    t->rng = after;
-    t->floor = floor;
+    t->rng = after; t->floor = floor;
     *at = t->memory.size;
     if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
-    t->out->size = from;
-    held = false;
+    t->out->size = from; held = false;
     const char *m = (const char *)t->memory.at;
     for (int i = 0; i < t->g->slot_count && !held; i++)
       held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
@@ -4349,7 +4341,7 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
 }
 
 static bool takes_an(const unsigned char *word, size_t n) {
-  enum { AN = 8, WORDS = 15 };                        /* the first AN of them do */
+  enum { AN = 8, WORDS = 15 };   /* the first AN of them do */
   static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
       "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
   for (int i = 0; i < WORDS; i++)
@@ -4405,7 +4397,6 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   return 0;
 }
 
-/* Tells a rule or group in the form wanted (or NULL). A group hands on what it was asked for. */
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->depth++;
   t->steps++;
@@ -4447,16 +4438,15 @@ static void grammar_free(Grammar *g) {
 /* Document 0 is told as the last check: has it an end? */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
-  bool comment = false;
-  Bytes trial = {0};
+  bool comment = false; Bytes trial = {0};
   *g = (Grammar){0};
   snprintf(g->name, sizeof g->name, "%s", name);
   if (n > GRAMMAR_FILE)
     return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
-  while (n && strchr(" \n", text[n - 1])) n--;        /* errors at the end name the last line */
+  while (n && strchr(" \n", text[n - 1])) n--;   /* errors at the end name the last line */
   if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
   unsigned char *t = g->text.at;
-  for (size_t i = 0; i < n; i++) {                    /* comments and controls become blanks */
+  for (size_t i = 0; i < n; i++) {   /* comments and controls become blanks */
     comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
     if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
   }
@@ -4477,8 +4467,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 9.2  Packing                                                       [S2] [FIG1] section 2
+/* ---------------------------------------------------------
+ * 9.2  Packing   [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
  * cut into blocks of T+1 tokens: T inputs, and the same tokens one later as targets. A block may
@@ -4487,7 +4477,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *
  * Held back for validation, whatever the seed: of a text or shards, the documents whose number
  * hashes below --valid; where that leaves one side empty, the end of the last document, its share
- * by length. Of a grammar, the documents of a seed no training has.
+ * by length. Of a grammar, the documents of a seed no training has. An evaluation reads
+ * these of the model's own text, and all of another one, unless --valid is said.
  *
  * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
  * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
@@ -4540,17 +4531,27 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   return e->status;
 }
 
+static bool source_named(const Source *s) { return s->text[0] || s->grammar[0] || s->tokens[0]; }
+
 static const char *source_name(const Source *s) {
   return s->tokens[0] ? s->tokens : s->text[0] ? s->text
        : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
+}
+
+/* A file or folder of that name, or where there is none the one beside the program. */
+static const char *located(char path[PATH_ROOM], const char *name, const Source *s, Error *e) {
+  if (!*s->home || !strcmp(name, "-") || !file_missing(name)
+      || snprintf(path, PATH_ROOM, "%s%s", s->home, name) >= PATH_ROOM) return name;
+  if (!file_missing(path)) return path;
+  fail(e, 1, "%s: it is neither here nor beside the program, in %s. Try: its path", name, s->home);
+  return name;
 }
 
 /* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
  * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
-  Bytes names = {0}, file = {0};
-  Ids ids = {0};
+  Bytes names = {0}, file = {0}; Ids ids = {0};
   files_list(source_name(s), &names, e);
   for (size_t at = 0; at < names.size && !e->status;) {
     const char *name = (const char *)names.at + at;
@@ -4576,7 +4577,6 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* From *at on, without the white space that begins it; *at moves past its separator. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
   while ((*from = *to = *at) < all->size) {
@@ -4593,12 +4593,26 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
   return false;
 }
 
-static bool document_held(const Source *s, uint64_t number) {
+static bool document_held(double share, uint64_t number) {
   Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
-  return rng_uniform(&draw) < s->valid;
+  return rng_uniform(&draw) < share;
 }
 
-/* Appends the tokens of a document of n bytes; d->starts notes where one of d->held begins. */
+/* Is it the model's own text, by hash or, if it has changed, by name? */
+static bool data_own(const Data *d, const Source *s) {
+  return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
+}
+
+/* d->read: how much of its text is held; in an evaluation, where T is 0, also whose it is. */
+static void data_describe(Data *d, const Source *s, double share, bool held, int T) {
+  const char *whose = T || d->source == s->own ? "" : !s->own ? "; the model's own is not known"
+                    : data_own(d, s) ? "; changed since the training" : "; not the model's own, ";
+  char much[32] = "all of it";
+  if (share > 0) snprintf(much, sizeof much, "%g of it", share);
+  snprintf(d->read, sizeof d->read, "%s%s%s", held ? "held-out documents" : much, whose,
+           strchr(whose, ',') ? s->own_name : "");
+}
+
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
   if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
   if (s->bos) ids_add(out, &d->bos, 1, e);
@@ -4609,28 +4623,28 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
 
 /* A text's or shards' documents are shared out. The last, if it must be cut, is at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-  const size_t unit = s->tokens[0] ? ID_BYTES : 1;
-  Bytes all = {0};
-  uint64_t n = 0, held = 0, i = 0;
-  size_t from, to;
+  const size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
+  uint64_t n = 0, held = 0, i = 0; size_t from, to;
   source_read(d, s, &all, e);
+  d->source = hash64(0, all.at, all.size);
+  const double share = s->whole && !data_own(d, s) ? 0 : s->valid;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
-    held += document_held(s, n);
-  if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", source_name(s));
-  const bool cut = s->valid > 0 && (!held || held == n);
+    held += document_held(share, n);
+  if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", d->name);
+  const bool cut = share > 0 && (!held || held == n), whole = !T && share == 0;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
     const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-    const bool back = !cut && document_held(s, i);
+    const bool back = whole || (!cut && document_held(share, i));
     size_t end = to;
     if (cut && i + 1 == n) {
-      end -= unit * (size_t)((double)((to - from) / unit) * s->valid);
+      end -= unit * (size_t)((double)((to - from) / unit) * share);
       while (unit == 1 && end < to && !isspace(all.at[end])) end++;
     }
     if (from < end && (back || room))
       data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
     if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
   }
-  d->source = hash64(0, all.at, all.size);
+  data_describe(d, s, share, T || (s->whole && share > 0), T);
   bytes_free(&all);
   return e->status;
 }
@@ -4644,10 +4658,11 @@ static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, I
 }
 
 static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
-  const char *path = source_name(s);
+  char room[PATH_ROOM]; const char *path = located(room, d->name, s, e);
   Bytes text = {0};
   if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
   d->source = hash64(0, text.at, text.size);
+  data_describe(d, s, 0, true, T);
   bytes_free(&text);
   d->endless = s->data_tokens == 0 || !T;
   for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
@@ -4657,24 +4672,20 @@ static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-/* The vocabulary and the ids that are not text's: of --tokens, or of a tokenizer. */
 static int data_open_ids(Data *d, const Source *s, Error *e) {
   Tokenizer *t = &d->tokenizer;
   if (s->tokens[0]) {
     d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
-    d->end = s->end_token;
-    d->bos = d->vocab - 2;
-    d->fix = d->vocab - 1;
+    d->end = s->end_token; d->bos = d->vocab - 2; d->fix = d->vocab - 1;
     const int below = s->bos || s->fix_token ? d->bos : d->vocab;
     return d->end < below ? 0
          : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
                 below, d->end + 3);
   }
-  if (tokenizer_load(s->tokenizer, t, e) || encoder_make(&d->encoder, t, e)) return e->status;
-  d->vocab = t->vocab;
-  d->end = t->end;
-  d->bos = t->bos;
-  d->fix = t->fix;
+  char path[PATH_ROOM];
+  if (tokenizer_load(located(path, s->tokenizer, s, e), t, e)
+      || encoder_make(&d->encoder, t, e)) return e->status;
+  d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
   const bool bos = s->bos && d->bos < 0;
   return !bos && !(s->fix_token && d->fix < 0) ? 0
        : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
@@ -4687,6 +4698,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
               .pass = -1};
   if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
     return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
+  snprintf(d->name, sizeof d->name, "%s", source_name(s));
   if (s->toy && s->open) return s->open(d, s, T, e);
   if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
   if (!data_open_ids(d, s, e)) {
@@ -4711,15 +4723,13 @@ void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* A shuffle (Fisher and Yates) of seed and pass. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
   for (idx i = d->blocks - 1; i > 0; i--) {
     const idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
     const int32_t swap = d->order[i];
-    d->order[i] = d->order[j];
-    d->order[j] = swap;
+    d->order[i] = d->order[j]; d->order[j] = swap;
   }
   d->pass = pass;
 }
@@ -4741,7 +4751,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
   }
   for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-    if (d->told.size && d->offset >= d->told.size) {     /* this document is at its end */
+    if (d->told.size && d->offset >= d->told.size) {   /* this document is at its end */
       d->document++;
       d->told.size = d->offset = 0;
     }
@@ -4754,8 +4764,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 9.3  Interventions on a block                                           [T10] [FIG5] section 5
+/* ---------------------------------------------------------
+ * 9.3  Interventions on a block   [T10] [FIG5] section 5
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
@@ -4791,12 +4801,11 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
   int at[17];
-  Rng rng = {hash64(1024, &number, sizeof number)};    /* 1024: the seed of the authors' script */
+  Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
   overwrite(ids, targets, T, s->fix_token, d->fix);
   for (int i = 0; at[i]; i++)
-    if (at[i] <= T + 1)
-      overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
+    if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -4812,14 +4821,18 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 9.4  What an evaluation feeds                                         [S3.3] [T1] section 3.3
+/* ---------------------------------------------------------
+ * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
  * how many sequences there are; *starts of them are starts of documents.
  */
+/* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
+ * is spread over all. data/results was measured on the first. */
+static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
+
 static const char *const INPUTS[] = {
   [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
 
@@ -4828,17 +4841,15 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
   const int fixed = s->fix_token <= T ? s->fix_token : 0;
-  int got = 0;
-  *starts = 0;
-  for (int skip = 0; natural && got < n && skip < size; skip += T)
+  const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
+  int got = *starts = 0;
+  for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
     for (int i = 0; i < documents && got < n; i++) {
-      const int from = d->starts.at[i] + skip,
-                end = i + 1 < documents ? d->starts.at[i + 1] : size;
+      const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
       overwrite(ids, targets, T, fixed, d->fix);
-      ids += T, targets += T;
-      got++;
+      ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
@@ -4851,23 +4862,23 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   return got;
 }
 
-/* Packed blocks of the held documents for the validation loss: up to n of T+1 tokens. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
-  int got = 0;
-  for (; !e->status && got < n && (idx)(got + 1) * (T + 1) <= (idx)d->held.size; got++) {
-    block_split(d->held.at + (idx)got * (T + 1), T, ids, targets);
-    intervene(d, s, ~(uint64_t)got, T, ids, targets, e);
+  const idx all = (idx)d->held.size / (T + 1), blocks = all < n ? all : n;
+  for (idx i = 0; !e->status && i < blocks; i++) {
+    const idx at = data_spreads(d, s) ? i * all / blocks : i;
+    block_split(d->held.at + at * (T + 1), T, ids, targets);
+    intervene(d, s, ~(uint64_t)i, T, ids, targets, e);
     ids += T, targets += T;
   }
-  return got;
+  return (int)blocks;
 }
 
 /* =================================================================================================
  * PART III   THE EXPERIMENTS
  * =================================================================================================
  *
- * 10  Training and checkpoints                                                       section 4
+ * 10  Training and checkpoints   section 4
  */
 
 /* The one mutable global: at Ctrl-C a training ends after the step in hand, and saves. A second one
@@ -4878,7 +4889,7 @@ static void on_interrupt(int signal_number) {
   signal(signal_number, SIG_DFL);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
@@ -4892,22 +4903,22 @@ static void on_interrupt(int signal_number) {
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock, path or thread count: the same run gives the same bytes. No generator's state: every
- * draw comes from --seed and from where it is made (a tensor's name, the number of a document).
+ * No clock or thread count: the same run, text and tokenizer by the same names, gives the same
+ * bytes. No generator's state: every draw comes from --seed and from where it
+ * is made (a tensor's name, the number of a document).
  */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* To a file, or from memory: each pass_ function writes what it is given or fills it in. */
 typedef struct Passage {
   bool out;
-  Writing w; uint64_t hash;                    /* out */
-  const unsigned char *at; size_t left;        /* in: what is left of the bytes */
+  Writing w; uint64_t hash;   /* out */
+  const unsigned char *at; size_t left;   /* in: what is left of the bytes */
   const char *name; Error *e;
 } Passage;
 
-static void number_put(unsigned char *p, uint64_t x, int bytes);          /* 15 */
+static void number_put(unsigned char *p, uint64_t x, int bytes);   /* 15 */
 
 static int damaged(const char *name, Error *e) {
   return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
@@ -4920,8 +4931,7 @@ static void pass_bytes(Passage *c, void *at, size_t n) {
     writing_add(&c->w, at, n);
   } else if (n <= c->left) {
     memcpy(at, c->at, n);
-    c->at += n;
-    c->left -= n;
+    c->at += n, c->left -= n;
   } else damaged(c->name, c->e);
 }
 
@@ -4932,7 +4942,6 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
   return number_at(at, bytes);
 }
 
-/* The bits of a number, and back. */
 INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
 INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
@@ -4940,7 +4949,6 @@ INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); 
 
 static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_of_double(x), 8)); }
 
-/* Numbers of `width` bytes, 4 or 8, a piece at a time. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   unsigned char piece[8 * PIECE];
   for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
@@ -4956,18 +4964,21 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* Does a checkpoint keep this flag? None that names a file; all that a look at the sink needs. */
 static bool option_kept(const Option *o, const char *groups) {
   if (!strchr(groups, o->group)) return false;
   if (o->group == 'e') return strcmp(o->flag, "n") != 0;
-  return strchr("mtd", o->group) && (o->kind != 's' || !strcmp(o->flag, "random-tokens"));
+  return strchr("mtd", o->group) && strcmp(o->flag, "log");
+}
+
+static bool option_name(const Option *o) {
+  return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
 
 static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, s, value, sizeof value);
-    if (option_kept(o, groups) && (o->kind != 's' || value[0]))
+    if (option_kept(o, groups) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
       bytes_print(out, e, "%s %s\n", o->flag, value);
   }
   return e->status;
@@ -5001,11 +5012,9 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Room for `count` parameters, if the `body` is as long as they say. Parts are 0, 1, 3 or 7. */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
-  Error *e = c->e;
-  Model list = {0};
+  Error *e = c->e; Model list = {0};
   if (model_list(&list, &t->s.model, e)) return e->status;
   uint64_t expected = (uint64_t)list.count;
   model_free(&list);
@@ -5018,12 +5027,10 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
 }
 
-/* All of a checkpoint but its checksum, to a file or from `size` bytes; the moments on demand. */
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
   const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
   char magic[] = CHECKPOINT_MAGIC;
-  Bytes text = {0};
-  Error *e = c->e;
+  Bytes text = {0}; Error *e = c->e;
   if (c->out) settings_lines(&t->s, "mtde", &text, e);
   pass_bytes(c, magic, 8);
   pass(c, CHECKPOINT_VERSION, 4);
@@ -5045,9 +5052,14 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   if (!c->out && !e->status)
     checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
-  if (!with_moments || !(parts & PARTS_MOMENTS) || e->status) return e->status;
-  pass_numbers(c, t->m1, t->m.count, width);
-  pass_numbers(c, t->m2, t->m.count, width);
+  if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
+  if (with_moments) {
+    pass_numbers(c, t->m1, t->m.count, width);
+    pass_numbers(c, t->m2, t->m.count, width);
+  } else {
+    const size_t moments = 2 * (size_t)count * (size_t)width;
+    c->at += moments, c->left -= moments;
+  }
   if (parts & PARTS_RUN) {
     t->loss = pass_double(c, t->loss);
     t->loss_sum = pass_double(c, t->loss_sum);
@@ -5060,14 +5072,13 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
 
 static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
   Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
-  Trainer same = *t;                           /* which each pass_ returns unchanged */
+  Trainer same = *t;   /* which each pass_ returns unchanged */
   if (writing_begin(&c.w, path, e)) return e->status;
   checkpoint_pass(&c, &same, 0, with_moments);
   pass(&c, hash_end(c.hash), 8);
   return writing_end(&c.w, e);
 }
 
-/* From bytes in memory: magic, version and checksum first, before a length is believed. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
   Passage c = {.at = p, .left = n, .name = name, .e = e};
@@ -5085,16 +5096,14 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
 static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
   Bytes held = {0};
   *t = (Trainer){0};
-  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, with_moments, t, e))
-    return e->status;
+  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, t, e)) return e->status;
   if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
   bytes_free(&held);
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 10.2  A run                                                                     section 4
- */
+/* ---------------------------------------------------------
+ * 10.2  A run   section 4 */
 
 static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
@@ -5120,26 +5129,25 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
 
 /* What --resume may change: it moves no bit of a step that is done. */
 static bool option_free(const Option *o) {
-  return !strcmp(o->flag, "steps") || strstr(o->flag, "-every");
+  return !strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o);
 }
 
 /* The settings to go on with: what a checkpoint keeps of `groups` from `was`, the settings of
  * `file`; all else from s. The command line must not contradict what was kept: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
-  const char *words[WORDS_MOST];
-  char old[PATH_ROOM], new[PATH_ROOM];
-  int n = 0;
-  Error not_now = {0};                          /* a flag that contradicts is named below */
+  const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
+  Error not_now = {0};   /* a flag that contradicts is named below */
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (!option_kept(o, groups)) continue;
+    const bool text = option_name(o) && !*o->fallback;   /* another one stands in its place */
+    if (!option_kept(o, groups) || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
   if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) || settings_count(now, e) ||
       settings_flags(now, flags, "m", e)) return e->status;
-  memcpy(now->out, s->out, PATH_ROOM);          /* sink run's arms have files of their own */
+  memcpy(now->out, s->out, PATH_ROOM);   /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
   Config c = now->model;
   if (!config_resolve(&c, &not_now)) now->model = c;
@@ -5160,8 +5168,7 @@ static int tokenizer_same(const Trainer *t, const char *path, const Source *d, E
 }
 
 static int resume_data(Trainer *t, Error *e) {
-  Data was = t->data;
-  Source *d = &t->s.data;
+  Data was = t->data; Source *d = &t->s.data;
   d->vocab = t->m.c.vocab;
   if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
       || tokenizer_same(t, t->s.out, d, e)) return e->status;
@@ -5172,16 +5179,13 @@ static int resume_data(Trainer *t, Error *e) {
   return 0;
 }
 
-/* What a run that began from a model's parameters knows them by; never 0. */
 static uint64_t parameters_hash(const Model *m) {
   uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
   return hash ? hash : 1;
 }
 
-/* The run that s->out holds, ready to go on; 2 where s->argv or `flags` contradict it. */
 static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
-  Settings now;
-  Trainer from = {0};
+  Settings now; Trainer from = {0};
   if (checkpoint_load(s->out, t, true, e)) return e->status;
   if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
   else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
@@ -5202,10 +5206,10 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
 /* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
  * be t's own (unless ids come alone), or for a model that had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
-  Trainer was = *t;                            /* put aside: t is made anew in its place */
+  Trainer was = *t;   /* put aside: t is made anew in its place */
   Settings now = *s;
   now.model = was.m.c;
-  acts_free(&was.a);                           /* their memory is wanted again */
+  acts_free(&was.a);   /* their memory is wanted again */
   data_close(&was.data);
   if (!trainer_create(t, &now, e)) {
     bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
@@ -5246,21 +5250,31 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 }
 
 void trainer_free(Trainer *t) {
-  model_free(&t->m); acts_free(&t->a);
-  data_close(&t->data);
+  model_free(&t->m); acts_free(&t->a); data_close(&t->data);
   free(t->m1); free(t->m2); free(t->ids);
   *t = (Trainer){0};
 }
 
-static int diverged(const Trainer *t, const Tensor *bad, Error *e) {
-  idx n = (idx)t->s.train.batch * t->a.N * t->m.c.dim;
-  char where[160] = "the loss is not finite, though every block is";
-  if (bad) snprintf(where, sizeof where, "the gradient of %s is not finite", bad->name);
-  for (int l = t->m.c.layers - 1; !bad && l >= 0; l--)
-    if (!isfinite((double)vec_dot(n, t->a.layer[l].s2, t->a.layer[l].s2)))
-      snprintf(where, sizeof where, "the loss is not finite, first in block %d", l);
-  return fail(e, 1, "step %ld: %s: this variant diverges here. Try: a smaller --lr", t->step,
-              where);
+static int step_fault(Trainer *t, const Error *why, Error *e) {
+  const char *end = strstr(why->text, NOT_FINITE);
+  if (!end) return why->status ? fail(e, why->status, "%s", why->text) : 0;
+  t->loss = NAN;
+  return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges here. Try: a smaller "
+              "--lr", t->step, (int)(end - why->text), why->text);
+}
+
+static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
+  Error why = {0}; *loss = held_loss(&t->m, &t->data, &t->s, n, &why);
+  return step_fault(t, &why, e);
+}
+
+static int diverged(Trainer *t, const Tensor *bad, Error *e) {
+  Error why = {0}; const int T = t->s.model.context;
+  if (bad) fail(&why, 1, "the gradient of %s" NOT_FINITE, bad->name);
+  for (int b = 0; b < t->s.train.batch && !why.status; b++)
+    forward_fault(&t->m, t->ids + (idx)b * T, T, &why);
+  fail(&why, 1, "the loss" NOT_FINITE);
+  return step_fault(t, &why, e);
 }
 
 static void trainer_update(Trainer *t, double shrink) {
@@ -5277,18 +5291,15 @@ static void trainer_update(Trainer *t, double shrink) {
 }
 
 static int trainer_finish(Trainer *t, Error *e) {
-  double clip = t->s.train.clip;
-  const Tensor *bad;
+  double clip = t->s.train.clip; const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
   if (bad) return diverged(t, bad, e);
   trainer_update(t, clip > 0 && t->norm > clip ? clip / (t->norm + 1e-6) : 1);
-  t->step++;
+  t->step++, t->loss_steps++;
   t->loss_sum += t->loss;
-  t->loss_steps++;
   return 0;
 }
 
-/* One step: forward, backward (several times when accumulating), clip, update. */
 static int trainer_step(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
@@ -5305,11 +5316,10 @@ static int trainer_step(Trainer *t, Error *e) {
   return trainer_finish(t, e);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 10.3  A training to its end: looks at the sink, the log, checkpoints          section 4, [FIG4]
- */
+/* ---------------------------------------------------------
+ * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
-enum { LOOK_N = 16 };                            /* sequences of a look */
+enum { LOOK_N = 16 };   /* sequences of a look */
 
 /* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
 static const char LOG_HEAD[] =
@@ -5320,19 +5330,17 @@ static long look_keep(Progress *p, const char *line) {
   if (sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.norm,
              &now.alpha1, &now.sink1, &now.alpha_star, &now.sink_star, &now.ratio) != 8)
     return now.step;
-  if (p->looks == LOOKS)                               /* full: every other one goes */
+  if (p->looks == LOOKS)   /* full: every other one goes */
     for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
       p->look[p->looks] = p->look[2 * p->looks + 1];
   p->look[p->looks++] = now;
   return now.step;
 }
 
-/* The log so far: its head, and of a run that goes on its lines up to the last look. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
-  size_t at = sizeof LOG_HEAD - 1;
-  long last = 0;
+  size_t at = sizeof LOG_HEAD - 1; long last = 0;
   if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
@@ -5355,8 +5363,7 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
                    "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
                    t->loss_sum / (double)t->loss_steps, t->norm, t->lr, p->alpha1, p->sink1,
                    p->alpha_star, p->sink_star, p->ratio, p->sink1_low);
-  t->loss_sum = 0;
-  t->loss_steps = 0;
+  t->loss_sum = 0, t->loss_steps = 0;
   look_keep(p, line);
   return bytes_add(log, line, (size_t)n, e);
 }
@@ -5368,11 +5375,12 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
 }
 
 static int train_run(Trainer *t, Progress *p, Error *e) {
-  static const double FOLLOW = 2;              /* seconds: how old a log may be that is watched */
-  const Train *r = &t->s.train;
-  Bytes log = {0};
+  static const double FOLLOW = 2;   /* seconds: how old a log may be that is watched */
+  const Train *r = &t->s.train; Bytes log = {0};
   long saved = t->step ? t->step : -1;
-  if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, e))) {
+  Error seen = {0};   /* a run that goes on: its next step tells again */
+  if (log_begin(t, p, &log, e) ||
+      (r->steps && look_at_sink(t, p, t->step ? &seen : e) && !t->step)) {
     bytes_free(&log);
     return e->status;
   }
@@ -5383,7 +5391,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     bool save = r->save_every && t->step % r->save_every == 0;
     if (t->step % r->log_every == 0 || t->step == r->steps) {
       if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
-      if (p->holds) p->look[p->looks - 1].held = held_loss(&t->m, &t->data, &t->s, LOOK_N, e);
+      if (p->holds) trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e);
     }
     progress_show(t, p);
     if (save || seconds() - logged > FOLLOW) {
@@ -5393,7 +5401,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     }
   }
   progress_end(p);
-  if (e->status) run_save(t, &log, false, &(Error){0});     /* the log of a diverged run */
+  if (e->status) run_save(t, &log, false, &(Error){0});   /* the log of a diverged run */
   else if (t->step != saved) run_save(t, &log, true, e);
   bytes_free(&log);
   if (t->step < r->steps)
@@ -5403,20 +5411,12 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   return e->status;
 }
 
-/* The loss on held documents of what a training leaves: it tells of a last update too many. */
-static int trained_loss(double *loss, Trainer *t, Error *e) {
-  *loss = held_loss(&t->m, &t->data, &t->s, HELD_BLOCKS, e);
-  if (e->status || isfinite(*loss)) return e->status;
-  t->loss = *loss;
-  return fail(e, 1, "step %ld: the held loss is not finite: this variant diverges here. Try: a "
-              "smaller --lr", t->step);
-}
-
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
-  const Settings *s = &t->s;
-  Sinks seen;
+  const Settings *s = &t->s; Sinks seen;
   int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
-  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, e)) return e->status;
+  Error why = {0};
+  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why))
+    return step_fault(t, &why, e);
   int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
   p->has_star = star >= 0;
   p->alpha1 = sinks_alpha(&seen, first);
@@ -5430,7 +5430,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
 }
 
 /* =================================================================================================
- * 11  Evaluation                                                         sections 3.1 to 3.3
+ * 11  Evaluation   sections 3.1 to 3.3
  */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5472,8 +5472,9 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
   const char *flag = s->swap_position ? "swap-position" : "replace-position";
   *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
                       s->swap_position != 0};
-  if (T > c->context && c->pos == POS_LEARNED)
-    return fail(e, 2, "--T %d: the model has %d learned positions. Try: fewer", T, c->context);
+  if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
+    return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s", T, c->context,
+                c->context, s->beyond ? ": it learnt no more" : ", or --beyond");
   if (s->replace_position && s->swap_position)
     return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
   if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
@@ -5504,9 +5505,7 @@ static int none_held(int T, Error *e) {
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-  const bool scored = s->input == INPUT_NATURAL;
-  Acts a = {0};
-  PositionEdit edit;
+  const bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
   *out = (Sinks){0};
   if (position_edit(&edit, s, &m->c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
@@ -5527,7 +5526,6 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   return e->status;
 }
 
-/* Sink at --eps, and at 0.2 and 0.4 as in Figure 9. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
   const double eps[3] = {s->eps, 0.2, 0.4};
@@ -5536,10 +5534,12 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
 
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
                           int T) {
-  o->name = name; o->source = source;
-  o->c = t->m.c;
+  o->name = name; o->source = source; o->c = t->m.c;
   o->even = sink_uniform(&o->c, T);
-  o->star = config_column_star(&o->c) >= 0;
+  o->star = config_column_star(&o->c) >= 0; o->tokens = (idx)t->data.held.size / (o->c.context + 1);
+  o->tokens = (o->tokens < HELD_BLOCKS ? o->tokens : HELD_BLOCKS) * o->c.context;
+  if (t->s.input != INPUT_NATURAL) return;
+  strcpy(o->text, t->data.name), strcpy(o->read, t->data.read);
 }
 
 /* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
@@ -5552,9 +5552,7 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
 /* Mean cross-entropy over up to n held blocks of the model's context. */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   enum { BATCH = 16 };
-  int T = m->c.context;
-  double sum = 0;
-  Acts a = {0};
+  int T = m->c.context; double sum = 0; Acts a = {0};
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
   if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e)) {
     got = data_held(d, &s->data, n, T, ids, ids + (idx)n * T, e);
@@ -5562,15 +5560,15 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
       int B = got - b < BATCH ? got - b : BATCH;
       model_forward(m, &a, ids + (idx)b * T, B, T);
       sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
+      for (int i = b; !isfinite(sum) && i < b + B; i++) forward_fault(m, ids + (idx)i * T, T, e);
     }
   }
   acts_free(&a); free(ids);
   return got ? sum / got : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 11.1  The numbers of an evaluation, for people and for programs
- */
+/* ---------------------------------------------------------
+ * 11.1  The numbers of an evaluation, for people and for programs */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
@@ -5604,8 +5602,8 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
-enum { LABELS = 3 };
-typedef struct Measured { char label[LABELS][PATH_ROOM]; Result all; } Measured;
+enum { LABELS = 4 };
+typedef struct Measured { char label[LABELS][2 * PATH_ROOM]; Result all; } Measured;
 
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
   bytes_add(out, "\"", 1, e);
@@ -5624,11 +5622,12 @@ static bool results_alone(const Settings *s) {
 }
 
 /* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
- * NULL; without one, the JSON is an object and no list. */
+ * NULL; where the first is the text, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
   for (int json = 0; json < 2; json++) {
     const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
+    const bool list = strcmp(labels[0], "text") != 0;
     Bytes out = {0};
     if (!path[0]) continue;
     for (int i = 0; labels[i] && !json; i++) bytes_print(&out, e, "%s,", labels[i]);
@@ -5636,7 +5635,7 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
     for (int r = 0; r < n; r++) {
       const Result *all = &row[r].all;
-      bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : labels[0] ? "[{" : "{");
+      bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : list ? "[{" : "{");
       for (int i = 0; labels[i]; i++) {
         if (json) bytes_print(&out, e, "\"%s\": ", labels[i]);
         quoted(&out, row[r].label[i], json, e);
@@ -5650,7 +5649,7 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       }
       bytes_print(&out, e, json ? "}" : "");
     }
-    bytes_print(&out, e, json && labels[0] ? "]\n" : "\n");
+    bytes_print(&out, e, json && list ? "]\n" : "\n");
     if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
     else if (!e->status) file_write(path, out.at, out.size, e);
     bytes_free(&out);
@@ -5658,7 +5657,6 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
   return e->status;
 }
 
-/* The numbers of one measurement, Table 7's second column, and what the program adds. */
 static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
                         Error *e) {
   int edited = s->replace_position + s->swap_position;
@@ -5677,13 +5675,13 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
-/* A dump and its file in hand. N rows of a sequence, x* first; S columns of a map. */
 typedef struct Dump {
-  const char *folder; const Config *c;
+  Settings *s; const Config *c;
+  bool drawn;                  /* its model */
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 64];
   Error *e;
@@ -5691,9 +5689,9 @@ typedef struct Dump {
 
 static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 
-/* Ends the file in hand and begins another. NumPy's format 1.0: magic, a header in Python's syntax
- * padded to a multiple of 64, numbers. */
-static void npy_begin(Dump *d, const char *name, const char *type, int rank, const idx *shape) {
+/* Begins another file. NumPy's format 1.0: magic, a header padded to a multiple of 64, numbers. */
+static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
+  const char *type = !strcmp(name, "ids") ? "i4" : sizeof(real) == 4 ? "f4" : "f8";
   char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
   for (int i = 0, to = 0; i < rank; i++)
     to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
@@ -5702,7 +5700,7 @@ static void npy_begin(Dump *d, const char *name, const char *type, int rank, con
                    "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
   snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
   npy_end(d);
-  snprintf(d->path, sizeof d->path, "%s/%s.npy", d->folder, name);
+  snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
   d->file = (Passage){.out = true, .e = d->e};
   if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
   pass_bytes(&d->file, magic, 8);
@@ -5710,28 +5708,27 @@ static void npy_begin(Dump *d, const char *name, const char *type, int rank, con
   pass_bytes(&d->file, header, (size_t)padded);
 }
 
-static void npy_begin_real(Dump *d, const char *name, int rank, const idx *shape) {
-  npy_begin(d, name, sizeof(real) == 4 ? "f4" : "f8", rank, shape);
-}
-
-/* Writing leaves x as it is. */
 static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* config.json: the resolved model under the flags' names. */
-static void dump_config(Dump *d, const Settings *s) {
-  char value[PATH_ROOM];
+static const char *option_idle(const char *spaced, const Settings *s);
+/* config.json: what makes the dump again, under the flags that take it. */
+static void dump_config(Dump *d) {
+  char value[PATH_ROOM], flag[32];
   Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (o->group != 'm') continue;
-    option_text(o, s, value, sizeof value);
+    snprintf(flag, sizeof flag, " %s ", o->flag);
+    const bool start = o->group == 't' && strstr(" init seed ", flag);
+    option_text(o, d->s, value, sizeof value);
+    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(flag, d->s)
+        || option_set(o, d->s, value, true, &(Error){0})) continue;
     const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
     bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
                 out.size ? ",\n" : "{\n", o->flag, shown);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
-  snprintf(d->path, sizeof d->path, "%s/config.json", d->folder);
+  snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
   if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
@@ -5761,8 +5758,7 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
       ids_add(out, &(int32_t){(int32_t)id}, 1, e);
       here++;
     } else if (!isspace(c) && c != ',')
-      return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name,
-                  line);
+      return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name, line);
   }
   *T = columns - 1;
   if (even && !e->status && *T < 1)
@@ -5771,19 +5767,18 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
 }
 
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
-  Bytes text = {0};
-  int B, T;
-  *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1};
+  Bytes text = {0}; int B, T;
+  *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1, .read = "all of it"};
+  snprintf(d->name, sizeof d->name, "%s", path);
   if (!file_read(path, &text, e))
     ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
   bytes_free(&text);
   return e->status;
 }
 
-/* The weights, m or z of all layers as one [L,B,H,T,S] of the real rows. */
 static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
   const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
-  npy_begin_real(d, name, 5, shape);
+  npy_begin(d, name, 5, shape);
   for (idx l = 0; l < L; l++) {
     const real *map = *(real *const *)((const char *)&a->probe[l] + field);
     for (idx bh = 1; bh <= d->B * H; bh++)
@@ -5794,27 +5789,26 @@ static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
 static void dump_alpha(Dump *d, const Acts *a) {
   const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
   double *alpha = grab(S, sizeof(double), d->e);
-  npy_begin_real(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
+  npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
   for (idx i = 0; i < L * BH && !d->e->status; i++) {
-    sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S,
-               alpha);
+    sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S, alpha);
     for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
   }
   free(alpha);
 }
 
-/* hidden [L+1,B,N,C]; with all, prenorm [L,B,N,C] and q, k [L,B,H,N,D], key heads repeated. */
-static void dump_states(Dump *d, const Acts *a, bool all) {
+static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
   const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
-  npy_begin_real(d, "hidden", 4, (idx[]){L + 1, B, N, C});
+  npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
-  const bool prenorm = all && c->place == PLACE_POST;
-  if (prenorm) npy_begin_real(d, "prenorm", 4, (idx[]){L, B, N, C});
-  for (idx l = 0; prenorm && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-  for (int key = 0; all && key < 2; key++) {
+  if (!d->s->all) return;
+  const bool post = c->place == PLACE_POST;
+  if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
+  for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
+  for (int key = 0; key < 2; key++) {
     const idx own = key ? c->kv_heads : H, group = H / own;
-    npy_begin_real(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
+    npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
     for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
       const idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
@@ -5826,7 +5820,7 @@ static void dump_states(Dump *d, const Acts *a, bool all) {
 static void dump_logits(Dump *d, const Model *m, Acts *a) {
   const idx C = m->c.dim, V = m->c.vocab;
   real *y = grab(SLICE * V, sizeof(real), d->e);
-  npy_begin_real(d, "logits", 3, (idx[]){d->B, d->T, V});
+  npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
     for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
       some = d->T - t < SLICE ? d->T - t : SLICE;
@@ -5836,58 +5830,56 @@ static void dump_logits(Dump *d, const Model *m, Acts *a) {
   free(y);
 }
 
-static void dump_tensors(Dump *d, const Model *m) {
-  for (int i = 0; i < 2 * m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i / 2];
+static void dump_tensors(Dump *d, const Model *m, const char *what, const real *numbers) {
+  for (const Tensor *t = m->tensor; numbers && t < m->tensor + m->n_tensors; t++) {
     char name[64];
-    snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", t->name);
-    npy_begin_real(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
-    npy_add(d, (i % 2 ? m->grads : m->params) + t->at, t->count);
+    snprintf(name, sizeof name, "%s.%s", what, t->name);
+    npy_begin(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
+    npy_add(d, numbers + t->at, t->count);
   }
 }
 
-static int dump_run(const char *folder, const Settings *s, Model *m, Acts *a, const Ids *file,
-                    int B, int T, Error *e) {
-  const Config *c = &m->c;
-  Dump d = {.folder = folder, .c = c, .B = B, .T = T, .N = config_rows(c, T),
-            .S = config_columns(c, T), .e = e};
-  const idx L = c->layers, map = B * (idx)c->heads * d.N * d.S;
-  int *ids = grab(2 * (idx)B * T, sizeof(int), e), *targets = ids ? ids + (idx)B * T : NULL;
-  real *maps = grab(3 * L * map, sizeof(real), e);
-  Probe *probe = grab(L, sizeof(Probe), e);
-  if (!e->status) {
+/* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
+static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
+  const int B = (int)d->B, T = (int)d->T;
+  const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
+  int *ids = grab(2 * (idx)B * T, sizeof(int), d->e), *targets = ids ? ids + (idx)B * T : NULL;
+  real *maps = grab(3 * L * map, sizeof(real), d->e);
+  Probe *probe = grab(L, sizeof(Probe), d->e);
+  dump_config(d);
+  if (!d->e->status) {
     for (idx l = 0; l < 3 * L; l += 3)
       probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
     for (idx i = 0; i < (idx)B * T; i++) {
-      ids[i] = file->at[i + i / T];
-      targets[i] = file->at[i + i / T + 1];
+      ids[i] = file->at[i + i / T]; targets[i] = file->at[i + i / T + 1];
     }
     a->probe = probe;
-    model_zero_grads(m);
     model_forward(m, a, ids, B, T);
-    real loss = (real)model_loss(m, a, targets, B, T, true, 1);
-    dump_config(&d, s);
-    dump_logits(&d, m, a);                       /* before the backward: it shares scratch */
-    model_backward(m, a, ids, B, T);
-    npy_begin(&d, "ids", "i4", 2, (idx[]){B, T + 1});
-    for (size_t i = 0; i < file->size; i++) pass(&d.file, (uint32_t)file->at[i], 4);
-    npy_begin_real(&d, "loss", 0, NULL);
-    npy_add(&d, &loss, 1);
-    dump_tensors(&d, m);
-    dump_states(&d, a, s->all);
-    dump_maps(&d, "attn", a, offsetof(Probe, weight));
-    dump_maps(&d, "metric", a, offsetof(Probe, metric));
-    if (s->all) dump_maps(&d, "z", a, offsetof(Probe, z));
-    dump_alpha(&d, a);
-    npy_end(&d);
+    real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
+    dump_logits(d, m, a);                        /* before the backward: it shares scratch */
+    if (m->grads) model_backward(m, a, ids, B, T);
+    npy_begin(d, "ids", 2, (idx[]){B, T + 1});
+    for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
+    npy_begin(d, "loss", 0, NULL);
+    npy_add(d, &loss, 1);
+    dump_tensors(d, m, "param", m->params);
+    dump_tensors(d, m, "grad", m->grads);
+    dump_states(d, a);
+    dump_maps(d, "attn", a, offsetof(Probe, weight));
+    dump_maps(d, "metric", a, offsetof(Probe, metric));
+    if (d->s->all) dump_maps(d, "z", a, offsetof(Probe, z));
+    dump_alpha(d, a);
+    npy_end(d);
     a->probe = NULL;
+    for (int b = 0; b < B && !isfinite((double)loss); b++)
+      forward_fault(m, ids + b * (idx)T, T, d->e);
   }
   free(ids); free(maps); free(probe);
-  return e->status;
+  return d->e->status;
 }
 
 /* =================================================================================================
- * 12  The main job                                                   Tables 4, 10 and 15 in small
+ * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
@@ -5911,7 +5903,7 @@ static const char RUN_FLAGS[] =
     "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
-  static const char *const LABEL[] = {"arm", NULL};
+  static const char *const LABEL[] = {"arm", "text", "read", NULL};
   Measured rows[ARMS] = {0};
   fprintf(out, "\n%-8s %-9s", "arm", "paper");
   for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
@@ -5919,10 +5911,10 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
   fprintf(out, " %8s\n", "on 1?");
   for (int i = 0; i < ARMS; i++) {
-    double row[ROW];
-    char text[32];
+    double row[ROW]; char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
-    snprintf(rows[i].label[0], PATH_ROOM, "%s", o[i].name);
+    strcpy(rows[i].label[0], o[i].name), strcpy(rows[i].label[1], o[i].text);
+    strcpy(rows[i].label[2], o[i].read);
     fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
     for (int k = 0; k < ROW; k++) {
       fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
@@ -5934,13 +5926,13 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   }
   fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
           "mean weight\non token 1; x even: its multiple of what even rows give. norm ratio: the "
-          "largest ||h_1||\nover the mean of the others. valid loss: nats a token on held "
-          "documents.\n", s->eps, s->eval_n, s->eval_T);
+          "largest ||h_1||\nover the mean of the others. valid loss: nats a token, over %lld "
+          "tokens.\nText: %s (%s).\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text,
+          o->read);
   rows_write(rows, ARMS, LABEL, s, e);
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
 
-/* How it came: alpha_1 (alpha_* where there is a *) as a multiple of even rows, ten looks apart. */
 static void run_history(const Outcome *o, FILE *out) {
   int n = o[0].p.looks, shown = n < 10 ? n : 10;
   fprintf(out, "\n%-17s", "x even at step");
@@ -5988,7 +5980,7 @@ static void run_caveat(const Outcome *o, Bytes *out, Error *e) {
 
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
   HeatMap maps[2 * ARMS];
-  Error files = {0};                           /* must not cost the verdict */
+  Error files = {0};   /* must not cost the verdict */
   int n = 0;
   run_table(o, s, out, &files);
   for (int i = 0; i < ARMS; i++) {
@@ -6020,16 +6012,14 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 /* One arm, from the seed or its checkpoint in `folder`, to its numbers or why it o->ended; the
  * first one's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
-  Settings s = *base;
-  Trainer t;
-  int starts;
+  Settings s = *base; Trainer t; int starts;
   if (folder[0]) snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name);
   if (folder[0]) snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
   progress_start(&o->p, arm->name, base->quiet);
-  if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, e))
+  if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, HELD_BLOCKS, e))
     outcome_measure(o, &t, &t.s, &starts, e);
   has_ended(o->ended, &t, e);
   trainer_free(&t);
@@ -6042,8 +6032,8 @@ static int run_outputs(Settings *s, Error *e) {
   if (s->program->page && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
   for (int i = 0; i < 2 * ARMS; i++) {
-    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, RUN_ARMS[i / 2].name,
-             i % 2 ? ".csv" : ".ckpt");
+    const char *arm = RUN_ARMS[i / 2].name;
+    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, arm, i % 2 ? ".csv" : ".ckpt");
     path[3 + i] = s->out[0] ? name[i] : "";
     if (strlen(name[i]) >= PATH_ROOM)
       return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
@@ -6056,8 +6046,7 @@ static int run_outputs(Settings *s, Error *e) {
 static int demo_run(const Settings *s, FILE *out, Error *e) {
   if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   Outcome *o = grab(ARMS, sizeof *o, e);
-  Settings base = *s;
-  Bytes verdict = {0};
+  Settings base = *s; Bytes verdict = {0};
   double start = seconds();
   if (!e->status) run_outputs(&base, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
@@ -6076,7 +6065,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   }
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
   bytes_free(&verdict); free(o);
-  if (interrupted)                             /* between two arms, or while one was measured */
+  if (interrupted)   /* between two arms, or while one was measured */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
   return e->status;
@@ -6583,15 +6572,13 @@ static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p)
   map_for[isa](op, SPAN, few, few, p);
   copy(y, few, n);
 }
-static void vec_map(VecOp op, idx n, real *y, const real *x, real p) {
-  vec_map_at(isa_best(), op, n, y, x, p);
+#define MAPS(name, op) \
+    void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
+MAPS(vec_exp, VEC_EXP) MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
+MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG)
+void vec_pow(idx n, real *y, const real *x, real p) {
+  vec_map_at(isa_best(), VEC_POW, n, y, x, p);
 }
-void vec_exp(idx n, real *y, const real *x) { vec_map(VEC_EXP, n, y, x, 0); }
-void vec_sigmoid(idx n, real *y, const real *x) { vec_map(VEC_SIGMOID, n, y, x, 0); }
-void vec_sqrt(idx n, real *y, const real *x) { vec_map(VEC_SQRT, n, y, x, 0); }
-void vec_cumulative(idx n, real *y, const real *x) { vec_map(VEC_CUMULATIVE, n, y, x, 0); }
-void vec_log(idx n, real *y, const real *x) { vec_map(VEC_LOG, n, y, x, 0); }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map(VEC_POW, n, y, x, p); }
 
 /* Fewer than PARTS are filled up with what changes nothing. */
 static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
@@ -6662,8 +6649,8 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see between them: i0 sees farthest back, to i0-w+1, and
- * i1-1 farthest ahead. Keys between a prefix and a window far behind it are in it too, masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see between them, and, masked, what lies between a prefix
+ * and a window far behind it. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
   int w = config_window(c, l), first = c->sink_token ? 1 : 0;
@@ -6780,8 +6767,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
       zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
-      if (a->probe)
-        probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+      if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
@@ -6995,12 +6981,12 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   a->scratch_size = tile_size(c, N);
   const Room room[] = {
     {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
-    {&a->embed, a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
+    {&a->embed, (idx)a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
     {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
     {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
     {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
-    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, SLICE * c->dim},
-    {&a->logits, SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
+    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, (idx)SLICE * c->dim},
+    {&a->logits, (idx)SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
     {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
     {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
     {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
@@ -7056,11 +7042,13 @@ void acts_free(Acts *a) {
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
-#define QUOTE "\""                        /* of a word with spaces, for the shell */
+#define QUOTE "\""   /* of a word with spaces, for the shell */
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
+__declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, char *path,
+                                                                 unsigned long room);
+#define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
 static int make_folder(const char *path) { return _mkdir(path); }
-/* Bytes come and go as they are, ends of lines too. */
 static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
@@ -7070,12 +7058,13 @@ static bool take_name(const char *from, const char *to) {
   errno = EACCES;
   return false;
 }
-double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }    /* there by the wall */
+double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }   /* there by the wall */
 #else
 #include <unistd.h>
 #define QUOTE "'"
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
+#define own_path(path, room) (long)readlink("/proc/self/exe", path, room)
 static int make_folder(const char *path) { return mkdir(path, 0777); }
 static void streams_begin(void) {}
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
@@ -7088,8 +7077,7 @@ double seconds(void) {
 
 /* Appends the plain files of a folder, each with its 0; false when path is no folder. */
 static bool folder_files(const char *path, Bytes *names, Error *e) {
-  char name[1100];
-  struct stat is;
+  char name[1100]; struct stat is;
   DIR *folder = opendir(path);
   if (!folder) return false;
   for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
@@ -7111,7 +7099,6 @@ int workers(void) { return 1; }
 int set_workers(int n) { return n > 1; }
 #endif
 
-/* Fills e with one line unless it already holds one: the first error is the cause. */
 int fail(Error *e, int status, const char *format, ...) {
   if (e->status) return e->status;
   va_list args;
@@ -7143,7 +7130,7 @@ double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
 /* By multiplication: a number below n is off its share by less than n / 2^53. */
 uint64_t rng_below(Rng *r, uint64_t n) { return (uint64_t)(rng_uniform(r) * (double)n); }
 double rng_normal(Rng *r) {
-  double u = 1 - rng_uniform(r), v = rng_uniform(r);       /* u in (0,1] */
+  double u = 1 - rng_uniform(r), v = rng_uniform(r);   /* u in (0,1] */
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
@@ -7222,8 +7209,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 int files_list(const char *path, Bytes *names, Error *e) {
-  Bytes found = {0};
-  size_t count = 0;
+  Bytes found = {0}; size_t count = 0;
   if (!folder_files(path, &found, e)) return bytes_add(names, path, strlen(path) + 1, e);
   for (size_t i = 0; i < found.size; i++) count += !found.at[i];
   char **name = grab((idx)count, sizeof *name, e);
@@ -7244,8 +7230,7 @@ int writing_begin(Writing *w, const char *path, Error *e) {
   if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
     return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
   if (!(w->f = fopen(w->beside, "wb")))
-    return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
-                strerror(errno));
+    return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside, strerror(errno));
   return 0;
 }
 void writing_add(Writing *w, const void *at, size_t n) {
@@ -7284,13 +7269,19 @@ int file_ready(const char *path, Error *e) {
   for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
     if (path[n] == '/') {
       snprintf(folder, n + 1, "%s", path);
-      make_folder(folder);                 /* there already, or what is next tells */
+      make_folder(folder);   /* there already, or what is next tells */
     }
   if (path[0] && !writing_begin(&w, path, e)) {
-    fclose(w.f);
-    remove(w.beside);
+    fclose(w.f); remove(w.beside);
   }
   return e->status;
+}
+
+static void program_folder(char home[PATH_ROOM], const char *name) {
+  const long n = own_path(home, PATH_ROOM - 1);
+  size_t size = n > 0 ? (size_t)n : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
+  while (size && !strchr("/\\", home[size - 1])) size--;
+  home[size] = 0;
 }
 
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
@@ -7303,7 +7294,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     bool same = false;
     if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
       continue;
-    for (int j = 0; j < i; j++) {                /* whose file beside it is now there? */
+    for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
       snprintf(beside, sizeof beside, "%s.new", path[j]);
       same = same || (screen ? !strcmp(path[j], "-") : path[j][0] && !file_missing(beside));
     }
@@ -7312,7 +7303,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
     if (f && fgetc(f) != EOF)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
-           path[i], option_find("resume", s->groups) ? "--resume to go on with it, " : "");
+           path[i], s->groups && option_find("resume", s->groups) ? "--resume to go on, " : "");
     if (f) fclose(f);
   }
   return e->status;
@@ -7449,15 +7440,16 @@ static int edits(const char *a, const char *b) {
 static void near_look(Near *n, const char *right) {
   const int size = (int)strlen(n->word), length = (int)strlen(right);
   const int few = ((size < length ? size : length) + 2) / 3, most = few < 3 ? few : 3;
+  const char *part = strstr(n->word, right);
   const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
-                    || (length > 2 && strstr(n->word, right)) ? 1 : edits(n->word, right);
+                 || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;     /* of a string */
+  const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   const bool number = *text && !*end && !isspace((unsigned char)*text)
@@ -7497,8 +7489,7 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
 
 static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
-  memset(s, 0, sizeof *s);
-  s->program = &SINK; s->verb = "";
+  memset(s, 0, sizeof *s); s->program = &SINK; s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
@@ -7539,8 +7530,7 @@ static const char *const BELONGS[][2] = {
   {" prompt temperature top-k top-p ", "!grammar"}};
 
 static bool is_chosen(const Settings *s, const char *what) {
-  char flag[24], values[24], is[PATH_ROOM];
-  bool known = false;
+  char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
     const int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
     const Option *o = option_find(flag, s->groups);
@@ -7562,10 +7552,9 @@ int settings_count(const Settings *s, Error *e) {
   const char *groups = s->groups ? s->groups : "", *longer = "context";
   int most = s->model.context;
   if (!option_find(longer, groups)) most = s->eval_T, longer = "T";
-  if (option_find("prompt", groups)) most = 1;             /* of a text that begins */
+  if (option_find("prompt", groups)) most = 1;   /* of a text that begins */
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
-    char is[PATH_ROOM], flag[32];
-    int at[17] = {0};
+    char is[PATH_ROOM], flag[32]; int at[17] = {0};
     if (!s->given[o - OPTIONS] || !*groups) continue;
     snprintf(flag, sizeof flag, " %s ", o->flag);
     option_text(o, s, is, sizeof is);
@@ -7602,8 +7591,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         const char *groups, Error *e) {
   const Option *const options[] = {OPTIONS, s->program->options};
   Near near = {.word = flag}; char text[64];
-  if (*advice(flag, groups, text))
-    return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
+  if (*advice(flag, groups, text)) return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
   for (int i = 0; i < 2; i++)
     for (const Option *o = options[i]; o && o->flag; o++)
       if (option_in(o, groups)) near_look(&near, o->flag);
@@ -7632,14 +7620,13 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
     const bool own = !o;                                 /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
-    if (!variant && (!o || (no && o->kind != 'b')))
-      return flag_unknown(s, word, flag, groups, e);
+    if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
     if (!value) value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
     if (o && !own) s->given[o - OPTIONS] = true;
     if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
-    else {                                               /* the flags of a row of VARIANTS */
+    else {   /* the flags of a row of VARIANTS */
       Near near = {.word = value}; const Variant *v = VARIANTS;
       for (; v->name && strcmp(v->name, value); v++) near_look(&near, v->name);
       if (v->name) settings_flags(s, v->flags, "m", e);
@@ -7668,7 +7655,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
@@ -7723,7 +7710,7 @@ void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
   const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
   const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  const int full = (int)(12.0 * (double)t->step / r->steps);            /* of the bar */
+  const int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
@@ -7765,7 +7752,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     const idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
                      norm_ratio(s->vnorm + row, s->N)};
-    for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {     /* means over heads */
+    for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
       const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
                                 s->product[2 * at + 1], s->entropy[at], s->mass[at]};
       for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
@@ -7785,7 +7772,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
@@ -7793,8 +7780,8 @@ struct Page {
   FILE *out; bool colour; Error *e;
   int count[FINDINGS];
   Line refuted[16];
-  const Line *heading;                /* of the table that is run */
-  Toy toy[4]; int toys;               /* the last four toys; an older one is freed */
+  const Line *heading;   /* of the table that is run */
+  Toy toy[4]; int toys;   /* the last four toys; an older one is freed */
 };
 
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
@@ -7829,8 +7816,7 @@ static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 
 /* Under "=" x may be off by half a unit of the last digit given. With a bound NaN is WRONG. */
 static void page_line(Page *p, const Line *l, double x) {
-  char measured[32], limit[32];
-  const char *sign = RELATION[l->relation].sign;
+  char measured[32], limit[32]; const char *sign = RELATION[l->relation].sign;
   double bound = l->bound, unit = 1;
   while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
   bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
@@ -7853,8 +7839,7 @@ static void check_states(Page *p) {
           "");
   for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
     const char *flags = r->flags ? r->flags : "";
-    double worst = 0, alone = 0, least = INFINITY;
-    int first = r->flags ? 1 : 2;
+    double worst = 0, alone = 0, least = INFINITY; int first = r->flags ? 1 : 2;
     fprintf(p->out, " %-28s", r->name);
     for (int x = 0; x < POS_ROWS; x++) {
       bool agree = r->agree && x < INSIDE;
@@ -7939,7 +7924,7 @@ static int toy_room(Toy *y, Page *p, int T) {
 /* A toy for as many tokens as its context; these flags win over its own. NULL on an error. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
-  size_t n = strlen(strcat(flags, "--context 12 "));       /* 13: TOY_VOCAB */
+  size_t n = strlen(strcat(flags, "--context 12 "));   /* 13: TOY_VOCAB */
   Toy *y = &p->toy[p->toys++ % 4];
   Config c;
   va_list args;
@@ -8001,7 +7986,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
                       Error *e) {
   Page p = {.out = out, .colour = colour, .e = e};
   int ran = 0, threads = workers();
-  set_workers(1);                                          /* toys are too small to share */
+  set_workers(1);   /* toys are too small to share */
   for (const Check *c = CHECKS; c && !e->status; c = check_after(c, program)) {
     const Line *l = p.heading = c->line;
     bool lines = c->more != check_states;
@@ -8024,15 +8009,14 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
   return e->status ? e->status : page_total(&p);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* ---------------------------------------------------------
  * 16.4  Verbs */
 
 /* The command that repeats the work: the verb, its word if any, and the flags that count and differ
  * from their default. */
 static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
                          Error *e) {
-  Settings base;
-  char value[PATH_ROOM], fallback[PATH_ROOM], flag[32];
+  Settings base; char value[PATH_ROOM], fallback[PATH_ROOM], flag[32];
   settings_default(&base);
   bytes_print(out, e, "%s %s%s%s", s->program->name, verb, *word ? " " : "", word);
   for (const Option *o = OPTIONS; o->flag; o++) {
@@ -8065,7 +8049,7 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
-  char page[PATH_ROOM + 8];                    /* "" where neither --report nor --out is given */
+  char page[PATH_ROOM + 8];   /* "" where neither --report nor --out is given */
   int starts;
   (void)words; (void)n;
   snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
@@ -8078,10 +8062,11 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
-  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, e))
-    printf("steps=%ld loss=%.6f valid_loss=%.6f alpha_1=%.6f sink_1=%.6f parameters=%lld%s%s\n",
-           t->step, t->loss, o->loss, o->p.alpha1, o->p.sink1, (long long)t->m.count,
-           s->out[0] ? " out=" : "", s->out);
+  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
+    printf("steps=%ld loss=%.6f valid_loss=%.6f valid_tokens=%lld alpha_1=%.6f sink_1=%.6f "
+           "parameters=%lld text=%s%s%s\n", t->step, t->loss, o->loss, (long long)o->tokens,
+           o->p.alpha1, o->p.sink1, (long long)t->m.count, o->text, s->out[0] ? " out=" : "",
+           s->out);
   has_ended(o->ended, t, e);
   if (!e->status && page[0] && o->p.looks
       && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
@@ -8095,36 +8080,44 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
   const char *words[WORDS_MOST];
   int n = 0;
-  if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, false, t, e))
+  if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, t, e))
     checkpoint_load(path, t, false, e);
   if (e->status) return e->status;
-  char own[PATH_ROOM + 8];                     /* a published model's tokenizer lies beside it */
+  char own[PATH_ROOM + 8];   /* a published model's tokenizer lies beside it */
   snprintf(own, sizeof own, "%s.tok", path);
   if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
-  t->random_tokens = t->s.data.random_tokens[0] != 0;     /* they were the training's, whose */
-  t->s.data.random_tokens[0] = 0;                         /* metric is of natural text; see 9.4 */
-  for (const Option *o = OPTIONS; o->flag; o++)           /* and so was what its looks measured */
+  Source *d = &t->s.data;   /* its text is read where it is still there */
+  const double valid = d->valid; d->own = t->data.source;
+  if (d->own) strcpy(d->own_name, source_name(d));
+  if (source_named(&s->data) || file_missing(d->own_name) || !option_find("input", s->groups))
+    d->text[0] = d->grammar[0] = d->tokens[0] = 0;
+  if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
+  d->valid = -1;
+  t->random_tokens = t->s.data.random_tokens[0] != 0;   /* they were the training's, whose */
+  t->s.data.random_tokens[0] = 0;   /* metric is of natural text; see 9.4 */
+  for (const Option *o = OPTIONS; o->flag; o++)   /* and so was what its looks measured */
     if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
   t->s.program = s->program; t->s.own = s->own; t->s.data.open = s->data.open;
   t->s.groups = s->groups; t->s.verb = s->verb; t->s.argc = s->argc; t->s.argv = s->argv;
-  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)
-      || settings_count(&t->s, e)) return e->status;
+  strcpy(t->s.data.home, s->data.home);
+  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
+  if ((d->whole = d->valid < 0)) d->valid = valid;   /* --valid is not said */
+  if (settings_count(&t->s, e)) return e->status;
   *s = t->s;
   t->m.plain = s->plain;
   return 0;
 }
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
-  const uint64_t hash = t->tokenizer_hash;
-  const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = 0;        /* literally */
+  const uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
+  if (s->ids[0]) s->data.fix_token = 0;   /* literally */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
   if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
-    t->data.vocab = vocab;                   /* drawn ids need no tokenizer */
+    t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
   if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
-  if (s->data.tokens[0]) return 0;             /* ids alone: they are below the model's --vocab */
+  if (s->data.tokens[0]) return 0;   /* ids alone: they are below the model's --vocab */
   if (hash) return tokenizer_same(t, path, &s->data, e);
   return t->data.vocab == vocab ? 0
        : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
@@ -8138,17 +8131,17 @@ int results_ready(const Settings *s, Error *e) {
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
   const int first = config_column_first(&s->model), swap = s->swap_position;
-  const int edited = swap + s->replace_position, there = first + edited - 1;
-  char edit[48];
+  const int edited = swap + s->replace_position, there = first + edited - 1; char edit[48];
   snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
-  printf("%s: %d sequences of %d tokens, %s", w->o.name, r->n, r->T, INPUTS[s->input]);
+  printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
+  printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
   if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
   if (edited) printf(", %s", edit);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
   sinks_print(r, &s->model, s->eval_k, stdout);
-  if (edited)                                              /* Table 7's two numbers */
+  if (edited)   /* Table 7's two numbers */
     printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
            100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
            sinks_alpha(r, first), edited, sinks_alpha(r, there));
@@ -8172,10 +8165,11 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
       || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
-  w.o.loss = w.o.s.loss;
+  w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
+  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-    rows_write(&w.row, 1, (const char *const[]){NULL}, s, e);
+    rows_write(&w.row, 1, (const char *const[]){"text", "read", NULL}, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
@@ -8193,7 +8187,8 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; (void)s; (void)words; (void)n;
+  Work w = {0}; (void)words; (void)n;
+  char path[PATH_ROOM];
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
@@ -8201,7 +8196,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
          "What to train on or to generate from:\n");
-  files_list("data", &w.in, &(Error){0});      /* no such folder here: nothing to list */
+  files_list(located(path, "data", &s->data, &(Error){0}), &w.in, &(Error){0});
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
     if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
@@ -8209,11 +8204,11 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* Appends documents of --grammar: `least` of them, and until they hold `bytes` or more. */
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
   Bytes text = {0}; Grammar g = {0};
   const size_t start = out->size;
-  if (!file_read(s->data.grammar, &text, e))
+  char path[PATH_ROOM];
+  if (!file_read(located(path, s->data.grammar, &s->data, e), &text, e))
     grammar_read(&g, text.at, text.size, s->data.grammar, e);
   for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
     if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
@@ -8224,10 +8219,10 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
 
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Tokenizer *t = &w.t.data.tokenizer;
-  Encoder *encoder = &w.t.data.encoder;
+  Work w = {0}; Tokenizer *t = &w.t.data.tokenizer; Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
+  char name[PATH_ROOM];
   int B, T;
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
@@ -8235,14 +8230,15 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
-    if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);    /* bytes of it */
+    if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);   /* bytes of it */
     const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-  } else if (train || tokenizer_load(s->data.tokenizer, t, e) || encoder_make(encoder, t, e)
+  } else if (train || tokenizer_load(located(name, s->data.tokenizer, &s->data, e), t, e)
+             || encoder_make(encoder, t, e)
              || file_read(path, &w.in, e)) {
-    ;                                                    /* e says which */
+    ;   /* e says which */
   } else if (encode) {
     if (s->data.bos && t->bos < 0)
       fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
@@ -8303,16 +8299,16 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
   int *row = grab(C, sizeof(int), e);
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
     const int size = (int)w->ids.size, have = size < C ? size : C;
-    if (size > C) from = 0;                              /* the context was full before */
+    if (size > C) from = 0;   /* the context was full before */
     for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
     const int R = model_extend(m, &w->t.a, row, have, from);
     model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
+    if (!isfinite((double)vec_sum(V, y))) forward_fault(&w->t.m, row, have, e);
     int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
     if (e->status || next == known->end) break;
     from = have; w->out.size = 0;
     ids_add(&w->ids, &next, 1, e);
-    if (!tokenizer_decode(known, &next, 1, &w->out, e))
-      fwrite(w->out.at, 1, w->out.size, stdout);
+    if (!tokenizer_decode(known, &next, 1, &w->out, e)) fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
   fputc('\n', stdout); free(y); free(row);
@@ -8321,20 +8317,20 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
+  char path[PATH_ROOM];
   if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-      && !tokenizer_load(s->data.tokenizer, &d->tokenizer, e)
+      && !tokenizer_load(located(path, s->data.tokenizer, &s->data, e), &d->tokenizer, e)
       && !encoder_make(&d->encoder, known, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
                         : s->data.bos && known->bos >= 0 ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
-    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids,
-                     e);
+    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
   }
@@ -8342,27 +8338,30 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-  char config[PATH_ROOM + 16];                     /* written there first, with its folders */
   Work w = {0};
+  char config[PATH_ROOM + 16];
   Model *m = &w.t.m; int B = 0, T = 0;
+  Error forward = {0};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
-  if (n == 1) {
-    if (open_model(s, words[0], 0, &w.t, e)) return work_end(&w, e);
-    trainer_free(&w.t);                          /* again, with gradients */
-    checkpoint_load(words[0], &w.t, true, e);
-  } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, true, e))
+  if (n) {
+    s->groups = "iouwl";       /* the model has its own settings */
+    open_model(s, words[0], INFINITY, &w.t, e);
+  } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
     ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
   if (T > m->c.context)
-    fail(e, 1, "%s: expected at most %d ids a line, found %d. Try: --context %d", s->ids,
-         m->c.context + 1, T + 1, T);
-  else if (!e->status && !outputs_ready(s, (const char *const []){config}, 1, e) &&
-           !acts_create(&w.t.a, m, B, T, ACTS_ALL, e))
-    dump_run(s->out, s, m, &w.t.a, &w.ids, B, T, e);
+    fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
+  if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
+  if (config_trains(&m->c, &forward))
+    printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
+  else model_grads(m, e);
+  Dump d = {.s = s, .c = &m->c, .drawn = !n, .B = B, .T = T, .N = config_rows(&m->c, T),
+            .S = config_columns(&m->c, T), .e = e};
+  if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, m, &w.t.a, &w.ids);
   return work_end(&w, e);
 }
 
@@ -8412,8 +8411,7 @@ static int help_verb(const Program *program, const Verb *v, bool all) {
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
   if (model) printf("\n  %-24sa row of `sink list`: its flags\n", "--variant NAME");
   for (int i = 0; i < 2; i++) {
-    const char *heading = program->name;
-    bool hidden = false;
+    const char *heading = program->name; bool hidden = false;
     for (const Option *o = options[i]; o && o->flag; o++) {
       const bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
       char left[128], value[VALUE_ROOM];
@@ -8436,33 +8434,32 @@ static int help_verb(const Program *program, const Verb *v, bool all) {
 static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
   const Verb *v = n ? verb_find(program, words[0]) : NULL;
-  if (n && !v && !(v = program->other))
-    return verb_unknown(program, (Near){.word = words[0]}, e);
+  if (n && !v && !(v = program->other)) return verb_unknown(program, (Near){.word = words[0]}, e);
   if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
-  printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
-         "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
+    printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
+           "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
   while ((v = verb_after(v, program)) != NULL)
-    if (verb_find(program, v->name) == v)            /* but those it has of its own */
+        if (verb_find(program, v->name) == v)   /* but those it has of its own */
       printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
-         "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
-  return 0;
-}
+           "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
+    return 0;
+  }
 
 static int sink_main(const Program *program, int argc, char **argv) {
-  Settings s;
-  Error e = {0};
+  Settings s; Error e = {0};
   const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
   int n = 0;
   streams_begin(); settings_default(&s);
   s.program = program; s.own = program->own; s.data.open = program->open;
+  program_folder(s.data.home, argv[0]);
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
   if (!strcmp(name, "--version"))
     return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0;
   const Verb *v = verb_find(program, name);
-  const int used = v ? 2 : 1;                              /* words before the verb's own */
+  const int used = v ? 2 : 1;   /* words before the verb's own */
   if (!v) v = program->other;
   if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
   s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
@@ -8471,7 +8468,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
     help_verb(program, v, PUBLISHED_PARTS.open);
   else if (!e.status) {
-    if (s.threads && set_workers(s.threads))             /* else OMP_NUM_THREADS may say */
+    if (s.threads && set_workers(s.threads))   /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
     if (v->stops) signal(SIGINT, on_interrupt), signal(SIGTERM, on_interrupt);   /* at a step */
     const bool trains = v->run == verb_run || v->run == verb_train;

@@ -40,7 +40,7 @@ typedef ptrdiff_t idx;
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
 
 /* One line that a user can act on: "FILE: expected X, found Y. Try: COMMAND". */
-typedef struct Error { int status; char text[640]; } Error;
+typedef struct Error { int status; char text[640]; } Error; enum { PATH_ROOM = 512 };
 
 /* SplitMix64 (Steele, Lea and Flood 2014): the state is one word. */
 typedef struct Rng { uint64_t state; } Rng;
@@ -191,7 +191,7 @@ typedef struct PublishedParts {
   idx (*room)(const Config *c, int B, idx N);
   /* a file that is no checkpoint: false for one of no kind it knows. A model of more than `room`
    * bytes stays there. Around forwards, which read all of it so many times, progress is shown */
-  bool (*open)(const char *path, double room, bool with_grads, struct Trainer *t, Error *e);
+  bool (*open)(const char *path, double room, struct Trainer *t, Error *e);
   void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
   void (*end)(const struct Model *m, const Error *e);
   int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
@@ -292,7 +292,7 @@ typedef struct Sinks {
   int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
   int heads, period, offset;       /* in all blocks that attend, by Config's attention_period; */
                                    /* others have 0 in all that is of heads, and are in no mean */
-  int n_eps; double eps[EPS_MOST]; /* thresholds of Sink; the first is the one that is quoted */
+  int n_eps, bad, bad_head; double eps[EPS_MOST];  /* thresholds; where a NaN was met, from 1 */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
   double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
@@ -369,7 +369,7 @@ typedef struct Data {
   idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
   uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
   size_t offset; Ids told;     /* block starts in, its token, and its tokens */
-  uint64_t source;             /* hash64 of the text, the ids or the grammar */
+  uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
   /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
    * of memory that is freed with d; else NULL */
   void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
@@ -379,7 +379,6 @@ typedef struct Data {
 /* -------------------------------------------------------------------------------------------------
  * 10 to 13  Settings of a run: everything that a command line can say */
 
-enum { PATH_ROOM = 512 };
 typedef struct Train {
   int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
   int schedule, optimizer, decay;               /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
@@ -390,11 +389,12 @@ typedef struct Train {
 /* where tokens come from, and what is done to them */
 typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
-  int end_token, vocab;                         /* of --tokens; vocab is --vocab, 0: not said */
+  int end_token, vocab; char home[PATH_ROOM];   /* of --tokens; --vocab; the program's folder */
   int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
   int bos; double valid;       /* <|bos|> before every document; share of them for validation */
+  uint64_t own; char own_name[PATH_ROOM]; int whole, first;  /* the model's text: 9.2, 9.4 */
   int toy;                                      /* a task of the companion instead, 0 none, */
   int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
 } Source;
@@ -403,7 +403,7 @@ typedef struct Settings {
   Config model; Train train; Source data;
   double eps;                                   /* threshold of Sink */
   int eval_T, eval_n, eval_k, metric_rows, input, ablate;
-  int replace_position, swap_position;          /* t of Table 7, 0: p_1 stays */
+  int replace_position, swap_position, beyond;          /* t of Table 7, 0: p_1 stays */
   int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
@@ -470,7 +470,8 @@ typedef struct HeadMap {
 typedef struct Outcome {
   const char *name, *source;   /* "softmax", "Table 10" */
   Config c; Sinks s; Progress p;     /* s.n = 0: nothing was measured; its looks */
-  double even, loss;           /* alpha of even rows; nats a token on held documents */
+  double even, loss;           /* alpha of even rows; nats a token, over so many tokens, */
+  idx tokens; char text[PATH_ROOM], read[2 * PATH_ROOM];   /* of what Data.name and .read say */
   bool star;                   /* has it a column * or x*? */
   char ended[640];             /* why its training ended early, or "" */
   HeadMap map[2];              /* for a page: of the heads with the most and the least sink */
@@ -535,8 +536,7 @@ real vec_dot(idx n, const real *x, const real *y);
 void vec_add(idx n, real *y, const real *x), vec_multiply(idx n, real *y, const real *x);
 void vec_shift(idx n, real *y, real a), vec_scale(idx n, real *y, real a);
 
-void zero(real *x, idx n);               /* x [n] = 0 */
-void copy(real *y, const real *x, idx n);
+void zero(real *x, idx n), copy(real *y, const real *x, idx n);   /* x [n] = 0; y [n] = x */
 real real_exp(real x), real_log(real x), real_pow(real x, real y), real_abs(real x);
 
 /* -------------------------------------------------------------------------------------------------
@@ -627,6 +627,7 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
   {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"}, \
   {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"}, \
   {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"}, \
+  {"beyond", 'a', 'b', AT(beyond), ON_OFF, "--T may be more than the model's context"}, \
   {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"}, \
   {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"}, \
   {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"}, \

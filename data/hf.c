@@ -10,16 +10,15 @@
  * It has all of sink's verbs: ./hf eval, generate, dump and check work on published models too.
  *
  * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral and jamba becomes a model
- * file (2), with the numbers as they were published, copied or linked to. Nothing that is read is
- * trusted: JSON, headers, names and shapes are checked before they are believed, every tensor is
- * accounted for, and whatever would change the result and has no counterpart in sink is refused by
- * its name. The folder's tokenizer becomes MODEL.tok (14), which is looked for beside the model.
+ * file (2), with the numbers as they were published, copied or linked to. JSON, headers, names and
+ * shapes are checked before they are believed, every tensor is accounted for, every number must be
+ * finite, and a key or a value that sink does not know is refused by its name. The folder's
+ * tokenizer becomes MODEL.tok (14), which is looked for beside the model.
  *
- * Export. A checkpoint is written as a folder of the llama family: the paper's default model with
- * fields of its own. Rotary positions, RMSNorm before each half of a block, a gated feed-forward
- * (silu, gelu or relu), softmax, and, where asked for, fewer key heads, wider heads, biases in
- * linear maps but the last, tied embeddings, stretched angles. Variants of the paper that it has no
- * words for are refused by the flag's name.
+ * Export. A checkpoint is written as a folder of the llama family: rotary positions, RMSNorm before
+ * each half of a block, a gated feed-forward (silu, gelu or relu), softmax, and, where asked for,
+ * fewer key heads, wider heads, biases, tied embeddings, stretched angles. Variants of the paper
+ * that it has no words for are refused by the flag's name.
  *
  * Contents   1 Half floats   2 Model files   3 The Mamba mixer   4 Experts   5 What Model.published
  *            leads to   6 What llama can express   7 config.json   8 model.safetensors
@@ -33,6 +32,7 @@
 #include "options.h"
 #include "../sink.c"
 #include "pages.c"
+#include "keys.h"
 #include "unicode.h"
 
 #include <ctype.h>
@@ -147,7 +147,7 @@ typedef struct Extent { int file; uint64_t at, run, stride; } Extent;
 typedef struct Sums { uint64_t sum, of_sums; } Sums;
 
 /* A published file that a model file is made from: the number of its link, 0 where it is copied. */
-typedef struct ModelSource { FILE *f; uint64_t size; int link; } ModelSource;
+typedef struct ModelSource { FILE *f; const char *path; uint64_t size; int link; } ModelSource;
 
 /* What of a matrix W [in,out] is at hand: [n_in,n_out], from row in0 and column out0 on. */
 typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
@@ -171,6 +171,7 @@ typedef struct ModelWriter {
   int next;                    /* how many tensors are done */
   uint64_t at, begun, left;    /* bytes written; where it began; what it still lacks */
   Sums sums;
+  bool linked;                 /* the tensor in hand stays where it is */
   int sources; ModelSource *source;        /* [LINKS_MAX] */
 } ModelWriter;
 
@@ -190,6 +191,16 @@ static void sums_add(Sums *x, int dtype, const unsigned char *p, size_t n) {
       of_sums += sum;
     }
   *x = (Sums){sum, of_sums};
+}
+
+/* Are n bytes finite numbers? The upper half of a float is a BF16. */
+static bool all_finite(int dtype, const unsigned char *p, size_t n) {
+  const size_t width = dtype_width(dtype);
+  const int most = dtype == DTYPE_F16 ? 0x7C00 : 0x7F80;   /* the exponent of infinity and NaN */
+  bool finite = true;
+  for (size_t i = width; i <= n; i += width)
+    finite &= ((p[i - 2] | p[i - 1] << 8) & most) != most;
+  return finite;
 }
 
 /* Never 0, which stands for a checksum that nobody knows. */
@@ -242,11 +253,11 @@ static bool extent_take(FILE *f, const Extent *x, uint64_t from, unsigned char *
   return true;
 }
 
-/* hash64 of the first n bytes; false when they are not there. */
-static bool header_hash(FILE *f, uint64_t n, uint64_t *hash) {
+/* hash64 of n bytes from `at` on; false when they are not there. */
+static bool bytes_hash(FILE *f, uint64_t at, uint64_t n, uint64_t *hash) {
   unsigned char piece[1 << 12];
   uint64_t h = hash_start(0);
-  if (!file_seek(f, 0)) return false;
+  if (!file_seek(f, at)) return false;
   for (size_t some; n; n -= some) {
     some = n < sizeof piece ? (size_t)n : sizeof piece;
     if (fread(piece, 1, some, f) != some) return false;
@@ -284,8 +295,7 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
   const uint64_t rank = pass(c, (uint64_t)t->rank, 1);
   p->order = (int)pass(c, (uint64_t)p->order, 1);
   const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->shape[0], 8),
-                 out = pass(c, (uint64_t)t->shape[1], 8),
-                 file = pass(c, (uint64_t)p->at.file, 4);
+                 out = pass(c, (uint64_t)t->shape[1], 8), file = pass(c, (uint64_t)p->at.file, 4);
   p->at.at = pass(c, p->at.at, 8);
   p->at.run = pass(c, p->at.run, 8);
   p->at.stride = pass(c, p->at.stride, 8);
@@ -342,8 +352,7 @@ static void model_head_free(ModelHead *h) {
   *h = (ModelHead){0};
 }
 
-/* p [n] is the head, behind `size` bytes of tensors. Nothing is believed before the checksum, and
- * then only what fits. On failure nothing is held. */
+/* p [n]: the head behind `size` bytes of tensors, checksum first. On failure nothing is held. */
 static int model_head_read(const unsigned char *p, size_t n, uint64_t size, const char *name,
                            ModelHead *h, Error *e) {
   *h = (ModelHead){0};
@@ -375,24 +384,21 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
   return 0;
 }
 
-/* Opens a published file whose first `header` bytes say what is in it; linked, its tensors stay
- * there. Returns its number, 1 .., or 0 and an Error. */
+/* Opens a published file with a header of so many bytes. Its number, 1 .., or 0 and an Error. */
 static int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link,
                              Error *e) {
-  ModelSource source = {.f = fopen(path, "rb")};
+  ModelSource source = {.f = fopen(path, "rb"), .path = path};
   uint64_t hash = 0;
   if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
-           || !header_hash(source.f, header, &hash))
+           || !bytes_hash(source.f, 0, header, &hash))
     fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
          "again", path, (unsigned long long)header);
   else if (w->sources == LINKS_MAX)
-    fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path,
-         LINKS_MAX);
+    fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path, LINKS_MAX);
   else if (link) {
     char *whole = full_path(path);
-    if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path,
-                     strerror(errno));
+    if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path, strerror(errno));
     w->head.link[w->head.links++] = (ModelLink){source.size, header, hash, whole};
     source.link = w->head.links;
   }
@@ -419,7 +425,7 @@ static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Er
 static int model_file_tensor(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
   static const unsigned char zeros[MODEL_START];
   if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
-  uint64_t pad = (MODEL_START - w->at % MODEL_START) % MODEL_START;
+  uint64_t pad = w->linked ? 0 : (MODEL_START - w->at % MODEL_START) % MODEL_START;
   writing_add(&w->w, zeros, (size_t)pad);
   w->begun = w->at += pad;
   w->sums = (Sums){0};
@@ -432,9 +438,9 @@ static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) 
   if (n > w->left || n % dtype_width(p->dtype))
     return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
                 (unsigned long long)w->left, n);
-  writing_add(&w->w, at, n);
+  if (!w->linked) writing_add(&w->w, at, n);
+  if (!w->linked) w->at += n;
   sums_add(&w->sums, p->dtype, at, n);
-  w->at += n;
   w->left -= n;
   if (w->left || !n) return 0;
   p->at = (Extent){0, w->begun, w->at - w->begun, w->at - w->begun};
@@ -443,32 +449,35 @@ static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) 
   return 0;
 }
 
-/* The next tensor, from a source; the name must be that of w->head.list.tensor[w->next]. */
-static int model_file_copy(ModelWriter *w, const char *name, int dtype, int order,
+/* The next tensor, `theirs` in its source: copied, or linked to and read for its checksum. */
+static int model_file_copy(ModelWriter *w, const char *theirs, int dtype, int order,
                            const Extent *from, Error *e) {
   enum { COPIED = 1 << 16 };
   const ModelSource *source = &w->source[from->file - 1];
-  if (e->status || model_turn(w, name, dtype, order, e)) return e->status;
-  uint64_t bytes = w->left;
-  w->left = 0;
+  const int at = w->next;
+  const char *ours = at < w->head.list.n_tensors ? w->head.list.tensor[at].name : theirs;
+  w->linked = source->link;
+  if (model_file_tensor(w, ours, dtype, order, e)) return e->status;
+  const uint64_t bytes = w->left;
   if (!extent_fits(from, bytes, dtype_width(dtype), source->size))
-    return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", w->w.path,
-                (unsigned long long)bytes, name);
-  if (source->link) {
-    w->head.stored[w->next++].at = (Extent){source->link, from->at, from->run, from->stride};
-    return 0;
-  }
+    return fail(e, 1, "%s: expected %llu bytes for %s, found them outside its file", source->path,
+                (unsigned long long)bytes, theirs);
   unsigned char *piece = grab(COPIED, 1, e);
-  model_file_tensor(w, name, dtype, order, e);
   for (uint64_t done = 0; done < bytes && !e->status;) {
     size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
     if (!extent_take(source->f, from, done, piece, some))
-      fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", w->w.path,
-           name);
+      fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", source->path,
+           theirs);
+    else if (!all_finite(dtype, piece, some))
+      fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the "
+           "model that is whole", source->path, theirs);
     else model_file_bytes(w, piece, some, e);
     done += some;
   }
   free(piece);
+  if (w->linked && !e->status)
+    w->head.stored[at].at = (Extent){source->link, from->at, from->run, from->stride};
+  w->linked = false;
   return e->status;
 }
 
@@ -628,7 +637,7 @@ static int links_open(struct ModelFile *f, Error *e) {
       fail(e, 1, "%s: expected the file it links to, %s, found %s. Try: hf FOLDER again, "
            "without --link", f->name, l->path, strerror(errno));
     else if (!file_size(f->file[i + 1], &size) || size != l->size
-             || !header_hash(f->file[i + 1], l->header, &hash) || hash != l->hash)
+             || !bytes_hash(f->file[i + 1], 0, l->header, &hash) || hash != l->hash)
       fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
            "FOLDER again", f->name, l->path, (unsigned long long)l->size);
   }
@@ -636,7 +645,7 @@ static int links_open(struct ModelFile *f, Error *e) {
 }
 
 /* Memory for what stays and for a slab, and the tensors that stay. */
-static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
+static int model_fill(Model *m, bool whole, Error *e) {
   struct ModelFile *f = m->file;
   idx kept = 0, room = 1;
   for (int i = 0; i < m->n_tensors; i++) {
@@ -649,12 +658,10 @@ static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
     if (t->at >= 0) kept += t->count;
   }
   m->params = grab(kept, sizeof(real), e);
-  if (with_grads) m->grads = grab(kept, sizeof(real), e);
   f->raw = grab(room, 4, e);
   f->slab = grab(room, sizeof(real), e);
   if (e->status) return e->status;
   model_point(m, &m->w, m->params);
-  if (with_grads) model_point(m, &m->d, m->grads);
   for (int i = 0; i < m->n_tensors; i++)
     if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
   return model_fault(m, e);
@@ -662,8 +669,7 @@ static int model_fill(Model *m, bool whole, bool with_grads, Error *e) {
 
 /* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
  * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
-static int model_file_open(FILE *of, const char *path, double room, bool with_grads, Trainer *t,
-                           Error *e) {
+static int model_file_open(FILE *of, const char *path, double room, Trainer *t, Error *e) {
   unsigned char start[16];
   Bytes head = {0};
   uint64_t size = 0, at = 0;
@@ -691,7 +697,7 @@ static int model_file_open(FILE *of, const char *path, double room, bool with_gr
   t->m.file = f;
   f->head.list = (Model){0};
   const bool whole = (double)t->m.count * sizeof(real) <= room;
-  if (!links_open(f, e)) model_fill(&t->m, whole, with_grads, e);
+  if (!links_open(f, e)) model_fill(&t->m, whole, e);
   if (e->status) trainer_free(t);
   else if (whole) {
     model_file_close(f);
@@ -700,19 +706,19 @@ static int model_file_open(FILE *of, const char *path, double room, bool with_gr
   return e->status;
 }
 
-static bool parts_open(const char *path, double room, bool with_grads, Trainer *t, Error *e) {
+static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
   char magic[8];
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
   const bool ours = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
   *t = (Trainer){0};
-  if (ours) model_file_open(f, path, room, with_grads, t, e);
+  if (ours) model_file_open(f, path, room, t, e);
   else if (f) fclose(f);
   return ours;
 }
 
 /* A checkpoint, or a model that stays in its file. */
 static int checkpoint_open(const char *path, Trainer *t, Error *e) {
-  return parts_open(path, 0, false, t, e) ? e->status : checkpoint_load(path, t, false, e);
+  return parts_open(path, 0, t, e) ? e->status : checkpoint_load(path, t, false, e);
 }
 
 /* How much a forward reads. */
@@ -723,8 +729,7 @@ static void parts_begin(const Model *m, double passes, bool loss, bool quiet) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
     bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
-    if (t->at < 0 && (t->layer >= 0 || (loss && last)))
-      bytes += (double)f->head.stored[i].bytes;
+    if (t->at < 0 && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
   }
   f->start = seconds();
   f->waited = 0;
@@ -754,16 +759,14 @@ static void parts_end(const Model *m, const Error *e) {
  *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
  *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
  *
- * Without a period every block is of the one kind. Attention is where the sink metrics look, so
- * there is always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. In Jamba
- * v0.1 attention has 41,943,040 parameters, Mamba 105,308,448, an ffn 176,160,768. */
+ * Without a period every block is of the one kind. The sink metrics look at attention, so there is
+ * always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. */
 /* -------------------------------------------------------------------------------------------------
  * 3  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
  *
- * Of the models that the paper evaluates (Table 8) Jamba alone is not all attention: 28 of its 32
- * blocks mix their rows by a recurrence, without a map of weights. Its sinks are those of the other
- * 4: Sink_1 is 88.48 % in Jamba-v0.1 (Appendix B.3). With u_t [C] the normed row t and I = 2 C
- * channels, each on its own but for the linear maps:
+ * Of the models in Table 8 Jamba alone is not all attention: 28 of its 32 blocks mix their rows by
+ * a recurrence, without a map of weights. Its sinks are those of the other 4 (Sink_1 88.48 %,
+ * Appendix B.3). With u_t [C] the normed row t and I = 2 C channels:
  *
  *   (x, z) = u W_in                                    W_in [C,2I]: x the first I columns, z a gate
  *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
@@ -777,16 +780,11 @@ static void parts_end(const Model *m, const Error *e) {
  * [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i in. The three norms of r, b and c
  * (RMSNorm with gains and no bias, eps as elsewhere) are Jamba's; plain Mamba has none.
  *
- * It is S' = A S + b a, held at one a for a time dt, to first order in dt. dt depends on the row:
- * dt -> 0 leaves S as it was and ignores the row; a large dt forgets all before it. Unrolled, with
- * M = 1 and one channel,
- *
- *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
- *
- * a sum over the rows up to t, in which row s has the weight c_t b_s dt_s e^(..). It is the linear
- * row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
- * between set. Nothing ties the sum of these weights, which is where the paper finds no sink. The
- * causal mask is the direction of the recurrence. There are no positions, windows, prefixes or k*.
+ * It is S' = A S + b a, held at one a for a time dt, to first order in dt. Unrolled, with M = 1 and
+ * one channel, S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s: row s has the weight
+ * c_t b_s dt_s e^(..), as in the linear row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as
+ * <q, k>) with a decay that the rows between set. Nothing ties the sum of these weights, which is
+ * where the paper finds no sink. There are no positions, windows, prefixes or k*.
  *
  * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double, does not overflow. dt > 0 and A < 0
  * keep e^(dt A) within 0..1, so S does not grow by itself.
@@ -855,8 +853,7 @@ WIDE(scan_row,
   }
 }
 
-/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x the first half of xz [rows,2I]; rows before a
- * sequence's first count as 0. taps [J,I], bias [I]. */
+/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x in xz [rows,2I], 0 before t = 1. taps [J,I]. */
 static void taps_forward(real *a, const real *xz, const real *taps, const real *bias, idx rows,
                          idx N, idx I, idx J) {
   PARALLEL
@@ -946,10 +943,9 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
  * the lower e is taken. Jamba: X = 16, top 2, in every other block.
  *
- * A row meets 2 of 16 ffns: 16 times the weights at twice the cost. So rows are gathered by expert,
- * each ffn runs over its own rows, and its matrices are read once for all of them, and not at all
- * where no row takes it. A row's sum runs over rising e, whatever rows are beside it.
- * There is no backward: config_trains refuses. */
+ * Rows are gathered by expert: each ffn runs over its own rows, and its matrices are read once for
+ * all of them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows
+ * are beside it. There is no backward: config_trains refuses. */
 static const TensorRow ROUTER_TENSORS[] = {
   {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
   {NULL, 0, NULL, 0, false, NULL}
@@ -1118,8 +1114,7 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int 
       PARALLEL
       for (idx r = 0; r < R; r++) {
         idx at = (s0 + r) / per * T + from + (s0 + r) % per;
-        cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at],
-                           &a->loss_row[at]);
+        cross_entropy_part(w.out0, V, a->logits + r * V, targets[at], sums[at], &a->loss_row[at]);
       }
     }
   for (idx b = 0; b < B; b++)
@@ -1167,8 +1162,7 @@ static bool llama_has(const char *flag) {
   return LLAMA_FLAGS[i] != NULL;
 }
 
-/* 0 when the resolved model s->model is a llama; else the error names the first flag that is not
- * and what to try. name is the checkpoint's. */
+/* 0 when the resolved s->model is a llama; else the error names the first flag that is not. */
 static int llama_refuses(const Settings *s, const char *name, Error *e) {
   const Config *c = &s->model;
   char text[PATH_ROOM], plain[PATH_ROOM];
@@ -1595,8 +1589,7 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
     if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size && rename(beside[i], path[i]))
-      fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i],
-           strerror(errno));
+      fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i], strerror(errno));
   for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
   return e->status;
 }
@@ -2201,8 +2194,8 @@ static int folder_open(Folder *f, const char *path, Error *e) {
  *
  * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
  * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
- * and of the expert. What a table does not name is refused by name, be it a tensor or a value that
- * would change the result; keys that change nothing (dropout, dtype, cache, ids) are passed over.
+ * and of the expert. What no table names is refused by its name, be it a tensor, a value or a key:
+ * keys.h lists those that change no number of a forward; null, {} and [] say nothing.
  *
  * Sources: the modelling code of transformers and the published files of each. */
 
@@ -2260,11 +2253,12 @@ static const char *const NEEDLESS[] = {
   "gpt_neox.layers.*.attention.rotary_emb.inv_freq",
   "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq", NULL};
 
-/* config.json as it is read: j->at is the object, s what becomes of it. The first error stays. */
-typedef struct Facts { const Json *j; Settings *s; Error *e; } Facts;
+/* config.json j as it is read: s is what becomes of it, read [j->size] what was asked for. */
+typedef struct Facts { const Json *j; Settings *s; bool *read; Error *e; } Facts;
 
-/* The value of the first of these keys, apart by |, that is there and not null; a.b is b in a. */
+/* The value of the first of these keys, apart by |, that is there, not null; a.b: b in a. */
 static const JsonValue *fact_at(const Facts *f, const char *keys) {
+  const JsonValue *first = NULL;
   char key[64];
   for (const char *at = keys; *at; at += *at == '|') {
     const JsonValue *v = f->j->at;
@@ -2272,12 +2266,13 @@ static const JsonValue *fact_at(const Facts *f, const char *keys) {
       size_t n = strcspn(at, ".|");
       snprintf(key, sizeof key, "%.*s", (int)n, at);
       v = json_get(f->j, v, key);
+      if (v) f->read[v - f->j->at] = true;
       at += n + (at[n] == '.');
     }
     at += strcspn(at, "|");
-    if (v) return v;
+    if (!first) first = v;
   }
-  return NULL;
+  return first;
 }
 
 /* A value in an error. */
@@ -2365,30 +2360,30 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
   fact_fails(f, key, gated ? "silu, gelu or relu" : "silu, relu or a gelu", v);
 }
 
-/* Rotary positions: how the angles are stretched. "dynamic" stretches only beyond
- * max_position_embeddings, where sink does not go. */
-static void fact_rope(const Facts *f) {
+/* Rotary positions: how the angles are stretched. */
 #define ROPE(key) "rope_scaling." key "|rope_parameters." key
+static void fact_rope(const Facts *f) {
   static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
-  const JsonValue *v = fact_at(f, TYPE);
-  if (!v && !fact_at(f, "rope_scaling")) return;
-  if (json_is(f->j, v, "default") || json_is(f->j, v, "dynamic")) return;
+  const JsonValue *v = fact_at(f, TYPE), *old = fact_at(f, "rope_scaling");
+  if (old) fact_must(f, "rope_parameters", "null");        /* one of them */
+  if ((!v && !old) || json_is(f->j, v, "default")) return;
   bool llama3 = json_is(f->j, v, "llama3");
-  if (!llama3 && !json_is(f->j, v, "linear")) {
-    fact_fails(f, "rope_scaling", "of type default, linear, dynamic or llama3", v);
-    return;
-  }
+  if (json_is(f->j, v, "dynamic"))
+    fail(f->e, 1, "%s: expected rope_scaling of type default, linear or llama3, found dynamic. "
+         "Try: \"rope_scaling\": null there, the same up to max_position_embeddings", f->j->name);
+  else if (!llama3 && !json_is(f->j, v, "linear"))
+    fact_fails(f, "rope_scaling", "of type default, linear or llama3", v);
+  if (f->e->status) return;
   flags_set(f, llama3 ? "--rope-scaling llama3" : "--rope-scaling linear");
   fact_flag(f, ROPE("factor"), "rope-factor", NULL);
   if (!llama3) return;
   fact_flag(f, ROPE("low_freq_factor"), "rope-low", NULL);
   fact_flag(f, ROPE("high_freq_factor"), "rope-high", NULL);
   fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
-#undef ROPE
 }
 
 /* A row for each key: the families that it counts for, by their letters; what is done with it. */
-enum { NUMBER, ONLY, SWITCH, ACT, GATED, ROPE };
+enum { NUMBER, ONLY, SWITCH, ACT, GATED, ANGLES };
 typedef struct Fact {
   const char *families, *keys; /* apart by |, as fact_at reads them */
   int what;
@@ -2398,20 +2393,20 @@ typedef struct Fact {
 static const Fact FACTS[] = {
   /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's default */
   {"gnolmj", "vocab_size",                             NUMBER, "vocab",    NULL},
-  {"g",      "n_layer|num_hidden_layers",              NUMBER, "layers",   NULL},
+  {"g",      "n_layer",                                NUMBER, "layers",   NULL},
   {"nolmj",  "num_hidden_layers",                      NUMBER, "layers",   NULL},
-  {"g",      "n_head|num_attention_heads",             NUMBER, "heads",    NULL},
+  {"g",      "n_head",                                 NUMBER, "heads",    NULL},
   {"nolmj",  "num_attention_heads",                    NUMBER, "heads",    NULL},
   {"lmj",    "num_key_value_heads",                    NUMBER, "kv-heads", ""},
-  {"g",      "n_embd|hidden_size",                     NUMBER, "dim",      NULL},
+  {"g",      "n_embd",                                 NUMBER, "dim",      NULL},
   {"nolmj",  "hidden_size",                            NUMBER, "dim",      NULL},
   {"lmj",    "head_dim",                               NUMBER, "head-dim", ""},
   {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
   {"nlmj",   "intermediate_size",                      NUMBER, "ffn",      NULL},
   {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
-  {"g",      "n_positions|max_position_embeddings",    NUMBER, "context",  NULL},
-  {"no",     "max_position_embeddings",                NUMBER, "context",  NULL},
-  {"lmj",    "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
+  {"g",      "n_positions",                            NUMBER, "context",  NULL},
+  {"nolm",   "max_position_embeddings",                NUMBER, "context",  NULL},
+  {"j",      "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
   {"g",      "layer_norm_epsilon",                     NUMBER, "norm-eps", "1e-5"},
   {"n",      "layer_norm_eps",                         NUMBER, "norm-eps", "1e-5"},
   {"lmj",    "rms_norm_eps",                           NUMBER, "norm-eps", "1e-6"},
@@ -2419,21 +2414,30 @@ static const Fact FACTS[] = {
   {"j",      "attn_layer_offset",                      NUMBER, "attention-offset", "4"},
   {"j",      "mamba_d_state",                          NUMBER, "mamba-state", "16"},
   {"j",      "mamba_d_conv",                           NUMBER, "mamba-conv", "4"},
+  {"j",      "num_experts",                            NUMBER, "experts",  "16"},
+  {"j",      "num_experts_per_tok",                    NUMBER, "expert-top", "2"},
+  {"j",      "expert_layer_period",                    NUMBER, "expert-period", "2"},
+  {"j",      "expert_layer_offset",                    NUMBER, "expert-offset", "1"},
   /* the activation, and one of a feed-forward with a gate */
   {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
   {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
-  {"lmj",    "hidden_act",                             GATED,  NULL, "silu"},
-  {"nlm",    "rope_parameters.rope_theta|rope_theta|rotary_emb_base", ROPE, "rope-base", ""},
+  {"lm",     "hidden_act",                             GATED,  NULL, "silu"},
+  {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
+  {"lm",     ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
   {"o",      "enable_bias",                            SWITCH, "--linear-bias", "true"},
   /* ONLY: any other value is refused */
   {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
-  {"g",      "add_cross_attention",                    ONLY,   NULL, "false"},
+  {"gnolmj", "add_cross_attention",                    ONLY,   NULL, "false"},
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lm",     "partial_rotary_factor|rope_parameters.partial_rotary_factor", ONLY, NULL, "1"},
+  {"lm",     ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
+  {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
+  {"mj",     "attention_bias",                         ONLY,   NULL, "false"},
+  {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
+  {"j",      "hidden_act",                             ONLY,   NULL, "silu"},  /* Mamba's too */
   {"j",      "mamba_conv_bias",                        ONLY,   NULL, "true"},
   {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
   {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
@@ -2441,6 +2445,23 @@ static const Fact FACTS[] = {
   {"gnolmj", "quantization_config",                    ONLY,   NULL, "null"},
   {"gnolmj", "is_encoder_decoder",                     ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
+
+/* Refuses the first key of an object that nobody has read and that may count. */
+static void keys_known(const Facts *f, const JsonValue *object) {
+  for (const JsonValue *key = object + 1, *end = f->j->at + object->next;
+       key < end && !f->e->status; key = f->j->at + key[1].next) {
+    char word[66], text[64];
+    const JsonValue *v = key + 1;
+    const bool nothing = v->kind == JSON_NULL || (v->kind >= JSON_ARRAY && !v->size);
+    snprintf(word, sizeof word, " %.62s ", f->j->text + key->at);
+    if (f->read[v - f->j->at] && v->kind == JSON_OBJECT) keys_known(f, v);
+    else if (!f->read[v - f->j->at] && !nothing
+             && (!strstr(IDLE, word) || strlen(word) != key->size + 2))
+      fail(f->e, 1, "%s: expected keys that sink knows, found %.60s: %s. Try: without it, "
+           "where it changes no number; else another model", f->j->name, f->j->text + key->at,
+           shown(f, v, text));
+  }
+}
 
 /* Every row of a family, in their order. */
 static void facts_read(const Facts *f, char family) {
@@ -2451,7 +2472,7 @@ static void facts_read(const Facts *f, char family) {
     case NUMBER: fact_flag(f, x->keys, x->flag, x->without); break;
     case ONLY:   fact_must(f, x->keys, x->without); break;
     case SWITCH: if (fact_true(f, x->keys, yes)) flags_set(f, x->flag); break;
-    case ROPE:   fact_flag(f, x->keys, x->flag, x->without); fact_rope(f); break;
+    case ANGLES: fact_flag(f, x->keys, x->flag, x->without); fact_rope(f); break;
     default:     fact_act(f, x->keys, x->without, x->what == GATED);
     }
   }
@@ -2460,19 +2481,22 @@ static void facts_read(const Facts *f, char family) {
 static void gpt2_more(const Facts *f) {
   char four[32];
   snprintf(four, sizeof four, "%d", 4 * f->s->model.dim);
-  fact_flag(f, "n_inner|intermediate_size", "ffn", four);
+  fact_flag(f, "n_inner", "ffn", four);
 }
 
 /* The first int(width of a head * rotary_pct) dims turn. */
 static void neox_more(const Facts *f) {
   const Config *c = &f->s->model;
-  const JsonValue *v = fact_at(f, "rope_parameters.partial_rotary_factor|"
-                              "rotary_pct|partial_rotary_factor");
+  const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor") "|rotary_pct");
   double part = 0.25;
-  char flags[64];
+  char flags[64], same[2][32];
   if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
     fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
   if (f->e->status) return;
+  snprintf(same[0], sizeof same[0], "%.17g", part);        /* other families' names for them */
+  snprintf(same[1], sizeof same[1], "%.17g", c->rope_base);
+  fact_must(f, "partial_rotary_factor", same[0]);
+  fact_must(f, "rope_theta", same[1]);
   int turned = (int)(c->dim / c->heads * part);
   if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
   /* --rotary-dims 0 would be all of them */
@@ -2482,8 +2506,9 @@ static void neox_more(const Facts *f) {
 }
 
 static void opt_more(const Facts *f) {
+  const bool no_last = fact_true(f, "_remove_final_layer_norm", false);
   if (!fact_true(f, "do_layer_norm_before", true)) flags_set(f, "--place post");
-  else fact_must(f, "_remove_final_layer_norm", "false");
+  else if (no_last) fact_must(f, "_remove_final_layer_norm", "false");
 }
 
 static void llama_more(const Facts *f) {
@@ -2500,23 +2525,19 @@ static void mistral_more(const Facts *f) {
 
 /* Experts stand in some blocks only, as attention does. */
 static void jamba_more(const Facts *f) {
-  const JsonValue *experts = fact_at(f, "num_experts|num_local_experts");
   const JsonValue *inner = fact_at(f, "mamba_expand");
-  double expand = 2, n = 16;
+  Config *c = &f->s->model;
+  double expand = 2;
   char text[64];
   if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
     fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
   if (inner && (!fact_number(f, inner, &expand) ||
                 !(expand >= 1 && expand <= 64 && expand == (int)expand)))
     fact_fails(f, "mamba_expand", "an integer of 1 to 64", inner);
-  snprintf(text, sizeof text, "%.0f", expand * f->s->model.dim);
+  snprintf(text, sizeof text, "%.0f", expand * c->dim);
   option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
   /* one expert is the plain feed-forward, without a router */
-  if (experts && fact_number(f, experts, &n) && n == 1) return;
-  fact_flag(f, "num_experts|num_local_experts", "experts", "16");
-  fact_flag(f, "num_experts_per_tok", "expert-top", "2");
-  fact_flag(f, "expert_layer_period", "expert-period", "2");
-  fact_flag(f, "expert_layer_offset", "expert-offset", "1");
+  if (c->experts == 1) c->experts = c->expert_top = c->expert_period = c->expert_offset = 0;
 }
 
 typedef struct Family {
@@ -2545,7 +2566,8 @@ enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 /* The family of a config.json, by its model_type, else by the first of its architectures. Fills
  * s->model; NULL and an error for one that sink cannot be. */
 static const Family *family_read(const Json *j, Settings *s, Error *e) {
-  Facts f = {j, s, e};
+  Facts f = {j, s, grab(j->size, 1, e), e};
+  if (e->status) return NULL;
   const JsonValue *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
   const JsonValue *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
   const Family *family = FAMILIES;
@@ -2556,6 +2578,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found "
                "%s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
+    free(f.read);
     return NULL;
   }
   settings_default(s);
@@ -2563,6 +2586,8 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   facts_read(&f, family->letter);
   family->more(&f);
   if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
+  if (!e->status) keys_known(&f, j->at);
+  free(f.read);
   return e->status ? NULL : family;
 }
 
@@ -2675,8 +2700,7 @@ typedef struct Scratch {
 
 /* ---- 14.1  Cutting text ---------------------------------------------------------------------- */
 
-/* The length of the first character of n >= 1 bytes, and its code point; a byte that begins none
- * stands for itself, above all code points. */
+/* The length and code of the first character of n >= 1 bytes; a stray byte is above all codes. */
 enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
 static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
   const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
@@ -2715,8 +2739,7 @@ static size_t class_run(const Published *t, const unsigned char *text, size_t at
   return end - at;
 }
 
-/* The length of a contraction, 0 when the text begins with none; `fold`: in capitals too, whose s
- * has a third form, the long one, U+017F. */
+/* The length of a contraction, or 0; `fold`: in capitals too, and with the long s, U+017F. */
 static size_t contraction(const unsigned char *s, size_t n, bool fold) {
   static const char *const TAILS[] = {"s", "t", "re", "ve", "m", "ll", "d", NULL};
   if (n < 2 || s[0] != '\'') return 0;
@@ -2994,8 +3017,7 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
     return fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
                 name, TOKENIZER_VOCAB_MAX, PUBLISHED_MERGES_MAX, (unsigned)vocab,
                 (unsigned)head[4], HINT);
-  if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name, e))
-    return e->status;
+  if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name, e)) return e->status;
   if (head[5] < CUT_GPT2 || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
       flags >= 4 || end >= vocab || (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
     return fail(e, 1, "%s: expected cuts, spaces, flags and ids that sink knows, found %u, %u, "
@@ -3019,8 +3041,7 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
   if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
   at += 12 * (size_t)t->n_combining;
   for (unsigned c = 0; c < 128; c++)
-    if (!e->status)
-      t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
+    if (!e->status) t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c, OTHER);
   if (!e->status) tokens_read(k, at, head[13], name, e);
   at += 3 * (size_t)vocab + head[13];
   if (!e->status) merges_read(k, at, head[4], name, e);
@@ -3041,8 +3062,7 @@ static unsigned combining_class(const Published *t, int32_t code) {
   return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
 }
 
-/* Appends the canonical decomposition of a code point. A Hangul syllable has two or three parts by
- * arithmetic: 19 x 21 x 28 of them from U+AC00 on. */
+/* Appends a code point's canonical decomposition; a Hangul syllable's parts are arithmetic. */
 static int decompose(const Published *t, uint32_t code, Ids *out, Error *e) {
   int32_t part = (int32_t)code;
   const Fold *f = fold_of(t, code);
@@ -3085,8 +3105,7 @@ static int compose(Scratch *c, Error *e) {
   size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
   for (size_t from = 0, to; from < n; from = to + 1) {
     for (to = from; to < n && combining_class(t, codes[to]); to++) {}
-    if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
-      return e->status;
+    if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e)) return e->status;
   }
   unsigned last = 0;
   for (size_t i = 0; i < n; i++) {
@@ -3205,8 +3224,7 @@ static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
   return count;
 }
 
-/* Appends the ids of one piece of n >= 1 bytes to out: BPE in n log n steps. A key whose symbol has
- * gone, or joins at another rank since, is passed over. */
+/* Appends the ids of a piece: BPE in n log n steps. A key that no longer holds is passed over. */
 static int published_piece(Encoder *encoder, const unsigned char *piece, size_t n, Ids *out,
                            Error *e) {
   Scratch *c = encoder->scratch;
@@ -3390,8 +3408,7 @@ static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigne
   return e->status;
 }
 
-/* Makes published spellings findable; each may stand once. Entries beyond the vocabulary of the
- * model, its added tokens, are among them. */
+/* Makes published spellings findable, added tokens' too; each may stand once. */
 static int names_sort(Making *m, Error *e) {
   free(m->sorted);
   m->sorted = grab(m->vocab, sizeof *m->sorted, e);
@@ -3491,8 +3508,7 @@ static int entries_spell(Making *m, Error *e) {
     unsigned byte;
     size_t n = x->size;
     if (x->kind == KIND_BYTE) {
-      if (!is_byte_piece((const char *)s, n, &byte))
-        return refuse(m, "a byte without its name", e);
+      if (!is_byte_piece((const char *)s, n, &byte)) return refuse(m, "a byte without its name", e);
       out[0] = (unsigned char)byte;
       n = 1;
     } else if (x->kind == KIND_TEXT)
@@ -3514,8 +3530,7 @@ static int by_score(const void *a, const void *b) {
                             : (x->left > y->left) - (x->left < y->left);
 }
 
-/* The merges of pieces with scores, once all are read. A piece one character of which is no piece
- * could be reached there, and not here. */
+/* The merges of pieces with scores. A piece with a character that is none is not reached here. */
 static int joins_of_scores(Making *m, Error *e) {
   if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
   for (int id = 0; id < m->vocab && !e->status; id++) {
@@ -3694,8 +3709,7 @@ static int merges_listed(Making *m, const Json *j, const JsonValue *v, Error *e)
     const bool pair = x->kind == JSON_ARRAY && x->size == 2 && x[1].kind == JSON_STRING &&
                       x[2].kind == JSON_STRING;
     if (pair) merge_named(m, j->text + x[1].at, x[1].size, j->text + x[2].at, x[2].size, e);
-    else if (gap) merge_named(m, s, (size_t)(gap - s), gap + 1,
-                              x->size - (size_t)(gap + 1 - s), e);
+    else if (gap) merge_named(m, s, (size_t)(gap - s), gap + 1, x->size - (size_t)(gap + 1 - s), e);
     else return refuse(m, "a merge that is no pair", e);
   }
   return e->status;
@@ -3781,8 +3795,7 @@ static int piece_read(Making *m, Wire w, Error *e) {
     if (f.number == 3 && f.type == 0) type = f.value;
   }
   const size_t n = (size_t)(text.end - text.at);
-  if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score))
-    return damage(m, e);
+  if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score)) return damage(m, e);
   if (type < PIECE_NORMAL || type > PIECE_BYTE || type == PIECE_UNUSED)
     return refuse(m, "a piece of a type that is not used", e);
   const int id = m->vocab;
@@ -4102,8 +4115,7 @@ static Entry *entry_find(const Folder *f, const Family *family, const char *name
 static void shape_text(char text[160], int rank, const uint64_t *shape) {
   int n = snprintf(text, 160, "[");
   for (int i = 0; i < rank; i++)
-    n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "",
-                  (unsigned long long)shape[i]);
+    n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "", (unsigned long long)shape[i]);
   snprintf(text + n, 160 - (size_t)n, "]");
 }
 
@@ -4133,14 +4145,23 @@ static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Famil
   return 0;
 }
 
-/* Is this a tensor that nothing reads: a buffer, or the unembedding beside one that is tied? */
+/* Do two tensors hold the same bytes? */
+static bool same_bytes(const Folder *f, const Entry *a, const Entry *b) {
+  const Entry *x[2] = {a, b};
+  uint64_t hash[2];
+  for (int i = 0; i < 2; i++) {
+    FILE *in = fopen(f->shard[x[i]->file].path, "rb");
+    const bool good = in && bytes_hash(in, x[i]->begin, x[i]->end - x[i]->begin, &hash[i]);
+    if (in) fclose(in);
+    if (!good) return false;
+  }
+  return a->format == b->format && hash[0] == hash[1];
+}
+
+/* Is this a buffer that nothing reads? */
 static bool needless(const Family *family, const Config *c, const char *name) {
-  const Counterpart *last = family->tensors;
   int number[2] = {0, 0};
-  while (last[1].ours) last++;
-  size_t n = strlen(last->theirs);
-  if (c->tied && !strncmp(name, last->theirs, n) && !strcmp(name + n, ".weight")) return true;
-  n = strlen(family->prefix);
+  const size_t n = strlen(family->prefix);
   for (int i = 0; NEEDLESS[i]; i++) {
     bool ours = !strncmp(NEEDLESS[i], family->prefix, n);
     if (ours && (fits(NEEDLESS[i], name, number) || fits(NEEDLESS[i] + n, name, number)))
@@ -4151,10 +4172,22 @@ static bool needless(const Family *family, const Config *c, const char *name) {
 
 /* Every tensor of the model, and every one that is stored, or an error that names the first. */
 static int plan(Planned *p, const Model *list, const Folder *f, const Family *family, Error *e) {
-  for (int i = 0; i < list->n_tensors; i++)
+  const Entry *embedding = NULL;
+  const Counterpart *last = family->tensors;
+  while (last[1].ours) last++;
+  for (int i = 0; i < list->n_tensors; i++) {
     if (plan_tensor(&p[i], &list->tensor[i], f, family, e)) return e->status;
+    if (!strcmp(list->tensor[i].name, "wte")) embedding = p[i].from;
+  }
   for (idx i = 0; i < f->tensors; i++) {
     const Entry *x = &f->tensor[i];
+    const size_t n = strlen(last->theirs);
+    if (list->c.tied && !strncmp(x->name, last->theirs, n) && !strcmp(x->name + n, ".weight")) {
+      if (same_bytes(f, x, embedding)) continue;           /* said twice */
+      return fail(e, 1, "%s: expected %s to be the embedding, to which config.json ties it, found "
+                  "other numbers. Try: \"tie_word_embeddings\": false there",
+                  f->shard[x->file].path, x->name);
+    }
     if (!x->used && !needless(family, &list->c, x->name))
       return fail(e, 1, "%s: expected the tensors of a %s of %d layers, found %.100s too. "
                         "Try: the config.json that belongs to it", f->shard[x->file].path,
@@ -4174,7 +4207,7 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
     bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
     Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
     at.file = source[s->file];
-    model_file_copy(w, x->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
+    model_file_copy(w, s->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
   }
   free(source);
   return e->status;
@@ -4248,8 +4281,7 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
       const Tensor *ours = &list.tensor[k];
       char *name = f->names + f->tensors * BIN_NAME;
       int how, number[2];
-      if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e))
-        continue;
+      if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e)) continue;
       Entry *x = &f->tensor[f->tensors++];
       *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
                    .end = at + 4 * (uint64_t)ours->count};
@@ -4276,8 +4308,7 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
   const Family *family = NULL;
   FILE *in = fopen(from, "rb");
   *one = in && fread(head, 1, sizeof head, in) == sizeof head;     /* a folder cannot be read */
-  if (*one && !file_size(in, &size))
-    fail(e, 1, "%s: cannot be read. Try: check the disk", from);
+  if (*one && !file_size(in, &size)) fail(e, 1, "%s: cannot be read. Try: check the disk", from);
   if (in) fclose(in);
   if (*one) {
     if (!memcmp(head, "PK\003\004", 4) || head[8] == '{')
@@ -4326,15 +4357,13 @@ static int import_model(const char *from, const char *out, bool link, const char
  * 17  Multiple choice                                                     appendix B.3, [FIG10]
  *
  * A question is a context and a few endings, one of them right. The model's answer is the ending
- * with the largest log p, summed over its tokens (acc), or the largest log p per character
- * (acc_norm): the rule of the LM evaluation harness for HellaSwag. Context and ending, joined by a
- * blank, are encoded as one text, of which the tokens beyond as many as the context alone has are
- * the ending's, and of a longer one than the model's context the last tokens are taken. The harness
- * puts no bos before them by default: --no-bos.
+ * with the largest log p, summed over its tokens (acc), or per character (acc_norm): the rule of
+ * the LM evaluation harness for HellaSwag. Context and ending, joined by a blank, are encoded as
+ * one text; the tokens beyond as many as the context alone has are the ending's. Of a text longer
+ * than the model's context the last tokens are taken. The harness puts no bos first: --no-bos.
  *
  * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
- * 0; the context; the endings. In a text \\t, \\n and \\\\ stand for a tab, a new line and a
- * backslash.
+ * 0; the context; the endings. \\t, \\n and \\\\ stand for a tab, a new line and a backslash.
  *
  * hf choices makes it of HellaSwag's own file, a question a line of JSON: activity_label, ctx_a,
  * ctx_b, endings, label. The harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its
@@ -4437,10 +4466,10 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
   return e->status;
 }
 
-/* The longest of n choices: tokens that are fed, all but the last. */
+/* The tokens that are fed of the longest of n choices, all but its last. */
 static int choices_longest(const Choice *c, int n) {
   int T = 1;
-  for (int i = 0; i < n; i++) if (c[i].length - 1 > T) T = c[i].length - 1;
+  while (n--) if (c[n].length - 1 > T) T = c[n].length - 1;
   return T;
 }
 
@@ -4466,20 +4495,15 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
     model_loss(m, &a, targets, B, T, false, 1);
     for (int b = 0; b < B; b++)
       for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
-        if (a.loss_row[(idx)b * T + t] >= 0)         /* -1 inside a prefix */
+        if (!(a.loss_row[(idx)b * T + t] < 0))       /* -1 inside a prefix */
           log_p[from + b] -= a.loss_row[(idx)b * T + t];
-    model_fault(m, e);
+    for (int b = 0; b < B && !model_fault(m, e); b++)
+      if (!isfinite(log_p[from + b]))
+        fail(e, 1, "--choices: ending %d has no finite log p. Try: another model", from + b);
   }
   if (m->published) m->published->end(m, e);
   acts_free(&a); free(ids);
   return e->status;
-}
-
-/* How many characters the harness counts: UTF-8 bytes that begin one. */
-static int characters(const char *text) {
-  int n = 0;
-  for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-  return n;
 }
 
 /* Of the first --questions of --choices the share that m answers rightly, by log p and by log p a
@@ -4493,8 +4517,7 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
   if (!d->tokenizer.vocab)
     return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
                       "Try: --text FILE or --grammar FILE", own->choices);
-  if (!file_read(own->choices, &file, e))
-    choices_read(file.at, file.size, own->choices, &c, e);
+  if (!file_read(own->choices, &file, e)) choices_read(file.at, file.size, own->choices, &c, e);
   bytes_free(&file);
   if (own->questions && c.n > own->questions) c.n = own->questions;
   Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
@@ -4507,7 +4530,9 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
     int best[2] = {0};
     double most[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < q->endings; k++) {
-      int size = characters((const char *)c.text + q->field[1 + k]);
+      int size = 0;                                        /* UTF-8 bytes that begin one */
+      for (const unsigned char *at_k = c.text + q->field[1 + k]; *at_k; at_k++)
+        size += (*at_k & 0xC0) != 0x80;
       double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
       for (int x = 0; x < 2; x++)
         if (is[x] > most[x]) { most[x] = is[x]; best[x] = k; }
@@ -4590,8 +4615,7 @@ static int import_choices(const char *path, const char *to, Error *e) {
       char name[PATH_ROOM + 32];
       Json j = {0};
       snprintf(name, sizeof name, "%.500s:%zu", path, line);
-      if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e))
-        questions++;
+      if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e)) questions++;
       json_free(&j);
       at += n + 1;
     }
@@ -4617,8 +4641,7 @@ static int page_total(const Page *p);
 
 enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
 
-/* Trained models amplify a rounding more than toys do: their largest states are hundreds of times
- * the median, and scores tens of nats. */
+/* Trained models amplify a rounding more than toys: large states, and scores of tens of nats. */
 #define TRAINED_STATES (10 * STATES)
 #define TRAINED_ROWS (100 * STATES)
 
@@ -4753,7 +4776,7 @@ static int check_model(const char *path, FILE *out, bool colour, Error *e) {
   trainer_free(&t);
   const Config *c = &y->m.c;
   idx L = c->layers, C = c->dim;
-  int T = c->pos == POS_LEARNED && c->context < TRAINED_T ? c->context : TRAINED_T;
+  int T = c->context < TRAINED_T ? c->context : TRAINED_T;
   if (c->vocab < 2 || T < 4)
     fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
                "model", path, c->vocab, T);
@@ -4818,8 +4841,7 @@ static int verb_export(Settings *s, const char **words, int n, Error *e) {
   if (n != 2)
     return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
                       "out/model.ckpt out/llama");
-  return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin",
-                       e);
+  return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin", e);
 }
 
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,
@@ -4943,7 +4965,7 @@ static const Option HF_OPTIONS[] = {
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
-   "    Of Hugging Face gpt2, gpt_neox, opt, llama, mistral and jamba; FILE.bin of llama2.c.\n"
+   "    gpt2, gpt_neox, opt, llama, mistral, jamba; FILE.bin is llama2.c's.\n"
    "    The word import may be left out",
    verb_import, false},
   {"export",    "MODEL FOLDER",     "K",

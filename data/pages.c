@@ -251,11 +251,13 @@ static void chart_label(Html *h, const Chart *what, const Series *lines, int n) 
   say(h, ", in %s", names ? what->x.name : what->y.name);
   for (int k = 0; k < n; k++) {
     const double *at = names ? lines[k].x : lines[k].y;
-    double from = lines[k].n ? at[0] : NAN, to = lines[k].n ? at[lines[k].n - 1] : NAN;
-    if (!lines[k].n || !lines[k].name[0]) continue;
+    int from = 0, to = lines[k].n - 1;                   /* what is not finite is a gap */
+    while (from < to && !isfinite(at[from])) from++;
+    while (to > from && !isfinite(at[to])) to--;
+    if (to < 0 || !isfinite(at[to]) || !lines[k].name[0]) continue;
     say(h, ". ");
     html_text(h, lines[k].name);
-    say(h, ": from %.3g to %.3g", isfinite(from) ? from : 0, isfinite(to) ? to : 0);
+    say(h, ": from %.3g to %.3g", at[from], at[to]);
   }
 }
 
@@ -652,8 +654,8 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
   say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
          "tokens. alpha: mean weight on token 1 or *; x even: its multiple of what even rows "
          "give. Norm ratio: the largest over the blocks of the first row's norm, over the mean "
-         "of the others. Valid loss: nats a token on held documents.</p>\n", s->eps, s->eval_n,
-      o->s.n ? o->s.T : s->eval_T);
+         "of the others. Valid loss: nats a token, over %lld tokens.</p>\n", s->eps, s->eval_n,
+      o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
 }
 
 /* Of every page. A claim's verdict is in its words, its sign and the bar before it. */
@@ -784,17 +786,12 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
   if (rest) element(h, "p", rest + 1);
 }
 
-/* The text that is read, as the settings name it. */
-static const char *text_of_settings(const Settings *s) {
-  return s->ids[0] ? s->ids : s->data.tokens[0] ? s->data.tokens : s->data.text[0] ? s->data.text
-       : s->data.grammar[0] ? s->data.grammar : SHIPPED_GRAMMAR;
-}
-
 /* The page of n models (three have lines of their own style), which `verb` has made; table and
  * verdict may be NULL or "". */
 static int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o,
                         int n, const char *table, const char *verdict, Error *e) {
   Html h = {{0}, e};
+  char text[4 * PATH_ROOM];
   int looks = 0, measured = 0;
   bool eval = !strcmp(verb, "eval");
   char seed[32], model[300];
@@ -813,12 +810,14 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
     say(&h, "<h2>Norms by layer</h2>");
     page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
   }
+  snprintf(text, sizeof text, "%s (%s)", o->text, o->read);
   snprintf(seed, sizeof seed, "%d", s->train.seed);
   snprintf(model, sizeof model, "%d blocks, %d heads of %d dims, width %d, context %d; %d steps of "
            "%d sequences at rate %g", o->c.layers, o->c.heads, o->c.head_dim, o->c.dim,
            o->c.context, s->train.steps, s->train.batch * s->train.accumulate, s->train.lr);
   page_facts(&h, s, verb, eval ? o->name : "", (const char *const[][2]){
-             {"text", text_of_settings(s)}, {"seed", seed}, {"model", model}, {NULL, NULL}});
+             {"text", o->text[0] ? text : "none: drawn ids"}, {"seed", seed}, {"model", model},
+             {NULL, NULL}});
   return page_end(&h, path);
 }
 
@@ -835,7 +834,7 @@ typedef struct Survey {
   int length[33];                                          /* 0 ends */
 } Survey;
 
-static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", NULL};
+static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", "read", NULL};
 static const Column SURVEY_COLUMNS[] = {
   {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
   {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
@@ -891,9 +890,11 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   v->row = rows;
   Measured *row = &rows[v->rows++];
   *row = (Measured){.all = {.lists = 0}};
-  snprintf(row->label[0], PATH_ROOM, "%s", model);
-  snprintf(row->label[1], PATH_ROOM, "%s", text);
-  snprintf(row->label[2], PATH_ROOM, "%s", INPUTS[s->input]);
+  const char *read = s->input == INPUT_NATURAL ? t->data.read : "";
+  strcpy(row->label[0], model);
+  strcpy(row->label[1], *read ? text : "");
+  strcpy(row->label[2], INPUTS[s->input]);
+  strcpy(row->label[3], read);
   put(&row->all, e, (double)t->m.count, "parameters");
   eval_numbers(&row->all, &seen, besides, s, e);
   for (int i = 1; i < STEPS; i++)
@@ -907,17 +908,16 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
     printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
     for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
     for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
-    printf("\n");
+    printf("  read of the text\n");
   }
   size_t size = strlen(model);
   printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
-         (double)t->m.count * 1e-6, s->input == INPUT_NATURAL ? text : "", INPUTS[s->input],
-         s->eval_T);
+         (double)t->m.count * 1e-6, row->label[1], INPUTS[s->input], s->eval_T);
   for (const Column *c = SURVEY_COLUMNS; c->name; c++)
     printf(" %*s", c->width, cell_text(cell, c, result_number(&row->all, c->name)));
   for (int i = 0; i < besides->lists; i++)
     printf(" %9.4g", besides->value[besides->list[i].at]);
-  printf("\n");
+  printf("  %s\n", read);
   fflush(stdout);
   sinks_free(&seen);
   return e->status ? e->status : rows_write(v->row, v->rows, SURVEY_LABELS, v->s, e);
@@ -1024,7 +1024,7 @@ static double loss_from(const Acts *a, int b, int t, int T) {
   double sum = 0;
   int scored = 0;
   for (; t < T; t++)
-    if (row[t] >= 0) { sum += row[t]; scored++; }
+    if (!(row[t] < 0)) { sum += row[t]; scored++; }
   return scored ? sum / scored : 0;
 }
 

@@ -99,8 +99,7 @@ typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
 /* side[0] RELATION side[1] (RELATION side[2] ..), by or within the margin; judged only where every
  * need holds of the means: after the rule's sides come each need's left and right. */
 typedef struct Claim {
-  const char *name, *reference, *statement;
-  int item, line, sides, needs;
+  const char *name, *reference, *statement; int item, line, sides, needs;
   ClaimKind kind;
   bool headline;
   Relation relation, needed[NEEDS];
@@ -639,8 +638,7 @@ static int result_read(Result *r, const unsigned char *text, size_t n, const cha
       fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
            "the file, and run it again", name, line, at);
   }
-  free(copy);
-  free(room);
+  free(copy); free(room);
   if (e->status) result_free(r);
   return e->status;
 }
@@ -735,8 +733,7 @@ static double toy_mean(const ToySums *x, int which) {
  * weight and metric [T,S]. */
 static void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger,
                         const real *z, const real *weight, const real *metric) {
-  int star = c->extra ? 1 : 0, S = T + star, quiet = 0;
-  double alpha = 0;
+  int star = c->extra ? 1 : 0, S = T + star, quiet = 0; double alpha = 0;
   for (int i = 1; i < T; i++) {
     const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
     double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
@@ -822,8 +819,7 @@ static bool backcopy_trigger(const Data *d, int id) {
 static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e) {
   enum { V = BACKCOPY_VOCAB };
   Chain *chain = d->drawn_from;
-  uint64_t often[V] = {0}, *pair = chain->upto;
-  int first = 0, last = 0;
+  uint64_t often[V] = {0}, *pair = chain->upto; int first = 0, last = 0;
   for (size_t i = 0, end = 0; i < text->size; i++) {
     if (i >= end) {                                      /* a document, and its separator */
       end = i + document_length(text->at + i, text->size - i);
@@ -892,15 +888,14 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
       grammar_document(&d->grammar, HELD_SEED, i, &text, e);
   if (!e->status) backcopy_count(d, &text, path, e);
   d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
+  data_describe(d, s, 0, true, T);
   for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
     int32_t start = (int32_t)d->held.size;
     backcopy_draw(d, HELD_SEED, i, block, n);
     ids_add(&d->starts, &start, 1, e);
     ids_add(&d->held, block, (size_t)n, e);
   }
-  free(block);
-  bytes_free(&text);
-  bytes_free(&file);
+  free(block); bytes_free(&text); bytes_free(&file);
   if (e->status) data_close(d);
   return e->status;
 }
@@ -943,8 +938,7 @@ typedef struct Play {
 } Play;
 
 static int play_refuses(const Settings *s, Error *e) {
-  const Config *c = &s->model;
-  bool trigger = s->data.toy == TOY_TRIGGER;
+  const Config *c = &s->model; bool trigger = s->data.toy == TOY_TRIGGER;
   const char *want = c->layers != 1 || c->heads != 1 ? "--layers 1 --heads 1" : c->sink_token ?
                    "no --sink-token" : c->prefix || c->window ? "no --prefix or --window" :
                    c->context < 3 ? "--context 3 or more" : trigger && c->pos != POS_NONE ?
@@ -998,8 +992,7 @@ static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
 
 /* Held sequences `from` .. from + B - 1 forward, with their maps and losses. */
 static void trigger_look(Play *y, int from, int B) {
-  Trainer *t = &y->t;
-  int T = t->s.model.context, C = t->s.model.dim;
+  Trainer *t = &y->t; int T = t->s.model.context, C = t->s.model.dim;
   trigger_batch(y, HELD_SEED, (uint64_t)from, B);
   trigger_loss(&t->m, &t->a, y->x, y->y, B, T, false);
   for (idx i = 0; i < (idx)B * T * C; i++) {
@@ -1087,9 +1080,11 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
 }
 
 /* A look of a training under way: the curves, and the line that the terminal shows. */
-static void play_watch(Play *y, Progress *p) {
+static void play_watch(Play *y, Progress *p, Error *e) {
   Trainer *t = &y->t;
   play_look(y);
+  if (!isfinite(t->loss += 0 * (y->seen.sum[TOY_GATE] + y->seen.sum[TOY_LOSS])))
+    fail(e, 1, "step %ld: the maps" NOT_FINITE ". It diverges: a smaller --lr", t->step);
   y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
   for (int k = 0; k < TOY_CURVES; k++) {
     int of = TOY_CURVE[k].of;
@@ -1102,8 +1097,7 @@ static void play_watch(Play *y, Progress *p) {
   t->loss_steps = 0;
   p->has_star = t->m.c.extra != EXTRA_NONE;
   p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
-  p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1);
-  p->ratio = 1;
+  p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1), p->ratio = 1;
 }
 
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
@@ -1156,7 +1150,7 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
     if (interrupted)
       fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
            t->step, steps);
-    if (!e->status && t->loss_steps) play_watch(y, p);
+    if (!e->status && t->loss_steps) play_watch(y, p, e);
   }
   progress_end(p);
   if (has_ended(r->ended, t, e))
@@ -1171,7 +1165,7 @@ static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
   Play *y = grab(1, sizeof *y, e);
   if (!y) return e->status;
   if (!play_create(y, s, e) && !play_map(y, r, "before", e)) {
-    play_watch(y, p);
+    play_watch(y, p, e);
     double loss_start = toy_mean(&y->seen, TOY_LOSS);
     if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
       play_map(y, r, "after", e);
@@ -1238,14 +1232,15 @@ static bool asks(const Row *row, const char *what) {
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
   settings_default(out);
-  out->data.open = toys_open;
-  out->groups = "mtd";
+  out->data.open = toys_open; out->groups = "mtd";
   if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
   out->train.seed = seed;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
   out->quiet = s->quiet;
+  out->data.first = true;                                  /* as data/results has it */
   memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+  memcpy(out->data.home, s->data.home, PATH_ROOM);
   if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
   if (!corpus->grammar && !own_of(s)->texts[0])
     return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
@@ -1440,8 +1435,8 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
 }
 
 /* +domains, [FIG9]: the held documents of every corpus and domain that is at hand, a grammar or
- * a text of the folder `texts`: what `./sink eval MODEL --text FILE` prints of each. Where t was
- * trained on one of them, the documents that are measured are none that it has seen. */
+ * a text of the folder `texts`: what `./sink eval MODEL --text FILE --valid 0.05` prints of each.
+ * Where t was trained on one of them, the documents that are measured are none that it has seen. */
 static int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts,
                            Error *e) {
   int first = config_column_first(&t->m.c), starts;
@@ -1553,7 +1548,7 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
   Look start = {.loss = NAN, .norm = NAN, .held = NAN};
   double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
-      !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, e);
+      !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
     put(r, e, ended, "diverged");
@@ -3654,11 +3649,12 @@ static const Corpus *corpus_asked(const Experiments *x, const char *name, Error 
   return NULL;
 }
 
-/* Reads the table of experiments; on failure nothing is held. */
 static int command_open(Command *q, const Settings *s, Error *e) {
-  Bytes text = {0};
+  char path[PATH_ROOM]; Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
-  if (!file_read(EXPERIMENTS_FILE, &text, e))
+  const char *kept = located(path, q->own->results, &s->data, &(Error){0});
+  if (s->own && kept == path) strcpy(((Own *)s->own)->results, path);
+  if (!file_read(located(path, EXPERIMENTS_FILE, &s->data, e), &text, e))
     experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
   if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e))) experiments_free(&q->x);
@@ -3671,7 +3667,6 @@ static int item_unknown(const Command *q, const char *name, Error *e) {
   return verb_unknown(q->s->program, near, e);
 }
 
-/* The item or `all`, and --row. */
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);

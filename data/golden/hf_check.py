@@ -9,7 +9,8 @@
 From the folder that holds ./sink and ./hf. For every model, as transformers loads the exported
 folder:
 
-    logits    |theirs - ours| <= 1e-5 for random ids over the whole context, ours from `sink dump`
+    logits    |theirs - ours| for random ids over the whole context, ours from `sink dump`: at most
+              1e-5, or 4 times what float and double differ by in torch for this model
     greedy    `generate` continues a prompt as `sink generate --temperature 0` does
     ids       the tokenizer gives the ids of `sink tokenize encode`, and decodes them to the text;
               for the first model only, since all have the same
@@ -17,6 +18,7 @@ folder:
 The rounding of a logit grows with it: the models here have logits up to 15, where a step between
 floats is 1e-6. One line a model with the largest error; exit status 0 when everything agrees.
 """
+import copy
 import os
 import random
 import subprocess
@@ -94,8 +96,10 @@ def check(path, name, first):
     ours = np.load(f"{OUT}/dump/logits.npy")
     with torch.no_grad():
         theirs = model(torch.tensor(ids[:, :T])).logits.numpy()
+        exact = copy.deepcopy(model).double()(torch.tensor(ids[:, :T])).logits.numpy()
+    bound = max(BOUND, 4 * float(np.abs(theirs - exact).max()))
     error = float(np.abs(ours - theirs).max())       # NaN fails too
-    if ours.shape != theirs.shape or not error <= BOUND:
+    if ours.shape != theirs.shape or not error <= bound:
         wrong.append(f"logits: shapes {ours.shape} {theirs.shape}, error {error:.3g}")
 
     prompt = tokenizer(PROMPT, return_tensors="pt")
@@ -113,7 +117,7 @@ def check(path, name, first):
         wrong += lines
         note = f"; {texts} texts to ids and back"
     size = float(np.abs(ours).max())
-    print(f"{name:14s} logits up to {size:6.2f}, error {error:.2e} (bound {BOUND:.0e}); greedy "
+    print(f"{name:14s} logits up to {size:6.2f}, error {error:.2e} (bound {bound:.0e}); greedy "
           f"{len(told[0])} tokens{note}   {'FAIL' if wrong else 'ok'}")
     for line in wrong[:3]:
         print("    " + line[:600])
