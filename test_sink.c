@@ -7309,7 +7309,7 @@ static void settings_parse__order(Test *t) {
 
 /* A token that stays comes at its share, no other ever. K 1 is greedy; of equals the smaller id. */
 static void token_draw__top(Test *t) {
-  static const double SHARE[] = {.1, .3, .2, .2, .15, .05}, ODD[] = {NAN, HUGE_VAL, -HUGE_VAL};
+  const double SHARE[] = {.1, .3, .2, .2, .15, .05}, ODD[] = {NAN, HUGE_VAL, -HUGE_VAL};
   static const struct { int k; double p, heat; const char *drawn; } ROWS[] = {{0, 1, 1, "012345"},
     {1, 1, 1, "1"}, {1, 1, 50, "1"}, {2, 1, 1, "12"}, {3, 1, 1, "123"}, {99, 1, 1, "012345"},
     {0, 0, 1, "1"}, {0, 0.29, 1, "1"}, {0, 0.31, 1, "12"}, {3, 0.5, 0, "1"}, {0, 0.69, 1, "123"},
