@@ -4881,13 +4881,14 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * 10  Training and checkpoints   section 4
  */
 
-/* The one mutable global: at Ctrl-C a training ends after the step in hand, and saves. A second one
- * ends the program at once: files are whole at any moment (chapter 15). */
+/* The one mutable global: once training has begun, it ends at Ctrl-C after the step in hand, and
+ * saves. A second one ends the program at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
-static void on_interrupt(int signal_number) {
-  interrupted = 1;
-  signal(signal_number, SIG_DFL);
+static void on_interrupt(int number) {
+  interrupted = number;
+  signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL);
 }
+static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
 /* ---------------------------------------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
@@ -5386,6 +5387,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   }
   double logged = p->start = seconds();
   p->from = t->step;
+  stop_gently();
   while (t->step < r->steps && !e->status && !interrupted) {
     if (trainer_step(t, e)) break;
     bool save = r->save_every && t->step % r->save_every == 0;
@@ -8005,7 +8007,11 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
   }
   for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
   set_workers(threads);
-  if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check, for all", name);
+  Near near = {.word = name};
+  for (const Check *c = CHECKS; !ran && name && c; c = check_after(c, program))
+    near_look(&near, c->line->reference);
+  if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check %s", name,
+                 near.best[0] ? near.best : "list");
   return e->status ? e->status : page_total(&p);
 }
 
@@ -8297,6 +8303,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
   Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
   real *y = grab(V, sizeof(real), e);
   int *row = grab(C, sizeof(int), e);
+  stop_gently();
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
     const int size = (int)w->ids.size, have = size < C ? size : C;
     if (size > C) from = 0;   /* the context was full before */
@@ -8367,17 +8374,17 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run, true},
-  {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train, true},
-  {"eval", "MODEL ..", "dseoapiyjl force ", "the sink, norms and the alpha map", verb_eval, false},
-  {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check, false},
-  {"list", "", "", "the paper's variants by name", verb_list, false},
+  {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run},
+  {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train},
+  {"eval", "MODEL ..", "dseoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
+  {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check},
+  {"list", "", "", "the paper's variants by name", verb_list},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
-   verb_tokenize, false},
+   verb_tokenize},
   {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
-   verb_generate, true},
-  {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump, false},
-  {"help", "[VERB]", "w", "this page; a verb's flags", verb_help, false},
+   verb_generate},
+  {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump},
+  {"help", "[VERB]", "w", "this page; a verb's flags", verb_help},
   {0}
 };
 
@@ -8470,7 +8477,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
   else if (!e.status) {
     if (s.threads && set_workers(s.threads))   /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-    if (v->stops) signal(SIGINT, on_interrupt), signal(SIGTERM, on_interrupt);   /* at a step */
     const bool trains = v->run == verb_run || v->run == verb_train;
     if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
     if (!e.status && !s.quiet && trains && !s.resume) {

@@ -594,7 +594,6 @@ int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e
 typedef struct Verb {
   const char *name, *words, *groups, *help;
   int (*run)(Settings *s, const char **words, int n, Error *e);
-  bool stops;                  /* Ctrl-C asks it to end early */
 } Verb;
 
 /* Of the words looked at, the one nearest to a wrong word; best is "" where none is near. */

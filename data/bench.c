@@ -483,12 +483,12 @@ static const Option BENCH_OPTIONS[] = {
 };
 
 static const Verb BENCH_VERBS[] = {
-  {"all", "", "bo", "this machine: parts of its peak", bench_all, false},
-  {"gemm", "", "bo", "the matrix multiply, three orientations", bench_gemm, false},
-  {"step", "", "mtdo", "whole training steps", bench_step, false},
-  {"ops", "", "mtdo", "the share of each operator in a step", bench_ops, false},
-  {"length", "", "mtdo", "time and memory of a step by its length", bench_length, false},
-  {NULL, NULL, NULL, NULL, NULL, false}
+  {"all", "", "bo", "this machine: parts of its peak", bench_all},
+  {"gemm", "", "bo", "the matrix multiply, three orientations", bench_gemm},
+  {"step", "", "mtdo", "whole training steps", bench_step},
+  {"ops", "", "mtdo", "the share of each operator in a step", bench_ops},
+  {"length", "", "mtdo", "time and memory of a step by its length", bench_length},
+  {NULL, NULL, NULL, NULL, NULL}
 };
 
 int main(int argc, char **argv) {

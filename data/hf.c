@@ -4967,20 +4967,19 @@ static const Verb HF_VERBS[] = {
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba; FILE.bin is llama2.c's.\n"
    "    The word import may be left out",
-   verb_import, false},
+   verb_import},
   {"export",    "MODEL FOLDER",     "K",
-   "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export,
-   false},
+   "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},
   {"tokenizer", "FOLDER|FILE",      "u",
    "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's",
-   verb_tokenizer, false},
+   verb_tokenizer},
   {"choices",   "FILE.jsonl",       "u",
-   "HellaSwag as eval --choices reads it", verb_choices, false},
+   "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     "",
-   "the propositions, on toys or on a model", verb_check_hf, false},
+   "the propositions, on toys or on a model", verb_check_hf},
   {"stream",    "",                 "mous batch ",
-   "how fast a model in its file is measured", verb_stream, false},
-  {NULL, NULL, NULL, NULL, NULL, false}};
+   "how fast a model in its file is measured", verb_stream},
+  {NULL, NULL, NULL, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {

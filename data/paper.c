@@ -1141,6 +1141,7 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
   Trainer *t = &y->t;
   int steps = t->s.train.steps, last = TOY_LOOKS - 1;
   p->start = seconds();
+  stop_gently();
   for (int k = 1; k <= last && !e->status; k++) {
     long until = (long)((double)steps * k * k / (last * last));
     while (t->step < until && !e->status && !interrupted) {
@@ -3776,11 +3777,11 @@ static const Option PAPER_OPTIONS[] = {
 
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged",
-   verb_item, true},
-  {"list", "", "x", "the items, runs done, claims judged", verb_items, false},
-  {"report", "", "oux", "the whole paper [out/report.html]", verb_report, false},
-  {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme, false},
-  {NULL, NULL, NULL, NULL, NULL, false}
+   verb_item},
+  {"list", "", "x", "the items, runs done, claims judged", verb_items},
+  {"report", "", "oux", "the whole paper [out/report.html]", verb_report},
+  {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
+  {NULL, NULL, NULL, NULL, NULL}
 };
 
 #ifndef PAPER_NO_MAIN
