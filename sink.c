@@ -6013,8 +6013,8 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
  * first one's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  if (folder[0]) snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name);
-  if (folder[0]) snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name);
+  if (folder[0]) snprintf(s.out, PATH_ROOM, "%.498s/%.7s.ckpt", folder, arm->name);
+  if (folder[0]) snprintf(s.log, PATH_ROOM, "%.498s/%.7s.csv", folder, arm->name);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
