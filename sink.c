@@ -356,8 +356,8 @@ static void config_fill(Config *c) {
   if (!c->embed_dim) c->embed_dim = c->dim;
   if (!c->rotary_dims) c->rotary_dims = c->head_dim;       /* lowfreq reads it without rotary */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0) c->pnorm = 2;
-  /* The 1-norm of positive scores is their sum. Where scores can have either sign it is not, but
-   * there a plain sum is refused, and so is this. */
+  if (c->extra != EXTRA_K) c->extra_value = VALUE_ZERO;    /* elsewhere v* is learned or zero */
+  /* The 1-norm of positive scores is their sum. Where it is not, both are refused. */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
     c->normalizer = NORMALIZER_SUM;
     c->pnorm = 0;
@@ -6009,12 +6009,12 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
-/* One arm, from the seed or its checkpoint in `folder`, to its numbers or why it o->ended; the
- * first one's settings become *base. */
+/* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  if (folder[0]) snprintf(s.out, PATH_ROOM, "%.498s/%.7s.ckpt", folder, arm->name);
-  if (folder[0]) snprintf(s.log, PATH_ROOM, "%.498s/%.7s.csv", folder, arm->name);
+  if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM
+      || snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
+    fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
