@@ -5683,7 +5683,7 @@ typedef struct Dump {
   Settings *s; const Config *c;
   bool drawn;                  /* its model */
   idx B, T, N, S;
-  Passage file; char path[PATH_ROOM + 64];
+  Passage file; char path[PATH_ROOM + 80];
   Error *e;
 } Dump;
 
