@@ -1696,7 +1696,7 @@ static void sink__report(Test *t) {
   ran_free(&r); free(page);
   sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
                 "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
-  sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1000 --wd 1000 --warmup 30 "
+  sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --out " SCRATCH "/d", 1, "diverges here");
   has(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
   free(page); free(log); free(json);
