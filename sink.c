@@ -356,8 +356,8 @@ static void config_fill(Config *c) {
   if (!c->embed_dim) c->embed_dim = c->dim;
   if (!c->rotary_dims) c->rotary_dims = c->head_dim;       /* lowfreq reads it without rotary */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0) c->pnorm = 2;
-  /* The 1-norm of positive scores is their sum. Where scores can have either sign it is not, but
-   * there a plain sum is refused, and so is this. */
+  if (c->extra != EXTRA_K) c->extra_value = VALUE_ZERO;    /* elsewhere v* is learned or zero */
+  /* The 1-norm of positive scores is their sum. Where it is not, both are refused. */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
     c->normalizer = NORMALIZER_SUM;
     c->pnorm = 0;
@@ -5685,7 +5685,7 @@ typedef struct Dump {
   Settings *s; const Config *c;
   bool drawn;                  /* its model */
   idx B, T, N, S;
-  Passage file; char path[PATH_ROOM + 64];
+  Passage file; char path[PATH_ROOM + 80];
   Error *e;
 } Dump;
 
@@ -6011,12 +6011,12 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
-/* One arm, from the seed or its checkpoint in `folder`, to its numbers or why it o->ended; the
- * first one's settings become *base. */
+/* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  if (folder[0]) snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name);
-  if (folder[0]) snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name);
+  if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM
+      || snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
+    fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
   if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
@@ -6037,7 +6037,7 @@ static int run_outputs(Settings *s, Error *e) {
     const char *arm = RUN_ARMS[i / 2].name;
     snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, arm, i % 2 ? ".csv" : ".ckpt");
     path[3 + i] = s->out[0] ? name[i] : "";
-    if (strlen(name[i]) >= PATH_ROOM)
+    if (strlen(s->out) > 490)   /* run.html would be elsewhere */
       return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
   }
   return outputs_ready(s, path, 2 * ARMS + 3, e);
