@@ -4885,8 +4885,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * saves. A second one ends the program at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
-  interrupted = number;
-  signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL);
+  interrupted = number; signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL);
 }
 static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
@@ -7987,11 +7986,13 @@ static const Check *check_after(const Check *c, const Program *program) {
 static int checks_run(const Program *program, const char *name, FILE *out, bool colour,
                       Error *e) {
   Page p = {.out = out, .colour = colour, .e = e};
+  Near near = {.word = name ? name : ""};
   int ran = 0, threads = workers();
   set_workers(1);   /* toys are too small to share */
   for (const Check *c = CHECKS; c && !e->status; c = check_after(c, program)) {
     const Line *l = p.heading = c->line;
     bool lines = c->more != check_states;
+    near_look(&near, l->reference);
     if (name && strncmp(l->reference, name, strlen(name))) continue;
     if (!ran++)
       fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
@@ -8007,9 +8008,6 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
   }
   for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
   set_workers(threads);
-  Near near = {.word = name};
-  for (const Check *c = CHECKS; !ran && name && c; c = check_after(c, program))
-    near_look(&near, c->line->reference);
   if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check %s", name,
                  near.best[0] ? near.best : "list");
   return e->status ? e->status : page_total(&p);
@@ -8193,8 +8191,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; (void)words; (void)n;
-  char path[PATH_ROOM];
+  Work w = {0}; char path[PATH_ROOM]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);

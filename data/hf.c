@@ -1600,7 +1600,9 @@ static int export_folder(const char *model, const char *folder, const char *toke
   Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}};
   if (checkpoint_load(model, &t, false, e)) return e->status;
   int start = start_token(&t.s.data);
-  if (!llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
+  for (idx i = 0; i < t.m.count; i++)
+    if (!isfinite(t.m.params[i])) fail(e, 1, "%s: its weights are no numbers. Try: another", model);
+  if (!e->status && !llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
       !tokenizer_load(tokenizer, &words, e)) {
     if (words.published)
       fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
@@ -4841,7 +4843,10 @@ static int verb_export(Settings *s, const char **words, int n, Error *e) {
   if (n != 2)
     return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
                       "out/model.ckpt out/llama");
-  return export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin", e);
+  char at[1024];
+  return path_make(at, e, "%s/config.json", words[1])
+      || outputs_ready(s, (const char *[]){at}, 1, e) ? e->status
+       : export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin", e);
 }
 
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,
@@ -4968,17 +4973,13 @@ static const Verb HF_VERBS[] = {
    "    gpt2, gpt_neox, opt, llama, mistral, jamba; FILE.bin is llama2.c's.\n"
    "    The word import may be left out",
    verb_import},
-  {"export",    "MODEL FOLDER",     "K",
+  {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},
   {"tokenizer", "FOLDER|FILE",      "u",
-   "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's",
-   verb_tokenizer},
-  {"choices",   "FILE.jsonl",       "u",
-   "HellaSwag as eval --choices reads it", verb_choices},
-  {"check",     "[NAME|MODEL]",     "",
-   "the propositions, on toys or on a model", verb_check_hf},
-  {"stream",    "",                 "mous batch ",
-   "how fast a model in its file is measured", verb_stream},
+   "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's", verb_tokenizer},
+  {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
+  {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
+  {"stream",    "",    "mous batch ", "how fast a model in its file is measured", verb_stream},
   {NULL, NULL, NULL, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */

@@ -417,7 +417,7 @@ static void hf__returns(Test *t) {
     settings_default(&r.s);
     r.s.model = lab.m.c;
     checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
-    if (!hf_does(t, "export " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
+    if (!hf_does(t, "export --force " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
         || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", &back, false, &e)
                   || acts_create(&back.a, &back.m, B, T, ACTS_ONE, &e), &e)) return;
     const bool half = lab.m.c.rope_pairing == PAIR_HALF;
@@ -468,7 +468,7 @@ static void hf__config(Test *t) {
   if (!begun(t)) return;
   EACH(i, ROWS) {
     if (!model_file(t, ROWS[i][0], 0)
-        || !hf_does(t, "export " SCRATCH "/m.ckpt " SCRATCH "/llama")) return;
+        || !hf_does(t, "export --force " SCRATCH "/m.ckpt " SCRATCH "/llama")) return;
     Bytes text = slurp(SCRATCH "/llama/config.json");
     for (const char *at = ROWS[i][1]; *at; at += *at == '|') {
       snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "|"), at);
@@ -508,8 +508,8 @@ static void hf__tokenizer(Test *t) {
     {"", "\"bos_token\": \"<|endoftext|>\""}, {"--bos", "\"bos_token\": \"<|bos|>\""},
     {"--bos --fix-token 1", "\"bos_token\": \"<|fix|>\""}};
   static const int BOS[] = {TOKEN_END, TOKEN_BOS, TOKEN_FIX};
-  static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer " SCRATCH
-                              "/tale.tok";
+  static const char WORDS[] = "export --force " SCRATCH "/m.ckpt " SCRATCH "/llama --tokenizer "
+                              SCRATCH "/tale.tok";
   Settings s; Error e = {0}; Tokenizer k = {0};
   char flags[128], spelt[4 * PIECE_MAX], line[9 * PIECE_MAX];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
@@ -552,7 +552,7 @@ static void hf__tokenizer(Test *t) {
 }
 
 static void hf__refuses(Test *t) {
-#define TO_LLAMA "export " SCRATCH "/m.ckpt " SCRATCH "/llama"
+#define TO_LLAMA "export --force " SCRATCH "/m.ckpt " SCRATCH "/llama"
   static const char *const FLAGS[] = {         /* what is named, where it is not the flags, | */
     "--pos none", "--pos learned", "--rotary-dims 4", "--norm layer", "--place post",
     "--place parallel", "--act gelu", "--act swish", "--combine add", "--kernel elu",
@@ -601,16 +601,18 @@ static void hf__refuses(Test *t) {
   tokenizer_free(&k); bytes_free(&b);
 }
 
-/* An export takes an older one's place; one that cannot end leaves the folder as it was. */
+/* An export takes an older one's place with --force; one that cannot end leaves
+ * the folder as it was. */
 static void hf__keeps(Test *t) {
-  static const char WORDS[] = "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama --tokenizer " SCRATCH
-                              "/tale.tok";
+  static const char WORDS[] = "export --force " SCRATCH "/m.ckpt " SCRATCH "/a/llama --tokenizer "
+                              SCRATCH "/tale.tok";
   static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json", "mine"};
-  Settings s; Error e = {0}; Tokenizer k = {0}; Bytes was[4]; char path[256];
+  Settings s; Trainer r = {0}; Error e = {0}; Tokenizer k = {0}; Bytes was[4]; char path[256];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   tokenizer_load(SCRATCH "/tale.tok", &k, &e);
   if (!model_file(t, "--vocab 320", k.hash) || !hf_does(t, WORDS)) return;
   file_write(SCRATCH "/a/llama/mine", "note", 4, &e);
+  sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama", 1, "config.json: it is there");
   /* the last of the five cannot be written: its place is taken by a folder */
   fact(t, !make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new"), "no folder");
   for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
@@ -633,6 +635,10 @@ static void hf__keeps(Test *t) {
     if (!round) model_file(t, "--vocab 320 --kv-heads 1", k.hash);   /* another model */
   }
   if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
+  if (!checkpoint_load(SCRATCH "/m.ckpt", &r, false, &e)) r.m.params[3] = (real)NAN;
+  checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+  sink_fails(t, WORDS, 1, "m.ckpt: its weights are no numbers");
+  trainer_free(&r);
   for (int i = 0; i < 4; i++) bytes_free(&was[i]);
   tokenizer_free(&k);
 }
