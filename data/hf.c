@@ -4841,12 +4841,11 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
 static int verb_export(Settings *s, const char **words, int n, Error *e) {
   const HfOwn *own = s->own;
   if (n != 2)
-    return fail(e, 2, "export: expected a model file and a folder. Try: hf export "
-                      "out/model.ckpt out/llama");
+    return fail(e, 2, "export: expected a model file and a folder. Try: hf help export");
   char at[1024];
-  return path_make(at, e, "%s/config.json", words[1])
-      || outputs_ready(s, (const char *[]){at}, 1, e) ? e->status
-       : export_folder(words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin", e);
+  if (path_make(at, e, "%s/config.json", words[1])) return e->status;
+  return outputs_ready(s, (const char *[]){at}, 1, e) ? e->status : export_folder(
+         words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin", e);
 }
 
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,
@@ -4976,7 +4975,8 @@ static const Verb HF_VERBS[] = {
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},
   {"tokenizer", "FOLDER|FILE",      "u",
-   "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's", verb_tokenizer},
+   "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's",
+   verb_tokenizer},
   {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
   {"stream",    "",    "mous batch ", "how fast a model in its file is measured", verb_stream},
