@@ -6035,7 +6035,7 @@ static int run_outputs(Settings *s, Error *e) {
     const char *arm = RUN_ARMS[i / 2].name;
     snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, arm, i % 2 ? ".csv" : ".ckpt");
     path[3 + i] = s->out[0] ? name[i] : "";
-    if (strlen(name[i]) >= PATH_ROOM)
+    if (strlen(s->out) > 490)   /* run.html would be elsewhere */
       return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
   }
   return outputs_ready(s, path, 2 * ARMS + 3, e);
@@ -6087,7 +6087,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
  * way. A tile of C is that many sums, and stays in registers for the whole sum over p: 8 x 32
  * floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- * Panels. A block of B, DEPTH rows by SPREAD columns, stays in the L2 cache (128 KiB) while all
+ * Panels. A block of B, DEPTH rows by SPREAD columns, stays in the L2 cache (256 KiB) while all
  * rows of A pass by. It is packed into panels one tile wide, so that a tile reads consecutive
  * bytes. Zeros fill up last rows and columns; their products are not stored.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
@@ -6192,7 +6192,7 @@ enum {
   ROWS_MAX = 8, COLS_MAX = 2,          /* the largest tile, in rows and in vectors */
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
-  SPREAD = 128,                        /* columns of B in a block; whole panels at every width */
+  SPREAD = 256,                        /* columns of B in a block; whole panels at every width */
   GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
   SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
@@ -6277,19 +6277,18 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 }
 
 /* One block of B, read in place up to column `ready` and from panels after it, against all rows of
-   A. A tile reads A where it lies. A last tile that is not full is packed, and so are, a group of
-   tiles at a time, columns a multiple of 4096 bytes apart, which share one set of the L1 cache. */
+   A. A tile reads rows of A where they lie. A transposed A, whose tile would read a page a step, is
+   packed a group of tiles at a time, and so is a last tile that is not full. */
 INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
   const int rows = tile_rows(bytes), group = GROUP * rows;
   const int width = COLS_MAX * bytes / (int)sizeof(real);
-  const bool crowded =
-      p.a.col != 1 && (p.a.row != 1 || p.a.col * (idx)sizeof(real) % 4096 == 0);
+  const bool transposed = p.a.col != 1;
   _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
   for (idx i = 0; i < p.m; i += rows) {
-    const idx left = p.m - i, at = crowded ? i % group : 0;
+    const idx left = p.m - i, at = transposed ? i % group : 0;
     const idx mr = at_most(left, rows);
     Matrix rows_i = matrix_from(p.a, i, 0);
-    if (crowded || left < rows) {
+    if (transposed || left < rows) {
       const Matrix columns = {rows_i.at, rows_i.col, rows_i.row};
       if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
       rows_i = transpose_of(packed + at * p.k, rows);
@@ -6551,7 +6550,7 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
   matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* On the calling thread alone, inside parallel loops. Takes 160 KiB of stack, as matmul does. */
+/* On the calling thread alone, inside parallel loops. Takes 288 KiB of stack, as matmul does. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
   product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }

@@ -6477,9 +6477,7 @@ static void demo_run__diverged(Test *t) {
   Settings s;
   if (!tale_open(t, &s, "--warmup 0 --log-every 2")) return;
   for (int k = 0; k < (sizeof(real) == sizeof(float) ? 3 : 2); k++) {
-    Bytes was[6] = {{0}};
-    char *first = NULL, path[100], says[60];
-    int kept = 0, end = 0;
+    Bytes was[6] = {{0}}; char *first = NULL, path[100], says[60]; int kept = 0, end = 0;
     settings_flags(&s, HOW[k], "t", fresh(t));
     snprintf(s.out, sizeof s.out, SCRATCH "/arms");
     for (int again = 0; again < 3; again++) {
@@ -6525,6 +6523,8 @@ static void demo_run__diverged(Test *t) {
     free(first);
     if (system(GONE(SCRATCH "/arms"))) exit(1);
   }
+  memset(s.out, 'a', 491), s.out[491] = 0;
+  fact(t, demo_run(&s, stdout, fresh(t)) == 2 && strstr(t->e.text, "too long"), "%s", t->e.text);
 }
 
 /* Sinks of one sequence of 5 tokens at three thresholds, for a test to fill. */
