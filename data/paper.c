@@ -2114,14 +2114,14 @@ static int digits_of(const char *measure, double x) {
 }
 
 /* `first` in the first `indent` columns, and beside it the words of a line, which is emptied,
- * broken before WIDTH. */
-static void wrapped(Bytes *out, int indent, const char *first, Bytes *line, Error *e) {
+ * broken before `width`. */
+static void wrapped(Bytes *out, int indent, int width, const char *first, Bytes *line, Error *e) {
   int at = indent;
   bytes_print(out, e, "%-*s", indent, first);
   bytes_add(line, "", 1, e);
   for (char *text = (char *)line->at; !e->status && *text; text += strspn(text, " ")) {
     size_t n = strcspn(text, " ");
-    if (at > indent && at + 1 + (int)n > WIDTH) {
+    if (at > indent && at + 1 + (int)n > width) {
       bytes_print(out, e, "\n%*s", indent, "");
       at = indent;
     }
@@ -2313,12 +2313,12 @@ static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
   Bytes line = {0};
   bytes_print(out, e, "\n");
   bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
-  wrapped(out, INDENT, verdict_name(j->verdict), &line, e);
+  wrapped(out, INDENT, WIDTH, verdict_name(j->verdict), &line, e);
   bytes_print(&line, e, "rule %s: ", c->name);
   claim_rule(&line, r->x, c, e);
-  wrapped(out, INDENT, "", &line, e);
+  wrapped(out, INDENT, WIDTH, "", &line, e);
   claim_evidence(&line, c, j, e);
-  wrapped(out, INDENT, "", &line, e);
+  wrapped(out, INDENT, WIDTH, "", &line, e);
   bytes_free(&line);
 }
 
@@ -2327,7 +2327,7 @@ static int item_text(Bytes *out, const Results *r, int item, Error *e) {
   const Item *is = &r->x->item[item];
   Bytes head = {0};
   bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
-  wrapped(out, 0, "", &head, e);
+  wrapped(out, 0, WIDTH, "", &head, e);
   bytes_free(&head);
   bytes_print(out, e, "\n");
   if (is->count) rows_grid(out, r, is, false, e);
@@ -2370,13 +2370,13 @@ static int items_text(Bytes *out, const Results *r, Error *e) {
       if (is_elsewhere(x, i) != elsewhere) continue;
       if (elsewhere && !told++)
         bytes_print(out, e, "\nWhat needs published models; ./paper ITEM says which, "
-                    "and measures those at hand:\n");
+                    "and measures those here:\n");
       for (int k = 0; k < x->claims; k++)
         if (x->claim[k].item == i) claims++, judged += r->judged[k].tested;
       snprintf(first, sizeof first, elsewhere ? "%-13s " : "%-13s %4d/%-4d %4d/%-3d  ",
                item->name, done, needed, judged, claims);
       bytes_print(&title, e, "%s: %s", item->reference, item->title);
-      wrapped(out, elsewhere ? 14 : 34, first, &title, e);
+      wrapped(out, elsewhere ? 14 : 34, 80, first, &title, e);
     }
   bytes_free(&title);
   if (r->notes.size) bytes_print(out, e, "\n");

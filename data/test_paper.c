@@ -1024,10 +1024,10 @@ static void claims_judge__holm(Test *t) {
 }
 
 /* Lines of at most 100 columns. */
-static void is_narrow(Test *t, const Bytes *text) {
+static void is_narrow(Test *t, const Bytes *text, int most) {
   const char *at = (const char *)text->at;
   for (const char *end; at && (end = strchr(at, '\n')); at = end + 1)
-    fact(t, end - at <= 100, "%d columns: %.*s", (int)(end - at), (int)(end - at), at);
+    fact(t, end - at <= most, "%d columns: %.*s", (int)(end - at), (int)(end - at), at);
 }
 
 /* What is shown of the same files; sink_ in per cent, a mean 13 %, spread sqrt(2.5). */
@@ -1061,8 +1061,8 @@ static void item_text__shows(Test *t) {
   EACH(i, in_list) has(t, (char *)out[1].at, "%s", in_list[i]);
   EACH(i, in_ledger) has(t, (char *)out[2].at, "%s", in_ledger[i]);
   EACH(i, in_markdown) has(t, (char *)out[3].at, "%s", in_markdown[i]);
-  is_narrow(t, &out[0]);
-  is_narrow(t, &out[2]);
+  is_narrow(t, &out[0], 100);
+  is_narrow(t, &out[2], 100);
   fact(t, !strstr((char *)out[3].at, "Figure 9"), "the README lists what is not here");
   for (int i = 0; i < 4; i++) bytes_free(&out[i]);
   results_shut(&x, &r);
@@ -1077,12 +1077,17 @@ static void item_text__narrow(Test *t) {
     Bytes out = {0}; int blocks = 0;
     item_text(&out, &r, i, &e);
     bytes_add(&out, "", 1, &e);
-    is_narrow(t, &out);
+    is_narrow(t, &out, 100);
     for (const char *at = (char *)out.at; (at = strstr(at, "\ntrigger-softmax  ")); at++) blocks++;
     fact(t, blocks == 2 * is(x.item[i].name, "toy-trigger"), "%s: %d blocks", x.item[i].name,
          blocks);
     bytes_free(&out);
   }
+  Bytes list = {0};
+  items_text(&list, &r, &e);
+  bytes_add(&list, "", 1, &e);
+  is_narrow(t, &list, 80);
+  bytes_free(&list);
   fact(t, !e.status, "%s", e.text);
   free(text); results_free(&r); experiments_free(&x);
 }
