@@ -180,8 +180,7 @@
  *
  * What to see in the table: wherever the weights of a row are positive and sum to a constant there
  * is a sink, whatever else is changed. Without that tie (Z = 1) there is next to none. And it moves
- * where a key offers itself for it.
- */
+ * where a key offers itself for it. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
   /* [T6] [T15] Section 7.4: the eleven operations, by phi, sim and Z. Compare 2 with 3 */
@@ -484,8 +483,7 @@ static int config_resolve(Config *c, Error *e) {
  *   KV biases      2 L H D        15,360  (K biases half, shared an eighth of it)
  *   V biases       L H D           7,680          sink token  C        768
  *   added heads    W_O is [D,C]: 73,728 a block instead of 589,824
- *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864
- */
+ *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864 */
 enum {
   INITIAL_ZERO, INITIAL_ONE, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
   INITIAL_BIAS, INITIAL_SMALL
@@ -983,8 +981,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
  * Test: linear__with_biases.
- * Matrices of a published model larger than the memory stay in their file (data/hf.c).
- */
+ * Matrices of a published model larger than the memory stay in their file (data/hf.c). */
 
 /* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
@@ -1041,8 +1038,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
- * learns from it, drel[bucket(n),h] += db_h(n).
- */
+ * learns from it, drel[bucket(n),h] += db_h(n). */
 
 /* w of a pair, in radians a position. Published models stretch it to serve a longer context:
  * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the pairs with fewer than `low`
@@ -1315,8 +1311,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
  * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of
- * exp have a = t^(-1/p) each and sum to t^(1-1/p): for p = 2, 3, 4 training diverged (C.4).
- */
+ * exp have a = t^(-1/p) each and sum to t^(1-1/p): for p = 2, 3, 4 training diverged (C.4). */
 
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
   vec_sigmoid(n, s, z);
@@ -1508,8 +1503,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
  * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
  * forward and five times backward (scores again, da, dq, dk, dv).
- * Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form.
- */
+ * Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form. */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
@@ -1763,8 +1757,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
- *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2
- */
+ *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2 */
 
 /* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F], which is f1's
  * array where nothing is kept. */
@@ -1848,8 +1841,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * scores again.
  *
  * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
- * test_sink.c has the block again line by line, and its gradients by finite differences.
- */
+ * test_sink.c has the block again line by line, and its gradients by finite differences. */
 
 /* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
  * n1's output, or the stream itself under post-norm.
@@ -2131,8 +2123,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * Cost and memory: C V multiplications a row forward and twice that backward; at the paper's sizes
  * 38.7 million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time
  * are 32 MB of logits in float; the 16 sequences of 2048 of one of the authors' forwards at once
- * would be 6.6 GB. test_sink.c: model_loss__*.
- */
+ * would be 6.6 GB. test_sink.c: model_loss__*. */
 
 /* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
  * paper. a->outp keeps out = nf W_out [R,E] when the embedding is narrower. */
@@ -2249,8 +2240,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
  * no decay is left. eps keeps g = 0 at 0/eps = 0.
- * test_sink.c: optimizer_step__*.
- */
+ * test_sink.c: optimizer_step__*. */
 
 /* What is the same for all n: 1 - lr wd, lr / (1 - b1^t), and 1 / sqrt(1 - b2^t), since sqrt(v^) =
  * sqrt(v) / sqrt(1 - b2^t). */
@@ -4027,8 +4017,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
  *
  * A remembered choice is drawn up to eight times, while another variable holds the same text. All
  * its forms are told from the same random numbers: what they share is the same. Blanks are kept
- * tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative.
- */
+ * tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative. */
 
 /* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is told, rules
  * inside rules, rules in all, bytes of it and of what it remembers. */
@@ -4488,8 +4477,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
  * A document ends at each id --end-token, and may go on in the next file of a folder. There are
  * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
- * two are for --bos and --fix-token; a shard that has them is then refused.
- */
+ * two are for --bos and --fix-token; a shard that has them is then refused. */
 
 enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
        SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
@@ -4769,8 +4757,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
- */
+ *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4827,8 +4814,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
- * how many sequences there are; *starts of them are starts of documents.
- */
+ * how many sequences there are; *starts of them are starts of documents. */
 /* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
  * is spread over all. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
@@ -4878,8 +4864,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * PART III   THE EXPERIMENTS
  * =================================================================================================
  *
- * 10  Training and checkpoints   section 4
- */
+ * 10  Training and checkpoints   section 4 */
 
 /* The one mutable global: once training has begun, it ends at Ctrl-C after the step in hand, and
  * saves. A second one ends the program at once: files are whole at any moment (chapter 15). */
@@ -4905,8 +4890,7 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *
  * No clock or thread count: the same run, text and tokenizer by the same names, gives the same
  * bytes. No generator's state: every draw comes from --seed and from where it
- * is made (a tensor's name, the number of a document).
- */
+ * is made (a tensor's name, the number of a document). */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
@@ -5431,8 +5415,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
 }
 
 /* =================================================================================================
- * 11  Evaluation   sections 3.1 to 3.3
- */
+ * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
   Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
@@ -5887,8 +5870,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink
  * and ends with a verdict. Its rule: alpha of a column, divided by what even rows would give it,
- * shows a sink from SHOWS on, and none below ABSENT.
- */
+ * shows a sink from SHOWS on, and none below ABSENT. */
 static const double SHOWS = 2, ABSENT = 1.5;
 
 enum { ARMS = 3 };
@@ -6095,8 +6077,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * tile or task it falls in. So one thread and sixteen give the same bits.
  *
  * The code is written once, for a constant vector width; 13.4 makes the instances and picks one.
- * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells).
- */
+ * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
  *
@@ -6622,8 +6603,7 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * FlashAttention (Dao et al. 2022) has the same plan: row_stat lets the backward make the scores
  * again. It cuts the keys into tiles too, and corrects a running maximum and sum (online softmax).
  * Here a row is whole when 3.6 takes it, whatever its sim and Z. The price is scratch: 2.4 MB a
- * thread for D = 96 and N = 2048 in float. Test: tiles__as_plain.
- */
+ * thread for D = 96 and N = 2048 in float. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
@@ -7033,8 +7013,7 @@ void acts_free(Acts *a) {
 }
 
 /* =================================================================================================
- * 15  Files, memory, random numbers, errors
- */
+ * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7317,8 +7296,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
  * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
  * more, g generation, s the seed where nothing is trained; of the companions y eval of several, p
  * the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
- * by name.
- */
+ * by name. */
 
 #define AT(field) offsetof(Settings, field)
 #define MODEL(kind, field) 'm', kind, AT(model.field)
@@ -8340,6 +8318,21 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
+/* With --force, the arrays of an older dump that this one may lack: none of them stays beside it. */
+static void dump_forget(const char *folder, const char *config, Error *e) {
+  static const char *const some[] = {"param.", "grad.", "q.npy", "k.npy", "z.npy", "prenorm.npy"};
+  Bytes names = {0};
+  if (file_missing(config) || files_list(folder, &names, e)) { bytes_free(&names); return; }
+  remove(config);
+  for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
+    const char *path = (char *)names.at + at, *name = path + strlen(path);
+    while (name > path && !strchr("/\\", name[-1])) name--;
+    for (int i = 0; i < 6 && strstr(name, ".npy"); i++)
+      if (!strncmp(name, some[i], strlen(some[i]))) { remove(path); break; }
+  }
+  bytes_free(&names);
+}
+
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
   char config[PATH_ROOM + 16];
@@ -8359,6 +8352,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
   if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
+  dump_forget(s->out, config, e);
   if (config_trains(&m->c, &forward))
     printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
   else model_grads(m, e);
