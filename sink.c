@@ -8318,7 +8318,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* With --force, the arrays of an older dump that this one may lack: none of them stays beside it. */
+/* With --force, the arrays of an older dump that this one may lack: none stays. */
 static void dump_forget(const char *folder, const char *config, Error *e) {
   static const char *const some[] = {"param.", "grad.", "q.npy", "k.npy", "z.npy", "prenorm.npy"};
   Bytes names = {0};
