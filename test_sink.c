@@ -7433,7 +7433,7 @@ static void sink__wrong_files(Test *t) {
   file_write(SCRATCH "/short.ckpt", b.at, b.size - b.size / 3, &e);
   fact(t, !e.status, "%s", e.text);
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
-  Ran r = ran("(cd data; ." PROGRAM " train --quiet --steps 0 --grammar none)", "");
+  Ran r = ran("(cd out; ." PROGRAM " train --quiet --steps 0 --grammar none)", "");
   fact(t, strstr((char *)r.err.at, "none: it is neither here nor beside"), "%s", r.err.at);
   ran_free(&r); bytes_free(&b);
 }
