@@ -61,7 +61,7 @@ def sink(*words, text=None):
 def made(name, flags):
     """The path of a trained model."""
     path = f"{OUT}/{name}.ckpt"
-    sink("train", "--quiet", "--steps", "200", "--out", path, *SMALL.split(), *flags.split())
+    sink("train", "--quiet", "--steps", "200", "--out", path, "--force", *SMALL.split(), *flags.split())
     return path
 
 
@@ -83,7 +83,7 @@ def check_ids(tokenizer):
 def check(path, name, first):
     """Exports one checkpoint; the largest error of a logit, and whether all agrees."""
     folder, wrong = f"{OUT}/{name}-llama", []
-    subprocess.run(["./hf", "export", path, folder], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["./hf", "export", path, folder, "--force"], stdout=subprocess.DEVNULL, check=True)
     model, loading = transformers.AutoModelForCausalLM.from_pretrained(
         folder, attn_implementation="eager", output_loading_info=True)
     wrong += [f"{k}: {v}" for k, v in loading.items() if v]
@@ -92,7 +92,7 @@ def check(path, name, first):
 
     ids = np.random.default_rng(1).integers(0, V, (3, T + 1))
     np.savetxt(f"{OUT}/ids", ids, fmt="%d")
-    sink("dump", path, "--ids", f"{OUT}/ids", "--out", f"{OUT}/dump")
+    sink("dump", path, "--ids", f"{OUT}/ids", "--out", f"{OUT}/dump", "--force")
     ours = np.load(f"{OUT}/dump/logits.npy")
     with torch.no_grad():
         theirs = model(torch.tensor(ids[:, :T])).logits.numpy()
