@@ -6709,14 +6709,14 @@ static const struct VecRow { const char *name; VecOp op; real p; double bound; }
 };
 enum { VEC_ROWS_COUNT = sizeof VEC_ROWS / sizeof VEC_ROWS[0], PATTERNS = 1 << 24 };
 
-/* By libm, in the next wider type. */
+/* By libm, in the next wider type. tcc 0.9.27 loses f(a) in g(f(a), (long double)b): `power`. */
 #define BY_LIBM(type, f)                                                                           \
     {                                                                                              \
-        type d = (type)x;                                                                          \
+        type d = (type)x, power = (type)p;                                                         \
         return op == VEC_EXP ? exp##f(d) : op == VEC_SQRT ? sqrt##f(d)                             \
              : op == VEC_SIGMOID ? (d < 0 ? exp##f(d) / (1 + exp##f(d)) : 1 / (1 + exp##f(-d)))    \
              : op == VEC_CUMULATIVE ? erfc##f(-d * sqrt##f((type)0.5)) / 2                         \
-             : op == VEC_LOG ? log##f(d) : pow##f(fabs##f(d), (type)p);                            \
+             : op == VEC_LOG ? log##f(d) : pow##f(fabs##f(d), power);                              \
     }
 static long double vec_want(VecOp op, real x, real p) {
   if (REAL_EPS > 1e-10) BY_LIBM(double, )
