@@ -210,8 +210,6 @@ static uint64_t sums_end(const Sums *x) {
 }
 
 #ifdef _WIN32
-#define fseeko _fseeki64
-#define ftello _ftelli64
 static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 #else
 /* From the root on; to be freed. NULL: errno says why. */

@@ -7,7 +7,7 @@
 #define HF_NO_MAIN
 #include "hf.c"
 #define TEST_FRAME
-#define PROGRAM "./hf"
+#define PROGRAM FROM_HERE "hf"
 #include "../test_sink.c"
 
 /* -------------------------------------------------------------------------------------------------
@@ -817,11 +817,9 @@ static void hf__json(Test *t) {
     {"{`a`: `\\uD83D`}", "a whole surrogate pair"}, {"{`a`: `\\uD83Dx`}", "a whole surrogate pair"},
     {"{`a`: `\\uD83D\\u0041`}", "a whole surrogate pair"},
     {"{`a`: `\\uD83D\\uD83D`}", "a whole surrogate pair"},
-    {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
-     "\\uDBFF\\uDFFF\"}",
+    {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00\\uDBFF\\uDFFF\"}",
      "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
-     "\xF4\x8F\xBF\xBF. Try"},
-    {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
+     "\xF4\x8F\xBF\xBF. Try"}, {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
     {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
     {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
     {"{} // end", "expected nothing more"}, {"/ {}", VALUE}, {"{}}", "expected nothing more"},
@@ -860,8 +858,7 @@ static void hf__shards(Test *t) {
     {MAP("`a`: `3.safetensors`"), "expected b in the weight_map, found it in"},
     {TWO("2", "2"), MISSING("a", "2")}, {TWO("1", "1"), MISSING("b", "1")},
     {TWO("2", "1"), MISSING("a", "2")}, {TWO("1", "3"), "each tensor once, found a in"},
-    {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"),
-     MISSING("c", "2")}};
+    {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"), MISSING("c", "2")}};
   static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
       "{" ENTRY("b", "U8", "1", "0, 1") "}",
       "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
@@ -976,8 +973,7 @@ static void hf__families(Test *t) {
     ", `h.1.attn.bias`: {`dtype`: `BOOL`, `shape`: [1,0,16], `data_offsets`: [0, 0]}",
     (", `gpt_neox.layers.1.attention.rotary_emb.inv_freq`: {`dtype`: `I64`, `shape`: "
     "[0], `data_offsets`: [0, 0]}, `gpt_neox.layers.0.attention.masked_bias`: {`dtype`: "
-    "`U8`, `shape`: [0], `data_offsets`: [0, 0]}"),
-    "", "",
+    "`U8`, `shape`: [0], `data_offsets`: [0, 0]}"), "", "",
     (", `model.layers.1.self_attn.rotary_emb.inv_freq`: {`dtype`: `F32`, `shape`: [0], "
     "`data_offsets`: [0, 0]}")};
   if (no_binary(t)) return;
@@ -1025,8 +1021,7 @@ static const struct { const char *family, *text, *flags; } FACTS_TAKEN[] = {
   {"gpt2", "`activation_function`: `silu`", "--act swish"},
   {"gpt2", "`reorder_and_upcast_attn`: true, `attn_pdrop`: 0.5", "--act gelutanh"},
   {"gpt_neox", "", "--pos rotary --rotary-dims 2 --act gelu --place parallel --tied 0 "
-   "--linear-bias 1"},
-  {"gpt_neox", "`hidden_act`: `gelu_fast`", "--act gelutanh"},
+   "--linear-bias 1"}, {"gpt_neox", "`hidden_act`: `gelu_fast`", "--act gelutanh"},
   {"gpt_neox", "`use_parallel_residual`: false", "--place pre"},
   {"gpt_neox", "`layer_norm_eps`: 1e-3", "--norm-eps 0.001"},
   {"gpt_neox", "`rotary_emb_base`: 500", "--rope-base 500"},
@@ -1055,8 +1050,7 @@ static const struct { const char *family, *text, *flags; } FACTS_TAKEN[] = {
   {"mistral", "`sliding_window`: 5", "--window 5"},
   {"jamba", "", "--pos none --attention-period 2 --attention-offset 0 --mamba-inner 24 "
    "--mamba-state 4 --mamba-conv 3 --mamba-rank 5 --experts 3 --expert-top 2 --expert-period 2 "
-   "--expert-offset 1"},
-  {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"}};
+   "--expert-offset 1"}, {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"}};
 
 /* What would change the result and has no flag. */
 static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
@@ -1228,8 +1222,7 @@ static void hf__accounts(Test *t) {
     {"opt", NULL, MORE("decoder.final_layer_norm.weight", "F32"),
      "found decoder.final_layer_norm.weight too"},
     {"llama", NULL, MORE("model.layers.9999999999.self_attn.rotary_emb.inv_freq", "F32"),
-     "inv_freq too"},
-    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
+     "inv_freq too"}, {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
      "expected tensor model.layers.1.feed_forward.experts.2.up_proj.weight [20,12]"},
     {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
      "experts.3.up_proj.weight too"}};
@@ -2027,8 +2020,7 @@ static void tokenizer_read__published(Test *t) {
   for (int trial = 0; trial < trials; trial++) {
     memcpy(w.at, b.at, b.size);
     for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
-      w.at[12 + rng_below(&r, b.size - 20)] =
-          (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
+      w.at[12 + rng_below(&r, b.size - 20)] = (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
     seal(&w);
     accepted += read_and_used(t, &w, trial);
   }
@@ -2115,8 +2107,7 @@ static void hf__tokenizer_refuses(Test *t) {
     {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `NFC`}, "
                     "{`type`: `Strip`}]}"}, "normalizer `Strip`"},
     {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OWN},
-    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: "
-                    "`" SIGN "`}"}, OWN},
+    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OWN},
     {{.cuts = "null"}, "pre_tokenizer ``"}, {{.cuts = "{`type`: `Whitespace`}"}, OWN},
     {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OWN},
     {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OWN},
@@ -2409,8 +2400,7 @@ static void hf__tokenizer_folder(Test *t) {
     {NULL, 258, 258, 0, NULL},
     {"{`bos_token`: {`content`: `</s>`}, `eos_token`: `</s>`, `pad_token`: "
      "`<pad>`, `add_prefix_space`: false, `add_bos_token`: true}", 260, 260, 1, NULL},
-    {"{`bos_token`: `<pad>`, `eos_token`: `</s>`, `add_bos_token`: false}", 260, 259,
-     0, NULL},
+    {"{`bos_token`: `<pad>`, `eos_token`: `</s>`, `add_bos_token`: false}", 260, 259, 0, NULL},
     {"{`eos_token`: null}", 260, 258, 0, NULL},
     {"{`add_prefix_space`: true}", 0, 0, 0, "found add_prefix_space"},
     {"{`add_eos_token`: true}", 0, 0, 0, "found add_eos_token"},
