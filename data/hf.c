@@ -1586,7 +1586,7 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
-    if (files[i].size && rename(beside[i], path[i]))
+    if (files[i].size && !take_name(beside[i], path[i]))
       fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i], strerror(errno));
   for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
   return e->status;
