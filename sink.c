@@ -3874,7 +3874,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 /* ---- 8.5  Training -------------------------------------------------------------------------- */
 
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
+enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
@@ -5600,7 +5600,7 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
     const char *path = json ? s->json : s->csv;
     Bytes out = {0};
     if (!path[0]) continue;
-    for (int r = json - 1; r < n; r++) {                 /* -1: the names above a CSV's rows */
+    for (int r = json - 1; r < n; r++) {   /* -1: the names above a CSV's rows */
       const Measured *m = &row[r < 0 ? 0 : r];
       bytes_print(&out, e, json ? r ? ",\n {" : list ? "[{" : "{" : r < 0 ? "" : "\n");
       for (int i = 0; i < known + m->all.lists; i++) {
@@ -5646,7 +5646,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
 
 typedef struct Dump {
   Settings *s; const Config *c;
-  bool drawn;                  /* its model */
+  bool drawn;   /* its model */
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 80];
   Error *e;
@@ -5696,20 +5696,20 @@ static void dump_config(Dump *d) {
   bytes_free(&out);
 }
 
-/* Lines of ids, where even is set T+1 each. starts, if any, receives where each begins in out. */
-static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
-                     Ids *starts, int *B, int *T, Error *e) {
-  int line = 1, columns = -1, here = 0;
-  *B = 0;
+/* Lines of ids. lines and starts may be NULL: how many, all of one length; where each begins. */
+static int ids_parse(const Bytes *text, const char *name, int vocab, int *lines, Ids *out,
+                     Ids *starts, Error *e) {
+  int line = 1, columns = 0, here = 0;
   for (size_t i = 0; i <= text->size && !e->status; i++) {
     int c = i < text->size ? text->at[i] : '\n';
     if (c == '\n') {
-      if (even && here && columns >= 0 && here != columns)
+      if (lines && here && columns && here != columns)
         return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
                     name, line, columns);
       int32_t start = (int32_t)out->size - here;
       if (here && starts) ids_add(starts, &start, 1, e);
-      if (here) { columns = here; ++*B; }
+      if (here && lines) ++*lines;
+      if (here) columns = here;
       here = 0; line++;
     } else if (isdigit(c)) {
       int64_t id = c - '0';
@@ -5723,18 +5723,16 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
     } else if (!isspace(c) && c != ',')
       return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name, line);
   }
-  *T = columns - 1;
-  if (even && !e->status && *T < 1)
+  if (lines && !e->status && columns < 2)
     return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
   return e->status;
 }
 
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
-  Bytes text = {0}; int B, T;
+  Bytes text = {0};
   *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1, .read = "all of it"};
   snprintf(d->name, sizeof d->name, "%s", path);
-  if (!file_read(path, &text, e))
-    ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
+  if (!file_read(path, &text, e)) ids_parse(&text, path, vocab, NULL, &d->held, &d->starts, e);
   bytes_free(&text);
   return e->status;
 }
@@ -5772,7 +5770,7 @@ static void dump_states(Dump *d, const Acts *a) {
   for (int key = 0; key < 2; key++) {
     const idx own = key ? c->kv_heads : H, group = H / own;
     npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
-    for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
+    for (idx i = 0; i < L * B * H * N; i++) {   /* (l, b, h, n), in that order */
       const idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
       npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
@@ -5819,7 +5817,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     a->probe = probe;
     model_forward(m, a, ids, B, T);
     real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
-    dump_logits(d, m, a);                        /* before the backward: it shares scratch */
+    dump_logits(d, m, a);   /* before the backward: it shares scratch */
     if (m->grads) model_backward(m, a, ids, B, T);
     npy_begin(d, "ids", 2, (idx[]){B, T + 1});
     for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
@@ -6634,11 +6632,11 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
   matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
               span.hi - span.lo, t->D, false);
   for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
+    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* [1+n]; keys[j] is key lo + j */
     idx seen = row_columns(c, l, t->N, span, i);
     vec_scale(seen, keys, score_scale(c, l));
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
-    for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
+    for (idx j = span.lo; w && j < i - w + 1; j++)   /* what lies behind the window */
       if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
     z[0] = extra_score(m, l, h, q + (i - i0) * stride);
   }
@@ -6669,7 +6667,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
   idx D = c->head_dim, H = c->heads, K = c->kv_heads;
   PARALLEL
   for (idx bh = 0; bh < B * H; bh++) {
-    idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
+    idx h = bh % H, first = bh / H * N;   /* the sequence's first row */
     const real *k = la->fk + (first * K + h / (H / K)) * D;
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
@@ -6702,12 +6700,12 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   const LayerActs *la = &a->layer[l];
   idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
   idx row0 = (b * c->heads + h) * R - a->past;
-  idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
-  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
+  idx q0 = (b * R - a->past) * Qw + h * D;   /* row 0's place, were it there */
+  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;   /* [N,D] */
   const real *vstar = extra_value(c, w, a, h);
   /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
   real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
-  if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
+  if (mean) zero(mean, D);   /* vt is free: it is the backward's */
   for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
   if (mean) vec_scale(D, mean, (real)(1 / (double)N));
   for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
@@ -6716,7 +6714,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     Span span = span_of(c, l, N, start, i1);
     idx n = span.hi - span.lo;
     tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
-    for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
+    for (idx i = i0; i < i1; i++) {   /* a = s/Z */
       real *row = t->z + (i - i0) * ld;
       idx seen = row_columns(c, l, N, span, i);
       Span own = {span.lo, span.lo + seen};
@@ -6724,14 +6722,14 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
-      zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+      zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
       if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
     matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                 rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-    for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) + v+ */
       real *o_i = la->o + (q0 + i * Qw);
       if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
       if (mean) add_times(D, o_i, taken[i - i0], mean);
@@ -6807,7 +6805,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   Span span = span_of(c, l, N, i0, i1);
   idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-  const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
+  const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
   real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
   real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
@@ -6825,7 +6823,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
     real delta = scale * vec_dot(seen + 1, a_i, da);
-    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);     /* dz, over z */
+    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);   /* dz, over z */
     /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
     if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
     *dlogit += z[0];
@@ -6838,7 +6836,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
   matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
   matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
-  for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+  for (idx i = 0; i < R; i++) {   /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
     if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
     if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
@@ -6932,7 +6930,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     LayerActs *la = &a->layer[l];
     *la = a->layer[0];
     if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
-    if (l > 0 && what == ACTS_ONE) continue;             /* k and v: what later rows ask for */
+    if (l > 0 && what == ACTS_ONE) continue;   /* k and v: what later rows ask for */
     arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
     if (!phi) la->fk = la->k;
   }
@@ -6951,7 +6949,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
     {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
-  if (!all) a->fnorm = a->layer[0].n1;                     /* the last block is through */
+  if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
   if (!add) a->dosum = a->dout;
 }
 
@@ -6974,11 +6972,11 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
-  a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+  a->size = acts_size(m, B, T, what, e);   /* first walk: how much */
   a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
   at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
-  take_all(m, a, &at, what);                               /* second walk: where */
+  take_all(m, a, &at, what);   /* second walk: where */
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
   return 0;
@@ -7150,7 +7148,7 @@ int file_read(const char *path, Bytes *out, Error *e) {
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 int files_list(const char *path, Bytes *names, Error *e) {
-  char name[1100] = ""; struct stat is; Bytes found = {0};    /* found: rows as long as name */
+  char name[1100] = ""; struct stat is; Bytes found = {0};   /* found: rows as long as name */
   DIR *folder = opendir(path);
   if (!folder) return bytes_add(names, path, strlen(path) + 1, e);
   for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
@@ -7563,7 +7561,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
     const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
-    const bool own = !o;                                 /* one of the program's own */
+    const bool own = !o;   /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
@@ -8169,7 +8167,6 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
-  int B, T;
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
@@ -8192,7 +8189,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
+  } else if (!ids_parse(&w.in, path, t->vocab, NULL, &w.ids, NULL, e)
              && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
     const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
     fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
@@ -8302,7 +8299,7 @@ static void dump_forget(const char *folder, const char *config, Error *e) {
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
   char config[PATH_ROOM + 16];
-  Model *m = &w.t.m; int B = 0, T = 0;
+  Model *m = &w.t.m; int B = 0;
   Error forward = {0};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
@@ -8314,7 +8311,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
-    ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
+    ids_parse(&w.in, s->ids, m->c.vocab, &B, &w.ids, NULL, e);
+  const int T = B ? (int)w.ids.size / B - 1 : 0;
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
   if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
