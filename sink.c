@@ -3778,7 +3778,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, TOKENIZER_OWN, 4, e);
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
-  for (; m < end && !e->status; m++)
+  for (; m < end; m++)
     bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
   return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
@@ -3836,17 +3836,14 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
     CachedWord *w = NULL;
     if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-    if (w && w->length == length && !memcmp(w->word, piece, length)) {
+    if (w && w->length == length && !memcmp(w->word, piece, length))
       ids_add(out, w->ids, w->count, e);
-      continue;
+    else if (!(kind ? kind->piece : piece_encode)(c, piece, length, out, e) && w
+             && out->size - before <= CACHE_IDS) {
+      w->length = (unsigned char)length; w->count = (unsigned char)(out->size - before);
+      memcpy(w->word, piece, length);
+      memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
     }
-    if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
-      break;
-    if (!w || out->size - before > CACHE_IDS) continue;
-    w->length = (unsigned char)length;
-    w->count = (unsigned char)(out->size - before);
-    memcpy(w->word, piece, length);
-    memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
   }
   return e->status;
 }
@@ -3854,8 +3851,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
   const size_t before = out->size;
-  if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
-    out->size = before;
+  if ((kind ? kind->encode : pieces_encode)(c, text, n, out, e)) out->size = before;
   return e->status;
 }
 
@@ -3889,10 +3885,9 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
       int64_t node = -1;
       length = piece_length(text + at, end - at);
-      for (size_t i = 0; i < length; i++) {
+      for (size_t i = 0; i < length && !e->status; i++)
         node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-        if (node < 0) return e->status;
-      }
+      if (node < 0) return e->status;
       r->nodes.at[node].count++;
     }
   return 0;
@@ -5615,8 +5610,8 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, json ? "}" : "");
     }
     bytes_print(&out, e, json && list ? "]\n" : "\n");
-    if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
-    else if (!e->status) file_write(path, out.at, out.size, e);
+    if (strcmp(path, "-")) file_write(path, out.at, out.size, e);
+    else if (!e->status) fwrite(out.at, 1, out.size, stdout);
     bytes_free(&out);
   }
   return e->status;
@@ -5692,7 +5687,7 @@ static void dump_config(Dump *d) {
   }
   bytes_add(&out, "\n}\n", 3, d->e);
   snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
-  if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
+  file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
 
@@ -6963,10 +6958,7 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 }
 
 /* Room for B sequences of T tokens, everything 0 but the tables of positions. A pass must not run
- * on more threads than there are now. On failure nothing is held. What of a block outlives it:
- *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
- *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
+ * on more threads than there are now. On failure nothing is held. ACTS_KEYS is model_extend's. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   Arena at = {NULL, 0};
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
@@ -7075,7 +7067,7 @@ double rng_normal(Rng *r) {
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. What comes in pieces has the same hash. */
+/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
@@ -7198,16 +7190,10 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-bool file_missing(const char *path) {
-  FILE *f = fopen(path, "rb");
-  bool missing = !f && errno == ENOENT;
-  if (f) fclose(f);
-  return missing;
-}
+bool file_missing(const char *path) { return stat(path, &(struct stat){0}) && errno == ENOENT; }
 
 int file_ready(const char *path, Error *e) {
-  char folder[sizeof ((Writing *)0)->beside];
-  Writing w;
+  char folder[sizeof ((Writing *)0)->beside]; Writing w;
   for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
     if (path[n] == '/') {
       snprintf(folder, n + 1, "%s", path);
@@ -7229,8 +7215,7 @@ static void program_folder(char home[PATH_ROOM], const char *name) {
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
  * and is none there already that only --force may replace, or --resume? */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
-  char beside[sizeof ((Writing *)0)->beside];
-  Writing w;
+  char beside[sizeof ((Writing *)0)->beside]; struct stat is; Writing w;
   for (int i = 0; i < n && !e->status; i++) {
     const bool screen = !strcmp(path[i], "-");
     bool same = false;
@@ -7242,11 +7227,10 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     }
     if (!screen) fclose(w.f), remove(w.beside);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
-    FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
-    if (f && fgetc(f) != EOF)
+    if (!screen && !s->force && !s->resume && !stat(path[i], &is) && S_ISREG(is.st_mode)
+        && is.st_size)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
            path[i], s->groups && option_find("resume", s->groups) ? "--resume to go on, " : "");
-    if (f) fclose(f);
   }
   return e->status;
 }
