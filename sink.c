@@ -3585,7 +3585,7 @@ enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZE
 /* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
-/* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
+/* ---- 8.1  Ids and numbered pairs --------------------- */
 
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
@@ -3648,7 +3648,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   return (int64_t)p->size - 1;
 }
 
-/* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
+/* ---- 8.2  Cutting text ------------------------------- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
   const size_t mark = strlen(DOCUMENT_END);
@@ -3675,7 +3675,7 @@ static size_t piece_length(const unsigned char *text, size_t n) {
   return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
+/* ---- 8.3  Making, reading and writing a tokenizer ---- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
@@ -3790,7 +3790,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
   return e->status;
 }
 
-/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Encoding and decoding ---------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
@@ -3868,7 +3868,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
   return e->status;
 }
 
-/* ---- 8.5  Training -------------------------------------------------------------------------- */
+/* ---- 8.5  Training ----------------------------------- */
 
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
