@@ -47,6 +47,7 @@ static const Own *own_of(const Settings *s) {
  *
  *   seeds N M                      rows are judged by seeds 1 .. N, those of headline claims by M
  *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
+ *   corpus NAME FILE HASH times N  the same, where every row reads N times its steps and data
  *   corpus NAME FILE.grammar       a grammar of data/
  *   domain NAME FILE [HASH]        a text or grammar to measure on, not to train on
  *   recipe NAME [RECIPE] FLAGS     flags to start from
@@ -124,7 +125,9 @@ typedef struct Item {
 } Item;
 
 /* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
-typedef struct Corpus { const char *name, *file; uint64_t hash; bool grammar, domain; } Corpus;
+typedef struct Corpus {
+  const char *name, *file; uint64_t hash; bool grammar, domain; int times;
+} Corpus;
 
 typedef struct Recipe { const char *name; char flags[FLAGS_ROOM]; } Recipe;
 
@@ -214,11 +217,19 @@ static int read_seeds(Reading *r) {
 
 static int read_corpus(Reading *r) {
   Corpus *c = &r->x->corpus[r->x->corpora++];
-  const char *file = next_word(r), *hash = next_word(r), *dot = strrchr(file, '.');
+  const char *file = next_word(r), *word = next_word(r), *dot = strrchr(file, '.');
+  const char *hash = strcmp(word, "times") ? word : "";
   char *end;
+  double times = 1;
   *c = (Corpus){r->name, file, strtoull(hash, &end, 16), dot > file && !strcmp(dot, ".grammar"),
-                *r->example == 'd'};
-  return *file && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
+                *r->example == 'd', 1};
+  if (!*file || *end || !(*hash || c->grammar)) return wrong(r, "NAME FILE HASH", c->name);
+  if (*hash) word = next_word(r);
+  if (*word && (strcmp(word, "times") || !is_number(next_word(r), &times) || times < 1 ||
+                times > 99 || times > floor(times) || *r->at))
+    return wrong(r, "times N, N from 1 to 99", word);
+  c->times = (int)times;
+  return 0;
 }
 
 /* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into *after. */
@@ -1236,6 +1247,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   out->data.open = toys_open; out->groups = "mtd";
   if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
   out->train.seed = seed;
+  if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
   out->quiet = s->quiet;
@@ -1502,6 +1514,9 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
            i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
   snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d", row->after < 0 ? "" :
            x->row[row->after].flags, row->after < 0 ? "" : " then ", row->flags, r->seed);
+  if (corpus->times > 1 && d)
+    snprintf(r->flags + strlen(r->flags), sizeof r->flags - strlen(r->flags),
+             ", steps and data times %d", corpus->times);
   snprintf(r->data, sizeof r->data, "made by the toy");
   if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
                   (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);

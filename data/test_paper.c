@@ -115,6 +115,7 @@ static void experiments_read__refuses(Test *t) {
     {RULE "row d r |\n", "a number for each column"}, {"rule a.loss < b.loss by x\n", "a margin"},
     {RULE "item j no title\n", "REFERENCE: TITLE"}, {RULE "seeds 3 2\n", "two counts of seeds"},
     {RULE "corpus x x.txt\n", "NAME FILE HASH"}, {RULE "foo\n", "t:9: expected row, claim"},
+    {RULE "corpus x x.grammar times 0\n", "times N"},
     {RULE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE, "at most 6 pictures, found"},
     {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
      "at most 4 needs"}};
@@ -238,17 +239,20 @@ static void row_numbers(Test *t, const Result *r) {
 }
 
 static void row_run__repeats(Test *t) {
-  static const struct { int row, seed; } RUNS[] = {{0, 3}, {0, 3}, {0, 4}, {1, 1}, {2, 1}};
-  Experiments x; Settings s; Error e = {0}; Bytes text[5] = {{0}};
+  static const struct { int row, seed, corpus; } RUNS[] = {
+    {0, 3, 0}, {0, 3, 0}, {0, 4, 0}, {1, 1, 0}, {2, 1, 0}, {1, 1, 1}};
+  Experiments x; Settings s; Error e = {0}; Bytes text[6] = {{0}};
   settings_default(&s);
   s.quiet = 1;
-  table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 --context "
-             "32 --batch 2 --steps 40 --warmup 5\nitem i s: t\nrow plain tiny --fix-token 1 +map "
-             "+valid\nrow star tiny --extra k --place post\nrow wild tiny --lr 900 --clip 0 "
+  table_open(&x, "corpus story story.grammar\ncorpus long story.grammar times 3\n"
+             "recipe tiny --layers 2 --dim 16 --ffn 16 --context 32 --batch 2 --steps 40 --warmup 5\n"
+             "item i s: t\nrow plain tiny --fix-token 1 +map +valid\nrow star tiny --extra k --place post\nrow wild tiny --lr 900 --clip 0 "
              "--init torch --sim identity --normalizer one\n");
   EACH(i, RUNS) {
     Result r;
-    if (row_run(&r, &x, RUNS[i].row, x.corpus, RUNS[i].seed, &s, &e)) break;
+    if (row_run(&r, &x, RUNS[i].row, &x.corpus[RUNS[i].corpus], RUNS[i].seed, &s, &e)) break;
+    fact(t, i == 4 || (result_number(&r, "steps") == (i == 5 ? 120 : 40) &&
+                       !strstr(r.flags, "times 3") == (i < 5)), "run %d: %s", i, r.flags);
     result_text(&r, &text[i], &e);
     if (i == 0) row_numbers(t, &r);
     if (i == 3) fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
@@ -262,7 +266,7 @@ static void row_run__repeats(Test *t) {
   fact(t, !e.status, "%s", e.text);
   fact(t, !e.status && same_bytes(&text[0], &text[1]), "two runs differ");
   fact(t, !e.status && memcmp(text[0].at + 300, text[2].at + 300, 300), "two seeds are the same");
-  for (int i = 0; i < 5; i++) bytes_free(&text[i]);
+  for (int i = 0; i < 6; i++) bytes_free(&text[i]);
   experiments_free(&x);
 }
 
