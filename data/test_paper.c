@@ -247,7 +247,8 @@ static void row_run__repeats(Test *t) {
   table_open(&x, "corpus story story.grammar\ncorpus long story.grammar times 3\n"
              "recipe tiny --layers 2 --dim 16 --ffn 16 --context 32 --batch 2 --steps 40 "
              "--warmup 5\nitem i s: t\nrow plain tiny --fix-token 1 +map +valid\nrow star tiny "
-             "--extra k --place post\nrow wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one\n");
+             "--extra k --place post\nrow wild tiny --lr 900 --clip 0 --init torch --sim "
+             "identity --normalizer one\n");
   EACH(i, RUNS) {
     Result r;
     if (row_run(&r, &x, RUNS[i].row, &x.corpus[RUNS[i].corpus], RUNS[i].seed, &s, &e)) break;
