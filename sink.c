@@ -4479,8 +4479,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
  * two are for --bos and --fix-token; a shard that has them is then refused. */
 
-enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
-       SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
+enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
+       ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
 /* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
  * longer than it need be, no surrogates, nothing above U+10FFFF. */
@@ -4675,10 +4675,12 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
       || encoder_make(&d->encoder, t, e)) return e->status;
   d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
   const bool bos = s->bos && d->bos < 0;
-  return !bos && !(s->fix_token && d->fix < 0) ? 0
+  return !bos && !(s->fix_token && !s->first_tokens[0] && d->fix < 0) ? 0
        : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
+
+static int first_open(Data *d, const Source *s, int T, Error *e);   /* 9.3 */
 
 /* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
@@ -4700,14 +4702,14 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
          "--context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-  if (e->status) data_close(d);
+  if (e->status || first_open(d, s, T, e)) data_close(d);
   return e->status;
 }
 
 void data_close(Data *d) {
   tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
   ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order); free(d->drawn_from);
+  free(d->order); free(d->first); free(d->drawn_from);
   *d = (Data){0};
 }
 
@@ -4757,7 +4759,11 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block */
+ *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
+ *   --first-tokens ..    not <|fix|> at p, or 1, but an ordinary id, drawn once for a block:
+ *       N                evenly from N, numbers floor((i + 1/2) n / N) of all n ordinary ids
+ *       text             as often as the training text (an endless grammar's held documents) has it
+ *       other, natural   of a trained model: evenly from those that it never drew; none */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4785,12 +4791,66 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
+/* Where a sequence is overwritten, 0 for nowhere. */
+static int fixed_at(const Source *s) {
+  return !strcmp(s->first_tokens, "natural") ? 0
+       : s->fix_token || !s->first_tokens[0] ? s->fix_token : 1;
+}
+
+/* What is written there: <|fix|>, or of --first-tokens draw `number` of a seed. */
+static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
+  Rng rng = {hash64(seed, &number, sizeof number)};
+  const uint64_t draw = d->first ? rng_below(&rng, d->first[d->vocab - 1]) : 0;
+  int id = 0;
+  while (d->first && id < d->vocab - 1 && d->first[id] <= draw) id++;
+  return d->first ? id : d->fix;
+}
+
+/* --first-tokens: d->first and d->drawn. T as data_open has it. exp(entropy): as many even ones. */
+static int first_open(Data *d, const Source *s, int T, Error *e) {
+  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
+  const bool other = what != drew, text = !strcmp(drew, "text"), own = !strcmp(drew, s->first_own);
+  const uint64_t *kept = text && own && !T ? s->first_counts : NULL;
+  const Ids *from = d->train.size ? &d->train : &d->held;
+  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0), N = atol(drew);
+  uint64_t sum = 0; double times = 0; int n = 0; Bytes names = {0};
+  if (!*what) return 0;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
+  if (T && (other || !fixed_at(s)))
+    return fail(e, 2, "--first-tokens %s: for a trained model. Try: --first-tokens 16", what);
+  if (!fixed_at(s)) return 0;
+  if (!other && !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
+    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, other or natural. Try: "
+                "--first-tokens 16", what, all);
+  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *d->first, e))) return e->status;
+  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
+  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; d->first[v++] = sum) {
+    uint64_t count = kept ? kept[v] - (v ? kept[v - 1] : 0) : d->first[v];
+    if (v == d->end || v == d->bos || v == d->fix) continue;
+    if (i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
+    if (other) count = !count;
+    if (!count) continue;
+    sum += count; times += (double)count * log((double)count);
+    if (n++ >= 16) continue;
+    bytes_print(&names, e, d->tokenizer.vocab ? " '" : " %d", v);
+    if (d->tokenizer.vocab && !tokenizer_decode(&d->tokenizer, &v, 1, &names, e))
+      bytes_print(&names, e, "'");
+  }
+  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
+  const double total = (double)sum;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d of %d, exp(entropy) %.1f:%.*s%s",
+           what, fixed_at(s), n, exp(log(total) - times / total), (int)names.size,
+           (char *)names.at, n > 16 ? " .." : "");
+  bytes_free(&names);
+  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: a number", what);
+}
+
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
   int at[17];
   Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-  overwrite(ids, targets, T, s->fix_token, d->fix);
+  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, FIRST_SEED, number));
   for (int i = 0; at[i]; i++)
     if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
@@ -4813,8 +4873,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
- * how many sequences there are; *starts of them are starts of documents. */
+ * A fixed token is written here too; one of --first-tokens is repeated. Fills ids, targets [n,T]
+ * (targets only for natural); returns how many; *starts of them are starts of documents. */
 /* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
  * is spread over all. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
@@ -4826,7 +4886,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
-  const int fixed = s->fix_token <= T ? s->fix_token : 0;
+  const int fixed = fixed_at(s) <= T ? fixed_at(s) : 0;
   const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -4834,16 +4894,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
-      overwrite(ids, targets, T, fixed, d->fix);
+      overwrite(ids, targets, T, fixed, fixed_id(d, HELD_SEED, (uint64_t)got));
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; !natural && got < n; got++, ids += T) {
-    const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int even = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int id = fixed_id(d, HELD_SEED, (uint64_t)got), once = d->first ? id : even;
     for (int t = 0; t < T; t++)
       ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (fixed) ids[fixed - 1] = d->fix;
+    if (fixed) ids[fixed - 1] = id;
   }
   return got;
 }
@@ -4881,8 +4942,10 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start
- *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; and 8
+ *   8   count of parameters .. parameters in the order of the table of tensors
+ *   8   .. V numbers, with 8 (--first-tokens text): tokens of the text of this id or below
+ *   ..  m, v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
  *   8   the start (--start): hash64 of the parameters that the run began from
@@ -4892,7 +4955,7 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  * bytes. No generator's state: every draw comes from --seed and from where it
  * is made (a tensor's name, the number of a document). */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
-enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 typedef struct Passage {
@@ -4987,6 +5050,7 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
     fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
+  strcpy(s->data.first_own, s->data.first_tokens);
   return c->e->status;
 }
 
@@ -5002,8 +5066,9 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   if (model_list(&list, &t->s.model, e)) return e->status;
   uint64_t expected = (uint64_t)list.count;
   model_free(&list);
-  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
-  if (count != expected || parts > 7 || (parts & (parts + 1))
+  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
+                + (parts & PARTS_FIRST ? 8 * (uint64_t)t->s.model.vocab : 0);
+  if (count != expected || (parts | 8) > 15 || (parts & ((parts & 7) + 1))
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
@@ -5031,11 +5096,17 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+  uint64_t *first = t->s.data.first_counts;
+  if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status)
     checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
+  if (!c->out && parts & PARTS_FIRST && !e->status)
+    t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
+  for (int v = 0; parts & PARTS_FIRST && v < t->m.c.vocab && !e->status; v++)
+    first[v] = pass(c, first[v], 8);
   if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
   if (with_moments) {
     pass_numbers(c, t->m1, t->m.count, width);
@@ -5093,6 +5164,8 @@ static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   t->ids = grab(2 * (idx)B * T, sizeof(int), e);
   t->m.plain = t->s.plain;
+  t->s.data.first_counts = t->data.first;
+  strcpy(t->s.data.first_own, t->s.data.first_tokens);
   return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
@@ -5235,7 +5308,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 
 void trainer_free(Trainer *t) {
   model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids);
+  free(t->m1); free(t->m2); free(t->ids); free(t->first);
   *t = (Trainer){0};
 }
 
@@ -5305,7 +5378,8 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
+/* The log's columns, below what --first-tokens draws; sink_1 is at --eps. A run that goes on reads
+ * its looks from the lines. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5324,12 +5398,16 @@ static long look_keep(Progress *p, const char *line) {
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
-  size_t at = sizeof LOG_HEAD - 1; long last = 0;
-  if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
+  long last = 0;
+  if (t->data.drawn[0]) bytes_print(log, e, "# %s\n", t->data.drawn);
+  bytes_add(log, LOG_HEAD, sizeof LOG_HEAD - 1, e);
+  size_t at = log->size;
+  if (!t->step || !path[0] || file_missing(path)) return e->status;
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
-  if (strncmp(text, LOG_HEAD, at))
+  if (strncmp(text, text + at, at))
     return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
+  memmove(log->at, text + at, log->size -= at);
   for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
      at = (size_t)(end + 1 - text))
     last = look_keep(p, text + at);
@@ -7364,6 +7442,8 @@ const Option OPTIONS[] = {
   {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
   {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
   {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
+  {"first-tokens", DATA('s', first_tokens), "", 0, 16, "N",
+   "or one of N|text|other|natural (Table 10, section 5)"},
   {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
@@ -7503,7 +7583,7 @@ static const char *const BELONGS[][2] = {
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
   {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
   {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
-  {" text grammar tokens tokenizer end-token fix-token bos valid ", "!ids"},
+  {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
   {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
   {" prompt temperature top-k top-p ", "!grammar"}};
 
@@ -8039,6 +8119,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
+  if (t->data.drawn[0] && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8091,9 +8172,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   const uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = 0;   /* literally */
+  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* literally */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
-  if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
+  if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
     t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
@@ -8117,7 +8198,8 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-  if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+  if (w->t.data.drawn[0]) printf(", %s", w->t.data.drawn);
+  else if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
   if (edited) printf(", %s", edit);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
@@ -8148,9 +8230,10 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
+  const char *const labels[] = {"text", "read", w.t.data.drawn[0] ? "first" : NULL, NULL};
   strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
-  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-    rows_write(&w.row, 1, (const char *const[]){"text", "read", NULL}, s, e);
+  strcpy(w.row.label[2], w.t.data.drawn);
+  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
@@ -8298,19 +8381,19 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
-  char path[PATH_ROOM];
   if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-      && !tokenizer_load(located(path, s->data.tokenizer, &s->data, e), &d->tokenizer, e)
-      && !encoder_make(&d->encoder, known, e)
+      && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-    const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
-                        : s->data.bos && known->bos >= 0 ? known->bos : known->end;
+    const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
+                        : s->data.bos ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
+    if (d->first && !tokenizer_decode(known, &start, 1, &w.out, e))   /* an ordinary token */
+      fwrite(w.out.at, 1, w.out.size, stdout);
     tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
@@ -8371,8 +8454,8 @@ static const Verb VERBS[] = {
   {"list", "", "", "the paper's variants by name", verb_list},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
    verb_tokenize},
-  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
-   verb_generate},
+  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token first-tokens bos ",
+   "text from a model", verb_generate},
   {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump},
   {"help", "[VERB]", "w", "this page; a verb's flags", verb_help},
   {0}

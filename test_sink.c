@@ -5499,6 +5499,101 @@ static void fix_token__two_places(Test *t) {
   }
 }
 
+/* --first-tokens by hand: of 8 ids, 0 to 2 reserved, which are drawn in a training that has told
+ * `own` (T) or after it, in words, and how often each of 8,000 draws; ! begins a refusal. */
+static void first_tokens__by_hand(Test *t) {
+  static const struct { const char *what, *own; int T; const char *told; int often[8]; } ROWS[] = {
+    {"1", "", 1, "1: token 1 of 1, exp(entropy) 1.0: 5", {[5] = 8000}},
+    {"2", "", 1, "2: token 1 of 2, exp(entropy) 2.0: 4 6", {[4] = 4000, [6] = 4000}},
+    {"3", "2", 0, "3: token 1 of 3, exp(entropy) 3.0: 3 5 7", {0, 0, 0, 2667, 0, 2667, 0, 2667}},
+    {"5", "", 1, "5: token 1 of 5, exp(entropy) 5.0: 3 4 5 6 7", {0, 0, 0, 1600, 1600, 1600, 1600,
+     1600}}, {"text", "", 1, "text: token 1 of 3, exp(entropy) 2.8: 3 5 7", {[3] = 4000, [5] = 2000,
+     [7] = 2000}}, {"other", "2", 0, "other: token 1 of 3, exp(entropy) 3.0: 3 5 7",
+     {[3] = 2667, [5] = 2667, [7] = 2667}}, {"text", "text", 0, "text: token 1 of 3, exp(entropy) "
+     "2.8: 3 5 7", {[3] = 4000, [5] = 2000, [7] = 2000}}, {"other", "text", 0, "other: token 1 of "
+     "2, exp(entropy) 2.0: 4 6", {[4] = 4000, [6] = 4000}}, {"text", "2", 0, "text: token 1 of 1, "
+     "exp(entropy) 1.0: 4", {[4] = 8000}}, {"other", "", 0, "other: token 1 of 5, exp(entropy) "
+     "5.0: 3 4 5 6 7", {0, 0, 0, 1600, 1600, 1600, 1600, 1600}}, {"natural", "2", 0, "natural",
+     {0}},
+    {"other", "5", 0, "!other: there are none.", {0}}, {"0", "", 1, "!0: expected 1 to 5,", {0}},
+    {"other", "2", 1, "!other: for a trained model", {0}}, {"6", "", 0, "!6: expected 1 to 5", {0}},
+    {"natural", "", 1, "!natural: for a trained model", {0}}, {"-1", "", 1, "!-1: expected", {0}},
+    {"2.5", "", 1, "!2.5: expected", {0}}, {"few", "", 1, "!few: expected 1 to 5, text,", {0}}};
+  int32_t ids[] = {3, 0, 5, 3, 1, 7, 3, 2, 5, 7, 3, 0}, held[] = {4, 0, 4};
+  uint64_t counts[8] = {0, 0, 0, 4, 4, 6, 6, 8};
+  EACH(r, ROWS) {
+    Source s = {.first_counts = counts};
+    Data d = {.vocab = 8, .end = 0, .bos = 1, .fix = 2, .train = {ids, ROWS[r].T ? 12 : 0, 0},
+              .held = {held, 3, 0}};
+    const char *told = ROWS[r].told;
+    int often[8] = {0};
+    strcpy(s.first_tokens, ROWS[r].what);
+    strcpy(s.first_own, ROWS[r].own);
+    const int status = first_open(&d, &s, ROWS[r].T, fresh(t)), no = *told == '!';
+    const char *found = no ? t->e.text : d.drawn, *from = strstr(found, "tokens ");
+    fact(t, status == 2 * no && from && !strncmp(from + 7, told + no, strlen(told + no))
+         && (no || !strcmp(from + 7, told)), "%s after %s: %s", ROWS[r].what, ROWS[r].own, found);
+    for (uint64_t k = 0; k < 8000 && d.first && !no; k++) often[fixed_id(&d, 5, k)]++;
+    for (int v = 0; v < 8 && d.first && !no; v++)
+      within(t, often[v], ROWS[r].often[v], ROWS[r].often[v] % 8000 ? 180 : 0, "%s: %d", told, v);
+    free(d.first);
+  }
+}
+
+/* [T10] --first-tokens against the blocks without it, for each N, at 1 or at --fix-token: the input
+ * there and the target before it are of the N, each about as often, the same at every pass, and no
+ * more is changed. So are the held blocks and what an evaluation feeds; it repeats one of the N. */
+static void first_tokens__of_the_set(Test *t) {
+  static const struct { int N, p; const char *at; } ROWS[] = {
+    {1, 1, ""}, {4, 1, ""}, {16, 3, "--fix-token 3"}, {317, 1, "--fix-token 1"}};
+  enum { T = 8, V = 320, HELD = 60 };
+  EACH(r, ROWS) {
+    const int N = ROWS[r].N, p = ROWS[r].p;
+    bool among[V] = {false};
+    int often[V] = {0}, starts, distinct = 0;
+    for (int i = 0; i < N; i++) among[3 + (int)floor((i + 0.5) * 317 / N)] = true;
+    Feed *plain = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3");
+    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3 --first-tokens %d %s", N, ROWS[r].at);
+    const idx blocks = f->d.blocks;
+    int *drawn = later(t, blocks, sizeof *drawn, NULL);
+    for (idx i = 0; i < 2 * blocks; i++) {
+      feed_next(t, plain);
+      feed_next(t, f);
+      const idx k = f->d.order[i % blocks];
+      const int id = f->ids[p - 1];
+      if (i < blocks) often[drawn[k] = id]++;
+      fact(t, among[id] && id == drawn[k], "N %d, block %td: %d", N, k, id);
+      plain->ids[p - 1] = id;
+      if (p > 1) plain->targets[p - 2] = id;
+      fact(t, same_batch(f, plain), "N %d, block %td: more is changed", N, k);
+    }
+    for (int v = 0; v < V; v++) distinct += often[v] > 0;
+    for (int v = 0; v < V && N <= 16; v++)
+      within(t, often[v], among[v] ? (double)blocks / N : 0, 5 * sqrt((double)blocks / N),
+             "N %d: how often %d", N, v);
+    fact(t, N > 16 ? distinct > 200 : distinct == N, "N %d: %d different ones", N, distinct);
+    feed_room(f, HELD, T);
+    feed_room(plain, HELD, T);
+    for (int k = 0; k < 4; k++) {             /* held blocks; natural, random, repeated input */
+      int other[V] = {0}, kinds = 0;
+      Feed *const both[2] = {f, plain};
+      EACH(b, both)
+        if (!k) data_held(&both[b]->d, &both[b]->s.data, HELD, T, both[b]->ids, both[b]->targets,
+                          fresh(t));
+        else data_probe(&both[b]->d, &both[b]->s.data, k - 1, HELD, T, both[b]->ids,
+                        both[b]->targets, &starts);
+      for (int i = 0; i < HELD * T; i++) {
+        const int id = f->ids[i / T * T + p - 1];
+        kinds += !other[id]++;
+        if (k < 2 && p > 1 && i % T == p - 2) plain->targets[i] = id;
+        fact(t, among[id] && f->ids[i] == (k == 3 || i % T == p - 1 ? id : plain->ids[i])
+                && (k > 1 || f->targets[i] == plain->targets[i]), "N %d, %d: place %d", N, k, i);
+      }
+      fact(t, kinds > N / 10 && (kinds > 1) == (N > 1), "N %d, %d: %d kinds", N, k, kinds);
+    }
+  }
+}
+
 /* --random-tokens: the same for a block at every pass, others for another block, from all of the
  * vocabulary. Everything else is as it was. */
 static void random_tokens__by_block(Test *t) {
@@ -6011,8 +6106,8 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
  * in the middle of a grammar's document, in a shard. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
   static const char *const FLAGS[] = {
-    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "",
-    "--data-tokens 900 --random-tokens 2 --bos",
+    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "--first-tokens 4",
+    FROM_TEXT "--first-tokens text --fix-token 2", "--data-tokens 900 --random-tokens 2 --bos",
     "--optimizer sgd --schedule cosine --extra k",
     "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
   Settings s; Trainer whole, half, on; Error e = {0};
@@ -6025,12 +6120,12 @@ static void checkpoint__continues(Test *t) {
   file_write(SCRATCH "/1.bin", shard->at, shard->size, &e);
   shard_bytes(shard, ids + 1, 2999, true);
   file_write(SCRATCH "/2.bin", shard->at, shard->size, &e);
-  for (int k = 0; k < 12; k++) {
-    const char *flags = FLAGS[k % 6];
+  for (int k = 0; k < 14; k++) {
+    const char *flags = FLAGS[k % 7];
     if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
         !resume_settings_of(t, &s, flags, NULL, 0)) return;
     steps_of(t, &whole, 12);
-    steps_of(t, &half, k < 6 ? 6 : k);
+    steps_of(t, &half, k < 7 ? 6 : k - 3);
     Bytes *end = checkpoint_of(t, &whole, true), *middle = checkpoint_of(t, &half, true);
     fact(t, middle->size == end->size && !same_bytes(middle, end), "all steps give no more");
     file_write(s.out, middle->at, middle->size, &e);
@@ -6066,6 +6161,7 @@ static void trainer_begin__refuses(Test *t) {
     {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "}, {"--steps", "4", "", ON, 1, 4, 0, ""},
     {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"}, {"--save-every", "2", "", ON, 1, 4, 0, ""},
     {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "}, {"--n", "50", "", ON, 1, 4, 0, ""},
+    {"--first-tokens", "4", "", ON, 1, 0, 2, "has none"},
     {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"}, {"--threads", "3", "", ON, 1, 4, 0, ""},
     {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "}, {"--log-every", "2", "", ON, 1, 4, 0, ""},
     {"--steps", "3", "", ON, 1, 0, 2, "has done 4"}, {"--heads", "2", OLD, NEW, 0, 0, 0, ""},
@@ -6184,7 +6280,7 @@ static void trainer_restart__from_parameters(Test *t) {
 /* The log of a run that goes on: what came after the checkpoint is cut off and written again, and a
  * file with a gap, or of something else, is refused and stays as it was. */
 static void train_run__continues_the_log(Test *t) {
-  static const char FLAGS[] = "--extra k --steps 20 --log-every 3";
+  static const char FLAGS[] = "--extra k --steps 20 --log-every 3 --first-tokens 5";
   static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
   Settings s; Trainer r, part, on; Progress p; Error e = {0}; Bytes log = {0};
   if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
@@ -6194,7 +6290,8 @@ static void train_run__continues_the_log(Test *t) {
   fact(t, !train_run(&r, &p, &e), "%s", e.text);
   trainer_free(&r);
   file_read(SCRATCH "/whole.csv", &log, &e);
-  const size_t head = (size_t)((char *)memchr(log.at, '\n', log.size) - (char *)log.at) + 1;
+  const unsigned char *drawn = memchr(log.at, '\n', log.size);     /* the line of --first-tokens */
+  const size_t head = (size_t)((unsigned char *)memchr(drawn + 1, '\n', 200) - log.at) + 1;
   EACH(k, STOPS) {
     const int stop = STOPS[k];
     const struct { size_t cut; const char *tail; bool good; } ROWS[] = {
@@ -7240,6 +7337,8 @@ static void settings_count__rows(Test *t) {
     {"--tokens a --tokenizer b", "beside --tokens."}, {"generate: --grammar g --seed 3 --n 2", ""},
     {"--valid 0.1 --grammar g", "beside --grammar."}, {"--attention-offset 1", "-period."},
     {"--min-lr 0.1 --schedule cosine --lr 0.3", ""}, {"--extra kv --extra-value e1", "--extra k."},
+    {"--first-tokens 16 --fix-token 3", ""}, {"eval: --ids a --first-tokens 3", "beside --ids."},
+    {"eval: --first-tokens other", ""}, {"generate: --first-tokens natural", ""},
     {"--bias-in all", "--linear-bias."}, {"--save-every 3", "--out."}};
   const Program program = {.name = "sink"};
   EACH(i, ROWS) {
@@ -7965,7 +8064,8 @@ static const TestEntry TESTS[] = {
   RUNS(utf8_length__rows), RUNS(data_open__folder), RUNS(data_open__one_document),
   RUNS(data_open__refuses), RUNS(shard_read__forms), RUNS(data_open__shards),
   RUNS(data_batch__orders), RUNS(data_batch__evenly), RUNS(data_batch__endless),
-  RUNS(fix_token__two_places), RUNS(random_tokens__by_block), RUNS(data_probe__natural),
+  RUNS(fix_token__two_places), RUNS(first_tokens__by_hand), RUNS(first_tokens__of_the_set),
+  RUNS(random_tokens__by_block), RUNS(data_probe__natural),
   RUNS(data_probe__drawn), RUNS(data_held__blocks), RUNS(positions_parse__refuses),
   RUNS(trainer_step__learns), RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
   RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip), RUNS(checkpoint__continues),
