@@ -4749,10 +4749,10 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
- *   --first-tokens ..    not <|fix|> at p, or 1, but an ordinary id, drawn once for a block:
- *       N                evenly from N, numbers floor((i + 1/2) n / N) of all n ordinary ids
- *       text             as often as the training text (an endless grammar's held documents) has it
- *       other, natural   of a trained model: evenly from those that it never drew; none */
+ *   --first-tokens ..    at p, or 1, an ordinary id, drawn once for a block: N, evenly from numbers
+ *                        floor((i + 1/2) n / N) of all n; text, as often as the training text (an
+ *                        endless grammar's held documents) has it; of a trained model also other,
+ *                        evenly from those that it never drew, and natural, the text itself */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4789,49 +4789,46 @@ static int fixed_at(const Source *s) {
 /* What is written there: <|fix|>, or of --first-tokens draw `number` of a seed. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   Rng rng = {hash64(seed, &number, sizeof number)};
-  const uint64_t draw = d->first ? rng_below(&rng, d->first[d->vocab - 1]) : 0;
-  int id = 0;
-  while (d->first && id < d->vocab - 1 && d->first[id] <= draw) id++;
+  uint64_t draw = rng_below(&rng, d->draws); int id = 0;
+  while (d->first && id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
   return d->first ? id : d->fix;
 }
 
-/* --first-tokens: d->first and d->drawn. T as data_open has it. exp(entropy): as many even ones. */
+/* --first-tokens: d->first, d->draws, d->drawn; T as data_open has it. exp(entropy) is how many
+ * tokens that are equally likely would be as uncertain. */
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
-  const bool other = what != drew, text = !strcmp(drew, "text"), own = !strcmp(drew, s->first_own);
-  const uint64_t *kept = text && own && !T ? s->first_counts : NULL;
+  const bool other = drew != what, text = !strcmp(drew, "text");
+  const bool kept = text && !T && s->first_counts && !strcmp(s->first_own, "text");
   const Ids *from = d->train.size ? &d->train : &d->held;
   const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0), N = atol(drew);
-  uint64_t sum = 0; double times = 0; int n = 0; Bytes names = {0};
+  double times = 0; int n = 0; Bytes names = {0};
   if (!*what) return 0;
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
-  if (T && (other || !fixed_at(s)))
-    return fail(e, 2, "--first-tokens %s: for a trained model. Try: --first-tokens 16", what);
-  if (!fixed_at(s)) return 0;
-  if (!other && !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, other or natural. Try: "
-                "--first-tokens 16", what, all);
+  if (!T && !fixed_at(s)) return 0;
+  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
+    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a trained model other or "
+                "natural. Try: --first-tokens 16", what, all);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *d->first, e))) return e->status;
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
-  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; d->first[v++] = sum) {
-    uint64_t count = kept ? kept[v] - (v ? kept[v - 1] : 0) : d->first[v];
-    if (v == d->end || v == d->bos || v == d->fix) continue;
-    if (i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
-    if (other) count = !count;
+  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
+    uint64_t count = kept ? s->first_counts[v] : d->first[v];
+    const bool ordinary = v != d->end && v != d->bos && v != d->fix;
+    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
+    d->first[v] = count = ordinary ? other ? !count : count : 0;
     if (!count) continue;
-    sum += count; times += (double)count * log((double)count);
+    d->draws += count; times += (double)count * log((double)count);
     if (n++ >= 16) continue;
-    bytes_print(&names, e, d->tokenizer.vocab ? " '" : " %d", v);
-    if (d->tokenizer.vocab && !tokenizer_decode(&d->tokenizer, &v, 1, &names, e))
-      bytes_print(&names, e, "'");
+    bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v);
+    if (d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
   }
   for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
-  const double total = (double)sum;
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d of %d, exp(entropy) %.1f:%.*s%s",
-           what, fixed_at(s), n, exp(log(total) - times / total), (int)names.size,
+  const double draws = (double)d->draws;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
+           "%.*s%s", what, fixed_at(s), n, exp(log(draws) - times / draws), (int)names.size,
            (char *)names.at, n > 16 ? " .." : "");
   bytes_free(&names);
-  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: a number", what);
+  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
 
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
@@ -4933,7 +4930,7 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   8   8   the data: blocks read, document, offset in it
  *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; and 8
  *   8   count of parameters .. parameters in the order of the table of tensors
- *   8   .. V numbers, with 8 (--first-tokens text): tokens of the text of this id or below
+ *   8   .. with 8, --first-tokens text: how often the text has each of the V ids
  *   ..  m, v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar

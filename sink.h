@@ -367,7 +367,7 @@ typedef struct Data {
   bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
-  uint64_t *first; char drawn[800];  /* --first-tokens: [V] chances of this id or below; in words */
+  uint64_t *first, draws; char drawn[800];   /* --first-tokens: [V], of so many draws; in words */
   uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
   size_t offset; Ids told;     /* block starts in, its token, and its tokens */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
