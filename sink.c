@@ -4794,8 +4794,7 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->first ? id : d->fix;
 }
 
-/* --first-tokens: d->first, d->draws, d->drawn; T as data_open has it. exp(entropy) is how many
- * tokens that are equally likely would be as uncertain. */
+/* --first-tokens; T as data_open has it. exp(entropy): as many, drawn evenly, are as uncertain. */
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   const bool other = drew != what, text = !strcmp(drew, "text");
@@ -5363,8 +5362,8 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns, below what --first-tokens draws; sink_1 is at --eps. A run that goes on reads
- * its looks from the lines. */
+/* The log's columns, and after # what --first-tokens draws; sink_1 is at --eps. A run that goes on
+ * reads its looks from the lines. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5383,16 +5382,13 @@ static long look_keep(Progress *p, const char *line) {
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
-  long last = 0;
-  if (t->data.drawn[0]) bytes_print(log, e, "# %s\n", t->data.drawn);
-  bytes_add(log, LOG_HEAD, sizeof LOG_HEAD - 1, e);
-  size_t at = log->size;
-  if (!t->step || !path[0] || file_missing(path)) return e->status;
+  size_t at = sizeof LOG_HEAD - 1; long last = 0;
+  if (!t->step || !path[0] || file_missing(path))
+    return bytes_print(log, e, t->data.drawn[0] ? "%s# %s\n" : "%s", LOG_HEAD, t->data.drawn);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
-  if (strncmp(text, text + at, at))
+  if (strncmp(text, LOG_HEAD, at))
     return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
-  memmove(log->at, text + at, log->size -= at);
   for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
      at = (size_t)(end + 1 - text))
     last = look_keep(p, text + at);
@@ -8082,7 +8078,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
-  if (t->data.drawn[0] && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
+  if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8161,7 +8157,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-  if (w->t.data.drawn[0]) printf(", %s", w->t.data.drawn);
+  if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
   else if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
   if (edited) printf(", %s", edit);
@@ -8193,9 +8189,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
-  const char *const labels[] = {"text", "read", w.t.data.drawn[0] ? "first" : NULL, NULL};
-  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
-  strcpy(w.row.label[2], w.t.data.drawn);
+  const char *drawn = w.t.data.drawn, *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
+  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read), strcpy(w.row.label[2], drawn);
   if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
