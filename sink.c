@@ -4747,7 +4747,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --first-tokens ..    at p, or 1, an ordinary id, drawn once for a block: N, evenly from numbers
  *                        floor((i + 1/2) n / N) of all n; text, as often as the training text (an
  *                        endless grammar's held documents) has it; of a trained model also other,
- *                        evenly from those that it never drew, and natural, the text itself */
+ *                        evenly from those it never drew, and natural, none */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4784,7 +4784,7 @@ static int fixed_at(const Source *s) {
 /* What is written there: <|fix|>, or of --first-tokens draw `number` of a seed. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   Rng rng = {hash64(seed, &number, sizeof number)};
-  uint64_t draw = rng_below(&rng, d->draws); int id = 0;
+  double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
   while (d->first && id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
   return d->first ? id : d->fix;
 }
@@ -4793,9 +4793,10 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   const bool other = drew != what, text = !strcmp(drew, "text");
-  const bool kept = text && !T && s->first_counts && !strcmp(s->first_own, "text");
+  const real *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
   const Ids *from = d->train.size ? &d->train : &d->held;
-  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0), N = atol(drew);
+  const idx N = strtol(drew, NULL, 10);
+  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
   double times = 0; int n = 0; Bytes names = {0};
   if (!*what) return 0;
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
@@ -4803,23 +4804,22 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
     return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a trained model other or "
                 "natural. Try: --first-tokens 16", what, all);
-  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *d->first, e))) return e->status;
+  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
   for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
-    uint64_t count = kept ? s->first_counts[v] : d->first[v];
     const bool ordinary = v != d->end && v != d->bos && v != d->fix;
+    real count = kept ? kept[v] : d->first[v];
     if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
-    d->first[v] = count = ordinary ? other ? !count : count : 0;
-    if (!count) continue;
-    d->draws += count; times += (double)count * log((double)count);
+    d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
+    if (!(count > 0)) continue;
+    d->draws += count; times += count * log(count);
     if (n++ >= 16) continue;
     bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v);
     if (d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
   }
   for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
-  const double draws = (double)d->draws;
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
-           "%.*s%s", what, fixed_at(s), n, exp(log(draws) - times / draws), (int)names.size,
+           "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
            (char *)names.at, n > 16 ? " .." : "");
   bytes_free(&names);
   return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
@@ -4922,10 +4922,9 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; and 8
- *   8   count of parameters .. parameters in the order of the table of tensors
- *   8   .. with 8, --first-tokens text: how often the text has each of the V ids
- *   ..  m, v
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; 8 more
+ *       with --first-tokens text: how often it has each of V ids, before the moments
+ *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
  *   8   the start (--start): hash64 of the parameters that the run began from
@@ -5046,7 +5045,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   uint64_t expected = (uint64_t)list.count;
   model_free(&list);
   uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
-                + (parts & PARTS_FIRST ? 8 * (uint64_t)t->s.model.vocab : 0);
+                + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
   if (count != expected || (parts | 8) > 15 || (parts & ((parts & 7) + 1))
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
@@ -5075,7 +5074,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
-  uint64_t *first = t->s.data.first_counts;
+  real *first = t->s.data.first_counts;
   if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
@@ -5084,8 +5083,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   pass_numbers(c, t->m.params, t->m.count, width);
   if (!c->out && parts & PARTS_FIRST && !e->status)
     t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
-  for (int v = 0; parts & PARTS_FIRST && v < t->m.c.vocab && !e->status; v++)
-    first[v] = pass(c, first[v], 8);
+  if (parts & PARTS_FIRST) pass_numbers(c, first, t->m.c.vocab, width);
   if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
   if (with_moments) {
     pass_numbers(c, t->m1, t->m.count, width);
@@ -8331,8 +8329,6 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
                         : s->data.bos ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
-    if (d->first && !tokenizer_decode(known, &start, 1, &w.out, e))   /* an ordinary token */
-      fwrite(w.out.at, 1, w.out.size, stdout);
     tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);

@@ -367,7 +367,7 @@ typedef struct Data {
   bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
-  uint64_t *first, draws; char drawn[800];   /* --first-tokens: [V], of so many draws; in words */
+  real *first; double draws; char drawn[800];   /* --first-tokens: [V] counts; sum; in words */
   uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
   size_t offset; Ids told;     /* block starts in, its token, and its tokens */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
@@ -393,7 +393,7 @@ typedef struct Source {
   int end_token, vocab; char home[PATH_ROOM];   /* of --tokens; --vocab; the program's folder */
   int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
   char first_tokens[16], first_own[16];         /* drawn there instead; by the model's training, */
-  uint64_t *first_counts;                       /* and its Data.first (9.3) */
+  real *first_counts;                           /* and its Data.first (9.3) */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
   int bos; double valid;       /* <|bos|> before every document; share of them for validation */
@@ -433,7 +433,7 @@ void data_close(Data *d);
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
   real *m1, *m2; int *ids;     /* AdamW's moments, like m.params; [2,B,T] */
-  uint64_t *first;             /* data.first of a model's training, as its file has it */
+  real *first;                 /* data.first of a model's training, as its file has it */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step;                   /* steps done */

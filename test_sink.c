@@ -5476,7 +5476,7 @@ static void first_tokens__by_hand(Test *t) {
     {"0", "", 1, "!0: expected", {0}}, {"-1", "", 1, "!-1: expected", {0}},
     {"2.5", "", 1, "!2.5: expected", {0}}, {"few", "", 1, "!few: expected 1 to 5, text,", {0}}};
   int32_t ids[] = {3, 0, 5, 3, 1, 7, 3, 2, 5, 7, 3, 0}, held[] = {4, 0, 4};
-  uint64_t counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
+  real counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
   EACH(r, ROWS) {
     Source s = {.first_counts = counts};
     Data d = {.vocab = 8, .end = 0, .bos = 1, .fix = 2, .train = {ids, ROWS[r].T ? 12 : 0, 0},
@@ -5496,57 +5496,43 @@ static void first_tokens__by_hand(Test *t) {
   }
 }
 
-/* [T10] --first-tokens against the blocks without it, for each N, at 1 or at --fix-token: the input
- * there and the target before it are of the N, each about as often, the same at every pass, and no
- * more is changed. So are the held blocks and what an evaluation feeds; it repeats one of the N. */
+/* [T10] --first-tokens against the text without it, for each N, at 1 or at --fix-token: the input
+ * there and the target before it are of the N, evenly, a block's the same at the second pass (k 1),
+ * and no more is changed. So are held blocks (2) and natural, random, repeated input (3, 4, 5). */
 static void first_tokens__of_the_set(Test *t) {
   static const struct { int N, p; const char *at; } ROWS[] = {
     {1, 1, ""}, {4, 1, ""}, {16, 3, "--fix-token 3"}, {317, 1, "--fix-token 1"}};
   enum { T = 8, V = 320, HELD = 60 };
-  EACH(r, ROWS) {
-    const int N = ROWS[r].N, p = ROWS[r].p;
-    bool among[V] = {false};
-    int often[V] = {0}, starts, distinct = 0;
-    for (int i = 0; i < N; i++) among[3 + (int)floor((i + 0.5) * 317 / N)] = true;
-    Feed *plain = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3");
-    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3 --first-tokens %d %s", N, ROWS[r].at);
-    const idx blocks = f->d.blocks;
-    int *drawn = later(t, blocks, sizeof *drawn, NULL);
-    for (idx i = 0; i < 2 * blocks; i++) {
-      feed_next(t, plain);
-      feed_next(t, f);
-      const idx k = f->d.order[i % blocks];
-      const int id = f->ids[p - 1];
-      if (i < blocks) often[drawn[k] = id]++;
-      fact(t, among[id] && id == drawn[k], "N %d, block %td: %d", N, k, id);
-      plain->ids[p - 1] = id;
-      if (p > 1) plain->targets[p - 2] = id;
-      fact(t, same_batch(f, plain), "N %d, block %td: more is changed", N, k);
+  for (int r = 0; r < 24; r++) {
+    const int N = ROWS[r / 6].N, p = ROWS[r / 6].p, k = r % 6;
+    static int drawn[2000];
+    int often[V] = {0}, starts, kinds = 0;
+    Feed *plain = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3"), *f =
+      feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3 --first-tokens %d %s", N, ROWS[r / 6].at);
+    Feed *const both[2] = {f, plain};
+    EACH(b, both) {
+      const Data *d = &both[b]->d; const Source *s = &both[b]->s.data;
+      feed_room(both[b], k < 2 ? (int)d->blocks : HELD, T);
+      int *ids = both[b]->ids, *targets = both[b]->targets;
+      for (int pass = 0; pass <= k && k < 2; pass++) feed_next(t, both[b]);
+      if (k == 2) data_held(d, s, HELD, T, ids, targets, fresh(t));
+      if (k > 2) data_probe(d, s, k - 3, HELD, T, ids, targets, &starts);
     }
-    for (int v = 0; v < V; v++) distinct += often[v] > 0;
-    for (int v = 0; v < V && N <= 16; v++)
-      within(t, often[v], among[v] ? (double)blocks / N : 0, 5 * sqrt((double)blocks / N),
-             "N %d: how often %d", N, v);
-    fact(t, N > 16 ? distinct > 200 : distinct == N, "N %d: %d different ones", N, distinct);
-    feed_room(f, HELD, T);
-    feed_room(plain, HELD, T);
-    for (int k = 0; k < 4; k++) {             /* held blocks; natural, random, repeated input */
-      int other[V] = {0}, kinds = 0;
-      Feed *const both[2] = {f, plain};
-      EACH(b, both)
-        if (!k) data_held(&both[b]->d, &both[b]->s.data, HELD, T, both[b]->ids, both[b]->targets,
-                          fresh(t));
-        else data_probe(&both[b]->d, &both[b]->s.data, k - 1, HELD, T, both[b]->ids,
-                        both[b]->targets, &starts);
-      for (int i = 0; i < HELD * T; i++) {
-        const int id = f->ids[i / T * T + p - 1];
-        kinds += !other[id]++;
-        if (k < 2 && p > 1 && i % T == p - 2) plain->targets[i] = id;
-        fact(t, among[id] && f->ids[i] == (k == 3 || i % T == p - 1 ? id : plain->ids[i])
-                && (k > 1 || f->targets[i] == plain->targets[i]), "N %d, %d: place %d", N, k, i);
-      }
-      fact(t, kinds > N / 10 && (kinds > 1) == (N > 1), "N %d, %d: %d kinds", N, k, kinds);
+    for (int i = 0; i < f->B * T; i++) {
+      const int id = f->ids[i / T * T + p - 1], at = i % T + 1;
+      if (at == p) kinds += !often[id]++;
+      if (k == 0) drawn[f->d.order[i / T]] = id;
+      fact(t, k != 1 || drawn[f->d.order[i / T]] == id, "N %d: another at the second pass", N);
+      fact(t, f->ids[i] == (at == p || k == 5 ? id : plain->ids[i]) &&
+              (k > 3 || f->targets[i] == (at + 1 == p ? id : plain->targets[i])), "%d: %d", k, i);
     }
+    const double each = (double)f->B / N;
+    for (int v = 0, i = 0; v < V; v++) {
+      const bool one = i < N && v == 3 + (int)floor((i + 0.5) * 317 / N);
+      within(t, often[v], one ? each : 0, one ? 6 * sqrt(each) + 6 : 0, "N %d, %d: %d", N, k, v);
+      i += one;
+    }
+    fact(t, kinds > (N < f->B ? N : f->B) / 3 && (kinds > 1) == (N > 1), "%d: %d kinds", N, kinds);
   }
 }
 
@@ -7838,6 +7824,44 @@ static void sink__knows_its_text(Test *t) {
   }
 }
 
+/* --first-tokens text: the log's second line says what is drawn, and so does an evaluation, of
+ * another text too: the model keeps the counts. The flag draws others, or none; --ids has none. */
+static void sink__first_tokens(Test *t) {
+  Settings s; Bytes log = {0}, json = {0}; char other[80];
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  fact(t, !system("yes 5 6 7 8 9 1 2 3 4 5 6 7 8 | head -8 > " SCRATCH "/ids"), "no ids");
+  for (int threads = 3; threads > 0; threads -= 2)
+    said(t, "train --quiet --steps 4 --first-tokens text --threads %d --log " SCRATCH "/log --out "
+         SCRATCH "/%s" SMALL_RUN, threads, threads > 1 ? "three" : "m.ckpt");
+  fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/three"), "three threads draw others");
+  file_read(SCRATCH "/log", &log, fresh(t));
+  bytes_add(&log, "", 1, &t->e);
+  strtok((char *)log.at, "\n");
+  const char *drawn = strtok(NULL, "\n") + 2;               /* behind "# " */
+  const double n = number_after(drawn, "first tokens text: token 1 one of ", 0);
+  snprintf(other, sizeof other, "first tokens other: token 1 one of %.0f, exp", 317 - n);
+  fact(t, n > 50 && n < 317 && number_after(drawn, "exp(entropy) ", 0) < n, "%s", drawn);
+  const char *const ROWS[][2] = {
+    {FROM_TEXT, drawn}, {"--input repeat", drawn}, {"--first-tokens other", other},
+    {"--first-tokens 4" FROM_TEXT, "first tokens 4: token 1 one of 4, exp(entropy) 4.0:"},
+    {"--fix-token 2", "first tokens text: token 2 one of"},
+    {"--first-tokens natural", ", first tokens natural, rows"},
+    {"--ids " SCRATCH "/ids", "(all of it): 8 sequences of 12 tokens, natural (8 at the start of a "
+     "document), rows"}};
+  EACH(i, ROWS) {
+    const char *out = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 --json " SCRATCH
+                           "/r.json --tokenizer " SCRATCH "/tale.tok %s", ROWS[i][0]);
+    json.size = 0;
+    if (!file_read(SCRATCH "/r.json", &json, &t->e)) bytes_add(&json, "", 1, &t->e);
+    fact(t, strstr(out, ROWS[i][1]) && !strstr((char *)json.at, "\"first\": \"first ") == (i > 5),
+         "%s: %.300s\n%s", ROWS[i][0], out, (char *)json.at);
+  }
+  fact(t, strlen(said(t, "generate " SCRATCH "/m.ckpt --n 9 --first-tokens 3 --tokenizer " SCRATCH
+                      "/tale.tok")) > 1, "nothing is told");
+  sink_fails(t, "train --quiet --steps 0 --first-tokens other" SMALL_RUN, 2, "expected 1 to 317, ");
+  bytes_free(&log); bytes_free(&json);
+}
+
 /* A model with a NaN: no command ends as if it had measured something. */
 static void sink__not_finite(Test *t) {
   static const char *const WORDS[] = {
@@ -8028,7 +8052,8 @@ static const TestEntry TESTS[] = {
   RUNS(settings_count__rows), RUNS(settings_parse__order), RUNS(token_draw__top),
   RUNS(sink__pages), RUNS(sink__usage), RUNS(sink__outputs),
   RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
-  RUNS(sink__dump_again), RUNS(sink__train_and_eval), RUNS(sink__knows_its_text),
+  RUNS(sink__dump_again), RUNS(sink__train_and_eval), RUNS(sink__first_tokens),
+  RUNS(sink__knows_its_text),
   RUNS(sink__not_finite), RUNS(sink__plain), RUNS(sink__edits_and_starts), RUNS(sink__generate), };
 
 int main(int argc, char **argv) {
