@@ -7799,11 +7799,11 @@ static void sink__first_tokens(Test *t) {
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   fact(t, !system("yes 5 6 7 8 9 1 2 3 4 5 6 7 8 | head -8 > " SCRATCH "/ids"), "no ids");
   for (int k = 0; k < 2; k++) {
-    Ran r = sink(k ? "train --steps 4 --first-tokens text --threads 1 --log " SCRATCH "/log --out "
-                     SCRATCH "/m.ckpt" SMALL_RUN : "train --steps 4 --first-tokens text --threads 3 "
-                     "--out " SCRATCH "/three" SMALL_RUN);
-    fact(t, !r.status && strstr((char *)r.err.at, "\nsink: first tokens text: token 1 one of "), "%s",
-         (char *)r.err.at);
+#define TEXTS_OWN "train --steps 4 --first-tokens text --threads "
+    Ran r = sink(k ? TEXTS_OWN "1 --log " SCRATCH "/log --out " SCRATCH "/m.ckpt" SMALL_RUN
+                   : TEXTS_OWN "3 --out " SCRATCH "/three" SMALL_RUN);
+    fact(t, !r.status && strstr((char *)r.err.at, "\nsink: first tokens text: token 1 one of "),
+         "%s", (char *)r.err.at);
     ran_free(&r);
   }
   fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/three"), "three threads draw others");
@@ -7823,7 +7823,7 @@ static void sink__first_tokens(Test *t) {
      "document), rows"}};
   EACH(i, ROWS) {
     const char *out = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 --json " SCRATCH
-                           "/r.json --tokenizer " SCRATCH "/tale.tok %s", ROWS[i][0]);
+                           "/r.json %s", ROWS[i][0]);
     json.size = 0;
     if (!file_read(SCRATCH "/r.json", &json, &t->e)) bytes_add(&json, "", 1, &t->e);
     fact(t, strstr(out, ROWS[i][1]) && !strstr((char *)json.at, "\"first\": \"first ") == (i > 5),
