@@ -5456,8 +5456,7 @@ static void first_tokens__by_hand(Test *t) {
     Source s = {.first_counts = counts};
     Data d = {.vocab = 8, .end = 0, .bos = 1, .fix = 2, .train = {ids, ROWS[r].T ? 12 : 0, 0},
               .held = {held, 3, 0}};
-    const char *told = ROWS[r].told;
-    int often[8] = {0};
+    const char *told = ROWS[r].told; int often[8] = {0};
     strcpy(s.first_tokens, ROWS[r].what), strcpy(s.first_own, ROWS[r].own);
     const int status = first_open(&d, &s, ROWS[r].T, fresh(t)), no = *told == '!';
     const char *found = no ? t->e.text : d.drawn, *from = strstr(found, "tokens ");
@@ -5485,8 +5484,7 @@ static void fix_token__two_places(Test *t) {
   for (int r = 0; r < 66; r++) {
     const int N = ROWS[r / 6].N, p = ROWS[r / 6].p, k = r % 6;
     static int drawn[2000];
-    int often[V] = {0}, starts[2] = {0};
-    double sum = 0, distinct = 0;
+    int often[V] = {0}, starts[2] = {0}; double sum = 0, distinct = 0;
     Feed *plain = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3 %s", ROWS[r / 6].base);
     Feed *f = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3 %s", ROWS[r / 6].flags);
     Feed *const both[2] = {f, plain};
@@ -5529,8 +5527,7 @@ static int feed_probe(Feed *f, int input, int *starts) {
                     input == INPUT_NATURAL ? f->targets : NULL, starts);
 }
 
-/* [S3.3] [T1] What an evaluation feeds: starts of held documents and their sequels, none across an
- * end. */
+/* [S3.3] [T1] An evaluation feeds starts of held documents and their sequels, none across an end. */
 static void data_probe__natural(Test *t) {
   enum { N = 300 };
   Feed *f = feed_open(t, 0, 0, 0, "");
@@ -7770,19 +7767,18 @@ static void sink__knows_its_text(Test *t) {
  * another text too: the model keeps the counts. The flag draws others, or none; --ids has none. */
 static void sink__first_tokens(Test *t) {
 #define TEXTS_OWN "train --steps 4 --first-tokens text --threads "
-#define EVAL_MODEL "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 "
+#define EVAL_MODEL "eval " SCRATCH "/m.ckpt --T 8 --n 8 "
   Settings s; Bytes log = {0}; char other[80];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  fact(t, !system("yes 5 6 7 8 9 1 2 3 4 5 6 7 8 | head -8 > " SCRATCH "/ids"), "no ids");
+  file_write(SCRATCH "/ids", "5 6 7 8 9 1 2 3 4\n", 18, fresh(t));
   Ran r[2] = {sink(TEXTS_OWN "3 --out " SCRATCH "/three" SMALL_RUN),
               sink(TEXTS_OWN "1 --log " SCRATCH "/log --out " SCRATCH "/m.ckpt" SMALL_RUN)};
   fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/three"), "three threads draw others");
-  file_read(SCRATCH "/log", &log, fresh(t));
-  bytes_add(&log, "", 1, &t->e);
+  if (!file_read(SCRATCH "/log", &log, fresh(t))) bytes_add(&log, "", 1, &t->e);
   strtok((char *)log.at, "\n");
   const char *drawn = strtok(NULL, "\n") + 2;               /* behind "# " */
   const double n = number_after(drawn, "first tokens text: token 1 one of ", 0);
-  snprintf(other, sizeof other, "\"first\": \"first tokens other: token 1 one of %.0f, exp", 317 - n);
+  snprintf(other, sizeof other, "\"first\": \"first tokens other: token 1 one of %.0f,", 317 - n);
   fact(t, n > 50 && n < 317 && number_after(drawn, "exp(entropy) ", 0) < n
        && strstr((char *)r[1].err.at, drawn) && strstr(said(t, EVAL_MODEL), drawn), "%s", drawn);
   const char *const ROWS[][2] = {
