@@ -4454,7 +4454,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * these of the model's own text, and all of another one, unless --valid is said.
  *
  * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
- * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
+ * end ends a document. Bytes that are not UTF-8 are refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
@@ -4466,8 +4466,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
 enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
        ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
-/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
- * longer than it need be, no surrogates, nothing above U+10FFFF. */
+/* Bytes before the first that is not UTF-8 (RFC 3629), n when all are. */
 static size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {

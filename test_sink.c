@@ -5460,8 +5460,8 @@ static void first_tokens__by_hand(Test *t) {
     strcpy(s.first_tokens, ROWS[r].what), strcpy(s.first_own, ROWS[r].own);
     const int status = first_open(&d, &s, ROWS[r].T, fresh(t)), no = *told == '!';
     const char *found = strstr(no ? t->e.text : d.drawn, "tokens ");
-    fact(t, status == 2 * no && found && !strncmp(found + 7, told + no, strlen(told) + !no - no),
-         "%s after %s: %s%s", ROWS[r].what, ROWS[r].own, d.drawn, t->e.text);
+    fact(t, status == 2 * no && found &&
+            !strncmp(found + 7, told + no, no ? strlen(told) - 1 : strlen(told) + 1), "%s after %s: %s%s", ROWS[r].what, ROWS[r].own, d.drawn, t->e.text);
     for (uint64_t k = 0; k < 8000 && d.first && !no; k++) often[fixed_id(&d, 5, k)]++;
     for (int v = 0; v < 5; v++)
       within(t, often[v + 3], ROWS[r].often[v], ROWS[r].often[v] % 8000 ? 180 : 0, "%s", told);
