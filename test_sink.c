@@ -5454,14 +5454,15 @@ static void first_tokens__by_hand(Test *t) {
   real counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
   EACH(r, ROWS) {
     Source s = {.first_counts = counts};
-    Data d = {.vocab = 8, .end = 0, .bos = 1, .fix = 2, .train = {ids, ROWS[r].T ? 12 : 0, 0},
+    Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, 12 * (size_t)ROWS[r].T, 0},
               .held = {held, 3, 0}};
     const char *told = ROWS[r].told; int often[8] = {0};
     strcpy(s.first_tokens, ROWS[r].what), strcpy(s.first_own, ROWS[r].own);
     const int status = first_open(&d, &s, ROWS[r].T, fresh(t)), no = *told == '!';
     const char *found = strstr(no ? t->e.text : d.drawn, "tokens ");
-    fact(t, status == 2 * no && found &&
-            !strncmp(found + 7, told + no, no ? strlen(told) - 1 : strlen(told) + 1), "%s after %s: %s%s", ROWS[r].what, ROWS[r].own, d.drawn, t->e.text);
+    const size_t size = strlen(told) + 1 - 2 * (size_t)no;
+    fact(t, status == 2 * no && found && !strncmp(found + 7, told + no, size), "%s after %s: %s%s",
+         ROWS[r].what, ROWS[r].own, d.drawn, t->e.text);
     for (uint64_t k = 0; k < 8000 && d.first && !no; k++) often[fixed_id(&d, 5, k)]++;
     for (int v = 0; v < 5; v++)
       within(t, often[v + 3], ROWS[r].often[v], ROWS[r].often[v] % 8000 ? 180 : 0, "%s", told);
