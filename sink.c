@@ -4460,8 +4460,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
  * A document ends at each id --end-token, and may go on in the next file of a folder. There are
- * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
- * two are for --bos and --fix-token; a shard that has them is then refused. */
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64. The last two are for --bos and
+ * --fix-token; a shard that has them is then refused. */
 
 enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
        ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
@@ -4665,8 +4665,8 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
 
 /* Where a sequence is overwritten (9.3), 0 for nowhere. */
 static int fixed_at(const Source *s) {
-  return !strcmp(s->first_tokens, "natural") ? 0
-       : s->fix_token || !s->first_tokens[0] ? s->fix_token : 1;
+  if (!strcmp(s->first_tokens, "natural")) return 0;
+  return s->fix_token ? s->fix_token : *s->first_tokens != 0;
 }
 
 /* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
@@ -4682,8 +4682,8 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
   if (!T && !fixed_at(s)) return 0;
   if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a trained model other or "
-                "natural. Try: --first-tokens 16", what, all);
+    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a model other or natural. "
+                "Try: --first-tokens 16", what, all);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
   for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
@@ -4926,9 +4926,8 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock or thread count: the same run, text and tokenizer by the same names, gives the same
- * bytes. No generator's state: every draw comes from --seed and from where it
- * is made (a tensor's name, the number of a document). */
+ * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
+ * give the same bytes. A draw comes from --seed and where it is made (a tensor's name, say). */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
@@ -5042,7 +5041,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   model_free(&list);
   uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
                 + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
-  if (count != expected || (parts | 8) > 15 || (parts & ((parts & 7) + 1))
+  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
