@@ -4693,9 +4693,8 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
     d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
     if (!(count > 0)) continue;
     d->draws += count; times += count * log(count);
-    if (n++ >= 16) continue;
-    bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v);
-    if (d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
+    if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
+        && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
   }
   for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
@@ -4813,7 +4812,7 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
-/* What is written at fixed_at: <|fix|>, or of --first-tokens draw `number` of a seed. */
+/* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   Rng rng = {hash64(seed, &number, sizeof number)};
   double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
@@ -4938,7 +4937,6 @@ typedef struct Passage {
   const unsigned char *at; size_t left;   /* in: what is left of the bytes */
   const char *name; Error *e;
 } Passage;
-
 
 static int damaged(const char *name, Error *e) {
   return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
@@ -5350,8 +5348,7 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns, and after # what --first-tokens draws; sink_1 is at --eps. A run that goes on
- * reads its looks from the lines. */
+/* The log's columns; # before what is drawn; sink_1 is at --eps. A run that goes on reads looks. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
