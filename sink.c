@@ -4663,7 +4663,7 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
-/* Where a sequence is overwritten (9.3), 0 for nowhere. */
+/* Where a sequence is overwritten, 0 for nowhere. */
 static int fixed_at(const Source *s) {
   if (!strcmp(s->first_tokens, "natural")) return 0;
   return s->fix_token ? s->fix_token : *s->first_tokens != 0;
@@ -4763,7 +4763,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
   }
   for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-    if (d->told.size && d->offset >= d->told.size) {   /* this document is at its end */
+    if (d->told.size && d->offset >= d->told.size) {
       d->document++;
       d->told.size = d->offset = 0;
     }
@@ -4850,8 +4850,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too; one of --first-tokens is repeated. Fills ids, targets [n,T]
  * (targets only for natural); returns how many; *starts of them are starts of documents. */
-/* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
- * is spread over all. data/results was measured on the first. */
+/* A grammar's documents are alike, so the first serve; a text's may be one chapter: what is read is
+ * spread. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -4926,7 +4926,7 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   hash64 of all that
  *
  * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
- * give the same bytes. A draw comes from --seed and where it is made (a tensor's name, say). */
+ * give the same bytes. A draw comes from --seed and where it is made. */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
@@ -5592,7 +5592,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* ---------------------------------------------------------
- * 11.1  The numbers of an evaluation, for people and for programs */
+ * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
@@ -8290,7 +8290,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
-  if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
+  if (n == 0 && s->data.grammar[0]) {
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
