@@ -4784,7 +4784,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
  * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
  * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
- * documents) has it; of a trained model also evenly from the others, or none, `natural`. */
+ * documents) has it; of a trained model also evenly from the others, or none, `natural`. So does
+ * --random-tokens then. An evaluation repeats what is fixed or drawn so, but no random id. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4809,7 +4810,7 @@ static void block_split(const int32_t *block, int T, int *ids, int *targets) {
 
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 1 && p <= T) ids[p - 1] = id;
-  if (p >= 2 && p <= T + 1) targets[p - 2] = id;
+  if (targets && p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
 /* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
@@ -4820,14 +4821,16 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->first ? id : d->fix;
 }
 
-static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
-                     Error *e) {
+static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
+                     int *ids, int *targets, Error *e) {
   int at[17];
   Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, FIRST_SEED, number));
-  for (int i = 0; at[i]; i++)
-    if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
+  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
+  for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
+    if (at[i] <= T + 1)
+      overwrite(ids, targets, T, at[i], d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
+                                                 : (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -4837,7 +4840,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
     if (data_block(d, s, T, block, &number, e)) break;
     block_split(block, T, ids, targets);
-    intervene(d, s, number, T, ids, targets, e);
+    intervene(d, s, FIRST_SEED, number, T, ids, targets, e);
   }
   free(block);
   return e->status;
@@ -4861,7 +4864,6 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
-  const int fixed = fixed_at(s) <= T ? fixed_at(s) : 0;
   const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -4869,17 +4871,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
-      overwrite(ids, targets, T, fixed, fixed_id(d, HELD_SEED, (uint64_t)got));
+      intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, targets, &(Error){0});
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; !natural && got < n; got++, ids += T) {
     const int even = (int)rng_below(&rng, (uint64_t)d->vocab);
-    const int id = fixed_id(d, HELD_SEED, (uint64_t)got), once = d->first ? id : even;
-    for (int t = 0; t < T; t++)
-      ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (fixed) ids[fixed - 1] = id;
+    const bool repeat = input == INPUT_REPEAT;
+    const int once = d->first ? fixed_id(d, HELD_SEED, (uint64_t)got) : even;
+    for (int t = 0; t < T; t++) ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (!repeat || !d->first) intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, NULL, &(Error){0});
   }
   return got;
 }
@@ -4890,7 +4892,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   for (idx i = 0; !e->status && i < blocks; i++) {
     const idx at = data_spreads(d, s) ? i * all / blocks : i;
     block_split(d->held.at + at * (T + 1), T, ids, targets);
-    intervene(d, s, ~(uint64_t)i, T, ids, targets, e);
+    intervene(d, s, FIRST_SEED, ~(uint64_t)i, T, ids, targets, e);
     ids += T, targets += T;
   }
   return (int)blocks;
