@@ -1208,7 +1208,9 @@ static void toy_print(const Result *r, FILE *out) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 4  One run: a row trained for a seed and measured */
+ * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
+static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
+static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e);
 
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
@@ -1272,22 +1274,6 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p, const 
     put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
   }
   return e->status;
-}
-
-/* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
- * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
-static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
-  double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
-  double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
-  for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
-  for (int i = p->looks - 1; i >= 0; i--) {
-    const Look *at = &p->look[i];
-    if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
-    if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
-  }
-  put(r, e, onset, "onset");
-  put(r, e, emerged, "emerged");
-  return put(r, e, to, "times_1_at_80");
 }
 
 /* First row and mean of the others, layer by layer, of norms [layers,N]. */
@@ -1480,7 +1466,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     put(r, e, trained, "train_loss");
     put(r, e, loss - trained, "gap");
     measure_columns(r, &o->s, &o->c, e);
-    measure_onset(r, t, p, o->even, e);
+    if (!asks(row, "onset")) measure_onset(r, t, p, o->even, e);
     measure_layers(r, &o->s, &o->c, e);
     measure_inputs(r, t, &t->s, e);
     if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
@@ -1510,16 +1496,19 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
 }
 
 /* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
-static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
+static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Result *r, Error *e) {
   char name[96];
-  snprintf(name, sizeof name, "%s %d", row->name, seed);
+  snprintf(name, sizeof name, "%s %d", row->name, r->seed);
   progress_start(p, name, t->s.quiet);
   p->holds = asks(row, "valid");
-  if (look_at_sink(t, p, e)) return e->status;
-  *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
-                  .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
-                  .held = NAN};
-  if (!train_run(t, p, e) && interrupted)
+  if (asks(row, "onset")) onset_run(t, p, start, asks(row, "until"), r, e);
+  else if (!look_at_sink(t, p, e)) {
+    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
+                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
+                    .held = NAN};
+    train_run(t, p, e);
+  }
+  if (!e->status && interrupted)
     fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
          name);
   p->name = row->name;                                     /* `name` is this call's */
@@ -1537,7 +1526,7 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
     return e->status;
   result_describe(r, x, row, corpus, &t->data);
   if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row || row_train(t, p, &start,
-      base, r->seed, e) || measure_curves(r, t, p, &start, "curve_", e) || row_settings(&now, row,
+      base, r, e) || measure_curves(r, t, p, &start, "curve_", e) || row_settings(&now, row,
       corpus, r->seed, s, e)) return e->status;
   return trainer_restart(t, &now, e);
 }
@@ -1549,7 +1538,7 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
   Look start = {.loss = NAN, .norm = NAN, .held = NAN};
   double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
-      !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
+      !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
     put(r, e, ended, "diverged");
@@ -2491,6 +2480,8 @@ static int readme_with(Bytes *out, const char *text, size_t n, const char *secti
   bytes_add(out, section, size, e);
   return bytes_add(out, text + to, n - (size_t)to, e);
 }
+
+#include "onset.c"
 
 /* -------------------------------------------------------------------------------------------------
  * 7  The page of the whole paper
