@@ -49,8 +49,10 @@ static void line_add(Series *line, double x, double y) {
   line->n++;
 }
 
-/* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it */
-enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINES_MOST = 24 };
+/* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it;
+ * LINE_OVER, open marks with an arrow up: it lies beyond */
+enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINE_OVER = 64,
+       LINES_MOST = 24 };
 /* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
  * about its middle, filled where it ends in z. */
 static const struct { const char *colour, *dash, *mark; double width; } STYLES[LINE_STYLES] = {
@@ -159,11 +161,15 @@ static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end
 
 /* A mark of that style, filled or open. */
 static void svg_mark(Html *h, int style, double x, double y) {
-  const char *mark = STYLES[style < LINE_SEED ? style % LINE_STAR : 0].mark;
+  const bool over = style >= LINE_OVER;
+  const char *mark = STYLES[style < LINE_SEED || over ? style % LINE_STAR : 0].mark;
   bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
   if (*mark && isfinite(x) && isfinite(y))
     say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
         filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
+  if (over && isfinite(x) && isfinite(y))
+    say(h, "<path fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv-7m-2.5 2.5l2.5-2.5 2.5 2.5\"/>",
+        colour_of(style), x, y - 4);
 }
 
 /* A path of a line's colour and dashes; its d and its end follow. */

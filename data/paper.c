@@ -31,7 +31,7 @@ typedef struct Own {
   char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
   char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
   int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
-  int commands, verify, show;
+  int commands, verify, show, predict;
 } Own;
 static const Own *own_of(const Settings *s) {
   static const Own NONE = {.only_seed = -1};             /* settings that no command line made */
@@ -110,7 +110,7 @@ typedef struct Claim {
 /* A picture that an item wants (chapter 7), and of what. */
 typedef enum PictureKind {
   PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
-  PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
+  PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID, PICTURE_ONSET,
   PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
   PICTURE_KINDS } PictureKind;
 enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
@@ -153,6 +153,7 @@ static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
   [PICTURE_DOMAINS] = {"domains", 1}, [PICTURE_OVER] = {"over", 2},
   [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
   [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
+  [PICTURE_ONSET] = {"onset", 0},
   [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0},
   [PICTURE_TOY] = {"toy", 0}};
 
@@ -690,7 +691,6 @@ static int result_path(char path[PATH_ROOM], const char *folder, const char *cor
 static double tokens_a_step(const Trainer *t) {
   return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
 }
-
 
 /* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
  * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
@@ -2209,6 +2209,9 @@ static void seeds_cell(Cell to, const Results *r, int row) {
     if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
 }
 
+static bool item_has_onsets(const Item *item);               /* onset.c */
+static int onset_columns(Grid *g, const Results *r, const Item *item, int c);
+static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e);
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
 static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
@@ -2233,6 +2236,7 @@ static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, E
     }
     c += 1 + g->pair[c];
   }
+  if (item_has_onsets(item)) c = onset_columns(g, r, item, c);
   snprintf(g->cell[0], CELL, "row");
   snprintf(g->cell[c], CELL, "seeds");
   for (int k = 0; k < item->count; k++) {
@@ -2248,6 +2252,7 @@ static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markd
   if (grid_of(&g, r, item, markdown, e)) return;
   (markdown ? grid_markdown : grid_text)(&g, out, e);
   free(g.cell);
+  if (!strcmp(item->name, "onset")) onset_law(out, r, item, markdown, e);
 }
 
 static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
@@ -2481,8 +2486,6 @@ static int readme_with(Bytes *out, const char *text, size_t n, const char *secti
   return bytes_add(out, text + to, n - (size_t)to, e);
 }
 
-#include "onset.c"
-
 /* -------------------------------------------------------------------------------------------------
  * 7  The page of the whole paper
  *
@@ -2496,6 +2499,7 @@ static int readme_with(Bytes *out, const char *text, size_t n, const char *secti
  *   ratio LIST ..           LIST_1 / LIST_rest by block, a line a row: hnorm, prenorm, knorm, vnorm
  *   norms LIST ..           both by block, a picture a row
  *   angles                  cosine and product of queries with the first key and with the others
+ *   onset                   tokens to the onset over N (onset.c)
  *   grid                    Sink over the length, a line for each threshold
  *   alpha LIST ..           map_LIST of block and head        map   weights of the strongest head
  *   toy                     weights before and after training
@@ -2844,7 +2848,10 @@ static void draw_maps(Paper *p, const char *word) {
   }
 }
 
+#include "onset.c"
+
 static const Kind KINDS[PICTURE_KINDS] = {
+  [PICTURE_ONSET] = {draw_onset, ""},
   [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
   [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#",
       .least = 1},
@@ -3477,10 +3484,12 @@ static int results_show(const Command *q, Error *e) {
   Bytes out = {0};
   const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
-    if (item) item_text(&out, &r, q->item, e);
+    if (item && q->own->predict) onset_predict(&r, item, stdout, e);
+    else if (item) item_text(&out, &r, q->item, e);
     else ledger(&out, &r, false, e);
   }
   if (!e->status) fwrite(out.at, 1, out.size, stdout);
+  if (item && item_has_onsets(item)) foretold_show(q->own->results, r.corpus, stdout, e);
   for (int k = 0; item && r.run && k < item->count; k++) {
     int row = q->x.shown[item->from + k].row, n;
     const Run *run = run_at(&r, row, 1);
@@ -3678,7 +3687,7 @@ static int command_do(const Command *q, Error *e) {
   if (q->item >= 0 && is_elsewhere(&q->x, q->item)) return item_published(q, e);
   if (q->own->commands) return runs_print(q, e);
   if (q->own->verify) return run_verify(q, e);
-  if (!q->own->show) runs_train(q, e);
+  if (!q->own->show && !q->own->predict) runs_train(q, e);
   if (q->only < 0 && results_show(q, &shown)) fail(e, shown.status, "%s", shown.text);
   return e->status;
 }
@@ -3763,6 +3772,7 @@ static const Option PAPER_OPTIONS[] = {
   {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "",
    "run one finished run again: the same bytes?"},
   {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
+  {"predict", 'x', 'b', OWN(predict), "0", 0, 1, "", "of onset: the law, and what it foretells"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
