@@ -35,6 +35,7 @@ typedef float real;
 
 /* Counts and offsets: signed and wide, so that they mix with int and no product overflows. */
 typedef ptrdiff_t idx;
+static inline idx at_most(idx n, idx most) { return n < most ? n : most; }
 
 /* A matrix: element (i, j) lies at at[i*row + j*col]. It is fast where one of the strides is 1. */
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
@@ -119,8 +120,7 @@ typedef struct Config {
   /* Published models of several kinds of block; forward only (config_trains).
    * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
    * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
-  int attention_period, attention_offset;
-  int mamba_inner, mamba_state, mamba_conv, mamba_rank;
+  int attention_period, attention_offset, mamba_inner, mamba_state, mamba_conv, mamba_rank;
   /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
    * blocks with l % period == offset; 0: one ffn everywhere */
   int experts, expert_top, expert_period, expert_offset;
@@ -356,7 +356,7 @@ typedef struct Grammar {
   char name[128];             /* the file's, for errors */
   Bytes text;                 /* a copy of the grammar, its text made plain in place */
   struct Symbol *symbols; struct Node *nodes; /* the first is the rule that a document is */
-  int symbol_count, node_count, slot_count;
+  int symbol_count, node_count;
 } Grammar;
 
 #define SHIPPED_GRAMMAR "data/story.grammar"
@@ -367,6 +367,7 @@ typedef struct Data {
   bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
+  real *first; double draws; char drawn[800];   /* --first-tokens: [V] counts; sum; in words */
   uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
   size_t offset; Ids told;     /* block starts in, its token, and its tokens */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
@@ -391,6 +392,8 @@ typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
   int end_token, vocab; char home[PATH_ROOM];   /* of --tokens; --vocab; the program's folder */
   int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
+  char first_tokens[16], first_own[16];         /* drawn there instead; by the model's training, */
+  real *first_counts;                           /* and its Data.first (9.3) */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
   int bos; double valid;       /* <|bos|> before every document; share of them for validation */
@@ -430,6 +433,7 @@ void data_close(Data *d);
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
   real *m1, *m2; int *ids;     /* AdamW's moments, like m.params; [2,B,T] */
+  real *first;                 /* data.first of a model's training, as its file has it */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step;                   /* steps done */
@@ -498,7 +502,6 @@ typedef struct Result {
   char ended[640];             /* why it diverged, or "" */
   Numbers *list; int lists; double *value; int values;
 } Result;
-int  result_add1(Result *r, const char *name, double x, Error *e);
 /* -------------------------------------------------------------------------------------------------
  * 13  Matrix multiply and vector maths */
 
@@ -563,6 +566,7 @@ int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up t
 void bytes_free(Bytes *b);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
 uint64_t number_at(const unsigned char *p, int bytes);
+void number_put(unsigned char *p, uint64_t x, int bytes);
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
 /* Appends path and a 0; of a folder instead its plain files' paths, each with a 0, sorted by their
  * bytes. An empty folder is an error. */
@@ -587,6 +591,7 @@ typedef struct Option {
 } Option;
 extern const Option OPTIONS[];   /* ends with a NULL flag */
 const Option *option_find(const char *flag, const char *groups);
+const char *option_idle(const char *flag, const Settings *s);   /* what it needs beside it; NULL */
 int  option_set(const Option *o, void *base, const char *text, bool bounded, Error *e);
 void option_text(const Option *o, const void *base, char *text, size_t room);
 int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);

@@ -489,9 +489,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
   if (extra && !(no_key && s->cut == -1)) {
     double dot = 0;
     for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
-    z[n] = c->extra == EXTRA_ZERO    ? 0
-           : c->extra == EXTRA_LOGIT ? (double)w->logit[h]
-                                     : dot / root;
+    z[n] = c->extra == EXTRA_ZERO ? 0 : c->extra == EXTRA_LOGIT ? (double)w->logit[h] : dot / root;
     column[n++] = 0;
   }
   for (int j = 0; j < N; j++) {
@@ -982,14 +980,11 @@ static bool refused(const unsigned char *at, size_t n) {
 }
 
 /* A small world of people and things, for chapters 8 to 16. */
-static const char TALE[] =
-    "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
+static const char TALE[] = "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
     "line = {[^$x]|[^$x/he]} [verb] [a thing] {by [$y/his] [place]|}. | [^$y] {then|} [verb] the "
-    "[thing],\n"
-    "  [$y/he] said. | \"[^a thing],\" said [$x].\n"
+    "[thing],\n  [$y/he] said. | \"[^a thing],\" said [$x].\n"
     "who/he/his ~= Ann/she/her | Bob/he/his | Cid/he/his | Dot/she/her | Eve/she/her | "
-    "Finn/he/his\n"
-    "verb ~= saw | took | ate | lost | found | liked | hid\n"
+    "Finn/he/his\nverb ~= saw | took | ate | lost | found | liked | hid\n"
     "thing ~= apple | owl | hour | house | unicorn | box | egg | red {coat|hat} | umbrella\n"
     "place = garden | school | inn | tower\n";
 
@@ -1280,8 +1275,7 @@ static void report(const char *name, const Test *t, double took) {
   if (t->skip) snprintf(measured, sizeof measured, "%s", t->skip);
   else if (t->what[0])
     snprintf(measured, sizeof measured, "%.2g (bound %.2g) %.60s", t->error, t->bound, t->what);
-  else
-    snprintf(measured, sizeof measured, "%d of %d facts hold", t->facts - t->wrong, t->facts);
+  else snprintf(measured, sizeof measured, "%d of %d facts hold", t->facts - t->wrong, t->facts);
   const char *verdict = t->skip ? "skip" : t->wrong || !t->facts ? "FAIL" : "ok";
   printf("%-32s %-76s %5.2f s  %s\n", name, measured, took, verdict);
   if (t->note[0]) printf("    %s\n", t->note);
@@ -1650,8 +1644,7 @@ static void config_resolve__near_misses(Test *t) {
 static void variants__resolve(Test *t) {
   int n = 0, operations = 0;
   for (const Variant *v = VARIANTS; v->name; v++, n++) {
-    const Config c = config_of(t, "%s", v->flags);
-    const Config named = config_of(t, "--variant %s", v->name);
+    const Config c = config_of(t, "%s", v->flags), named = config_of(t, "--variant %s", v->name);
     fact(t, c.sim == named.sim && c.normalizer == named.normalizer && c.extra == named.extra &&
              c.pos == named.pos && c.act == named.act && c.scale == named.scale &&
              c.kernel == named.kernel && c.extra_norm == named.extra_norm &&
@@ -1694,15 +1687,13 @@ static void config_learned_dim__orders(Test *t) {
     {"--head-dim 8 --extra-order first", 8, {0, 1, 2, 3, 4, 5, 6, 7}},
     {"--head-dim 8 --extra-order last", 8, {7, 6, 5, 4, 3, 2, 1, 0}},
     {"--head-dim 8 --extra-order lowfreq", 8, {3, 7, 2, 6, 1, 5, 0, 4}},
-    {"--head-dim 8 --extra-order lowfreq --rope-pairing interleaved", 8,
-     {6, 7, 4, 5, 2, 3, 0, 1}},
+    {"--head-dim 8 --extra-order lowfreq --rope-pairing interleaved", 8, {6, 7, 4, 5, 2, 3, 0, 1}},
     {"--head-dim 8 --extra-order lowfreq --rotary-dims 4", 8, {4, 5, 6, 7, 1, 3, 0, 2}},
     {"--head-dim 8 --extra-order lowfreq --rotary-dims 6 --rope-pairing interleaved", 8,
      {6, 7, 4, 5, 2, 3, 0, 1}},
     {"--head-dim 7 --extra-order lowfreq --rotary-dims 2", 7, {2, 3, 4, 5, 6, 0, 1}},
     {"--head-dim 5 --extra-order last --pos none", 5, {4, 3, 2, 1, 0}},
-    {"--head-dim 8 --extra-order lowfreq --rotary-dims 3 --pos none", 8,
-     {2, 3, 4, 5, 6, 7, 0, 1}}};
+    {"--head-dim 8 --extra-order lowfreq --rotary-dims 3 --pos none", 8, {2, 3, 4, 5, 6, 7, 0, 1}}};
   EACH(i, ROWS) for (int n = 1; n <= ROWS[i].D; n++) {
     const Config c = config_of(t, "%s --extra k --extra-dims %d", ROWS[i].flags, n);
     for (int rank = 0; rank < ROWS[i].D; rank++)
@@ -1840,10 +1831,9 @@ static void model_create__table(Test *t) {
     const char *flags, *name; int rank, rows, columns; bool matrix;
   } ROWS[] = {
     {"", "wte", 2, 11, 5, true}, {"", "win", 2, 5, 12, true}, {"", "l0.norm1", 1, 12, 1, false},
-    {"", "l1.wq", 2, 12, 12, true}, {"", "l0.wk", 2, 12, 6, true},
-    {"", "l0.wv", 2, 12, 6, true}, {"", "l0.wo", 2, 12, 12, true},
-    {"", "l1.norm2", 1, 12, 1, false}, {"", "l0.w1", 2, 12, 7, true},
-    {"", "l0.w2", 2, 12, 7, true}, {"", "l0.w3", 2, 7, 12, true},
+    {"", "l1.wq", 2, 12, 12, true}, {"", "l0.wk", 2, 12, 6, true}, {"", "l0.wv", 2, 12, 6, true},
+    {"", "l0.wo", 2, 12, 12, true}, {"", "l1.norm2", 1, 12, 1, false},
+    {"", "l0.w1", 2, 12, 7, true}, {"", "l0.w2", 2, 12, 7, true}, {"", "l0.w3", 2, 7, 12, true},
     {"", "normf", 1, 12, 1, false}, {"", "wout", 2, 12, 5, true}, {"", "wcls", 2, 5, 11, true},
     {"--act relu", "l0.w2", 2, 7, 12, true}, {"--combine add", "l0.wo", 2, 3, 12, true},
     {"--linear-bias", "l0.bq", 1, 12, 1, false}, {"--linear-bias", "l0.bk", 1, 6, 1, false},
@@ -1857,8 +1847,8 @@ static void model_create__table(Test *t) {
     {"--linear-bias --bias-in attention", "l1.bo", 1, 12, 1, false},
     {"--linear-bias --bias-in ffn", "l1.b3", 1, 12, 1, false},
     {"--linear-bias --bias-in ffn --act gelu", "l1.b2", 1, 12, 1, false},
-    {"--norm layer", "l0.norm1.b", 1, 12, 1, false},
-    {"--norm layer", "normf.b", 1, 12, 1, false}, {"--extra k", "l0.kstar", 2, 4, 3, false},
+    {"--norm layer", "l0.norm1.b", 1, 12, 1, false}, {"--norm layer", "normf.b", 1, 12, 1, false},
+    {"--extra k", "l0.kstar", 2, 4, 3, false},
     {"--extra kv --extra-shared", "l1.kstar", 2, 1, 3, false},
     {"--extra kv", "l0.vstar", 2, 4, 3, false},
     {"--extra kv --extra-shared", "l0.vstar", 2, 1, 3, false},
@@ -1892,8 +1882,7 @@ static void model_create__layout(Test *t) {
   LABS(b, 1, 4, "") {
     const Model *m = &b.m;
     fact(t, m->n_tensors == 21, "%d tensors", m->n_tensors);
-    EACH(i, NOT_THERE)
-      fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
+    EACH(i, NOT_THERE) fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
     idx at = 0;
     for (int i = 0; i < m->n_tensors; at += m->tensor[i++].count)
       fact(t, m->tensor[i].at == at, "%s is not at %td", m->tensor[i].name, at);
@@ -1905,21 +1894,18 @@ static void model_create__layout(Test *t) {
     const Model *m = &b.m;
     const Layer *w = &m->w.layer[1], *d = &m->d.layer[1];
     const struct { const char *name; const real *w, *d; } POINTERS[] = {
-      {"wte", m->w.wte, m->d.wte},       {"win", m->w.win, m->d.win},
-      {"xstar", m->w.xstar, m->d.xstar}, {"rel", m->w.rel, m->d.rel},
-      {"normf", m->w.normf, m->d.normf}, {"normf.b", m->w.normfb, m->d.normfb},
-      {"wout", m->w.wout, m->d.wout},    {"wcls", m->w.wcls, m->d.wcls},
-      {"l1.norm1", w->norm1, d->norm1},  {"l1.norm1.b", w->norm1b, d->norm1b},
-      {"l1.wq", w->wq, d->wq},           {"l1.wk", w->wk, d->wk},
-      {"l1.wv", w->wv, d->wv},           {"l1.wo", w->wo, d->wo},
-      {"l1.bq", w->bq, d->bq},           {"l1.bk", w->bk, d->bk},
-      {"l1.bv", w->bv, d->bv},           {"l1.bo", w->bo, d->bo},
-      {"l1.norm2", w->norm2, d->norm2},  {"l1.norm2.b", w->norm2b, d->norm2b},
-      {"l1.w1", w->w1, d->w1},           {"l1.w2", w->w2, d->w2},
-      {"l1.w3", w->w3, d->w3},           {"l1.b1", w->b1, d->b1},
-      {"l1.b2", w->b2, d->b2},           {"l1.b3", w->b3, d->b3},
-      {"l1.kstar", w->kstar, d->kstar},  {"l1.vstar", w->vstar, d->vstar},
-      {"l1.vplus", w->vplus, d->vplus},  {"l1.phi1", w->phi1, d->phi1},
+      {"wte", m->w.wte, m->d.wte}, {"win", m->w.win, m->d.win}, {"xstar", m->w.xstar, m->d.xstar},
+      {"rel", m->w.rel, m->d.rel}, {"normf", m->w.normf, m->d.normf},
+      {"normf.b", m->w.normfb, m->d.normfb}, {"wout", m->w.wout, m->d.wout},
+      {"wcls", m->w.wcls, m->d.wcls}, {"l1.norm1", w->norm1, d->norm1},
+      {"l1.norm1.b", w->norm1b, d->norm1b}, {"l1.wq", w->wq, d->wq}, {"l1.wk", w->wk, d->wk},
+      {"l1.wv", w->wv, d->wv}, {"l1.wo", w->wo, d->wo}, {"l1.bq", w->bq, d->bq},
+      {"l1.bk", w->bk, d->bk}, {"l1.bv", w->bv, d->bv}, {"l1.bo", w->bo, d->bo},
+      {"l1.norm2", w->norm2, d->norm2}, {"l1.norm2.b", w->norm2b, d->norm2b},
+      {"l1.w1", w->w1, d->w1}, {"l1.w2", w->w2, d->w2}, {"l1.w3", w->w3, d->w3},
+      {"l1.b1", w->b1, d->b1}, {"l1.b2", w->b2, d->b2}, {"l1.b3", w->b3, d->b3},
+      {"l1.kstar", w->kstar, d->kstar}, {"l1.vstar", w->vstar, d->vstar},
+      {"l1.vplus", w->vplus, d->vplus}, {"l1.phi1", w->phi1, d->phi1},
       {"l1.phi2", w->phi2, d->phi2}};
     EACH(i, POINTERS) {
       const Tensor *x = model_tensor(m, POINTERS[i].name);
@@ -2120,8 +2106,7 @@ static void edited(Test *t, Lab *b, const PositionEdit *edit) {
 static void embed_forward__edited(Test *t) {
   for (int swap = 0; swap < 2; swap++)
     LABS(b, 2, 7, "--pos learned", "--pos learned --sink-token", "--pos absolute",
-         "--pos absolute --sink-token --extra k")
-      edited(t, &b, &(const PositionEdit){5, swap});
+         "--pos absolute --sink-token --extra k") edited(t, &b, &(const PositionEdit){5, swap});
 }
 
 /* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4, from n = 0 (x* if present). */
@@ -2176,8 +2161,7 @@ static void linear__with_biases(Test *t) {
     const LayerActs *a = &b.a.layer[0];
     const Layer *w = &b.m.w.layer[0];
     const struct { const char *name; const real *y, *x, *w, *b, *plus; int in, out; } ROWS[] = {
-      {"q", a->q, a->n1, w->wq, w->bq, NULL, 12, 12},
-      {"k", a->k, a->n1, w->wk, w->bk, NULL, 12, 6},
+      {"q", a->q, a->n1, w->wq, w->bq, NULL, 12, 12}, {"k", a->k, a->n1, w->wk, w->bk, NULL, 12, 6},
       {"v", a->v, a->n1, w->wv, w->bv, NULL, 12, 6},
       {"s1", a->s1, a->o, w->wo, w->bo, a->x, 12, 12},
       {"f1", a->f1, a->n2, w->w1, w->b1, NULL, 12, 7},
@@ -2224,11 +2208,9 @@ static void rotate__angles(Test *t) {
         for (int d = 0; d < D; d++) {
           int pair = split ? d % half : d / 2, second = split ? d / half : d % 2;
           int partner = split ? (d + half) % (2 * half) : d ^ 1, n = row / heads % N;
-          double angle = n * pow(c->rope_base, -2.0 * pair / c->rotary_dims);
-          double want = (double)y[d];
+          double angle = n * pow(c->rope_base, -2.0 * pair / c->rotary_dims), want = (double)y[d];
           if (d < 2 * half)
-            want = (double)y[d] * cos(angle)
-                 + (double)y[partner] * sin(angle) * (second ? 1 : -1);
+            want = (double)y[d] * cos(angle) + (double)y[partner] * sin(angle) * (second ? 1 : -1);
           within(t, (double)x[d], want, 64 * REAL_EPS, "[%d][%d], %s", n, d, FLAGS[f]);
         }
     }
@@ -2302,8 +2284,7 @@ static void distance_bias__tables(Test *t) {
     {"--pos alibi --dim 12 --heads 6", 6,
      {0.39685026299204984, 0.15749013123685915, 0.0625, 0.024803141437003115,
       0.0098431332023036968, 0.00390625}},
-    {"--pos alibi --dim 16 --heads 16", 4,
-     {0.70710678118654752, 0.5, 0.35355339059327376, 0.25}},
+    {"--pos alibi --dim 16 --heads 16", 4, {0.70710678118654752, 0.5, 0.35355339059327376, 0.25}},
     {"--pos relative", 2, {0}}, {"--pos relative --prefix 3", 2, {0}}, {"--pos t5", 2, {0}},
     {"--pos t5 --prefix 3 --sink-token", 2, {0}}};
   EACH(r, ROWS) LABS(b, 1, 40, ROWS[r].flags) {
@@ -2316,8 +2297,7 @@ static void distance_bias__tables(Test *t) {
         if (!slow_visible(c, 0, i, j)) continue;
         int n = i > j ? i - j : 0;
         double want = c->pos == POS_ALIBI ? -n * ROWS[r].slope[h]
-                    : c->pos == POS_T5 ? (double)b.m.w.rel[slow_bucket(n) * 2 + h]
-                                       : slow_bucket(n);
+                    : c->pos == POS_T5 ? (double)b.m.w.rel[slow_bucket(n) * 2 + h] : slow_bucket(n);
         within(t, (double)z[(h * N + i) * N + j], want, 32 * REAL_EPS,
                "%s, head %d, distance %d", b.flags, h, i - j);
       }
@@ -2470,8 +2450,7 @@ static Flat flat_row(int sim, int normalizer, double p, int n, double z) {
   f.row_stat = row_forward(&c, n, f.a, spare);
   row_metric(&c, n, f.a, f.row_stat, f.m);
   row_backward(&c, n, row, f.row_stat, again, f.deriv, f.dlogz);
-  double error = fabs((double)again[0] - (double)f.a[0]);
-  double least = REAL_EPS > 1e-10 ? 1e-37 : 1e-307;
+  double error = fabs((double)again[0] - (double)f.a[0]), least = REAL_EPS > 1e-10 ? 1e-37 : 1e-307;
   if (!(error <= 1e-2 * fabs((double)f.a[0]) + least)) f.a[0] = (real)NAN;
   return f;
 }
@@ -2619,8 +2598,7 @@ static void visible__pictures(Test *t) {
            "%s: row %d, key %d", PICTURES[p].flags, i, j);
   }
   const Config c = config_of(t, "--window 2 --window-period 2 --window-offset 1");
-  for (int l = 0; l < 4; l++)
-    fact(t, visible(&c, l, 3, 0) == (l % 2 == 0), "layer %d's window", l);
+  for (int l = 0; l < 4; l++) fact(t, visible(&c, l, 3, 0) == (l % 2 == 0), "layer %d's window", l);
 }
 
 /* [E4] THE FORMULA for every similarity, normaliser, kernel and extra column, over 70 rows, so that
@@ -2755,8 +2733,7 @@ static void attention__equivalences(Test *t) {
     {"--heads 1 --kernel mlp --sim sigmoid",
      "--heads 1 --combine add --kernel mlp --sim sigmoid", 0, NULL},
     {"--scale 0.3", "", tight, scale_into_wo},
-    {"--scale -2 --sim elu --normalizer one", "--sim elu --normalizer one", tight,
-     scale_into_wo},
+    {"--scale -2 --sim elu --normalizer one", "--sim elu --normalizer one", tight, scale_into_wo},
     {"--sim sigmoid --normalizer pnorm --pnorm 1", "--sim sigmoid", 0, NULL},
     {"--normalizer pnorm --pnorm 1.0000001", "", 1e-4, NULL}};
   static const struct { const char *one, *other; } APART_FROM[] = {
@@ -2957,8 +2934,7 @@ static void published__opt_350m(Test *t) {
         for (int e = 0; e < E; e++)
           h += (double)w->wte[b.ids[n] * E + e] * (double)w->win[e * C + i];
         within(t, (double)b.a.h0[n * C + i], h, 32 * REAL_EPS, "H^0 of row %d", n + 1);
-        double out = ((double)nf[i] - (double)w->layer[1].norm2b[i])
-                   / (double)w->layer[1].norm2[i];
+        double out = ((double)nf[i] - (double)w->layer[1].norm2b[i]) / (double)w->layer[1].norm2[i];
         mean += out / C;
         square += out * out / C;
       }
@@ -3160,11 +3136,10 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
     const ActsArray block[] = {
       {"n1", y->n1, X}, {"n1stat", y->n1stat, 2 * rows}, {"q", y->q, Q}, {"k", y->k, K},
       {"v", y->v, K}, {"fq", y->fq == y->q ? NULL : y->fq, Q},
-      {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K},
-      {"o", y->o, Q}, {"osum", y->osum, rows * D}, {"row_stat", y->row_stat, rows * H},
-      {"s1", y->s1, X}, {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows},
-      {"f1", y->f1, rows * F}, {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F},
-      {"s2", y->s2, X}};
+      {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K}, {"o", y->o, Q},
+      {"osum", y->osum, rows * D}, {"row_stat", y->row_stat, rows * H}, {"s1", y->s1, X},
+      {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows}, {"f1", y->f1, rows * F},
+      {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F}, {"s2", y->s2, X}};
     EACH(i, block) out[n++] = block[i];
   }
   return n;
@@ -3468,8 +3443,7 @@ static void gradients__tiles(Test *t) {
        "--sink-token --window 20 --sim sigmoid --extra logit",
        "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
        "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5",
-       "--pos relative --kernel elu --sim identity --window 40")
-    check_gradients(t, &y, &b, 0);
+       "--pos relative --kernel elu --sim identity --window 40") check_gradients(t, &y, &b, 0);
   tell_tally(t, &y);
 }
 
@@ -3786,8 +3760,7 @@ static void optimizer_step__against_scalar(Test *t) {
         W[i] -= lr * wd * W[i];
         M[i] = b1 * M[i] + (1 - b1) * y;
         U[i] = b2 * U[i] + (1 - b2) * y * y;
-        W[i] -= lr * (M[i] / (1 - pow(b1, step))) /
-                (sqrt(U[i] / (1 - pow(b2, step))) + eps);
+        W[i] -= lr * (M[i] / (1 - pow(b1, step))) / (sqrt(U[i] / (1 - pow(b2, step))) + eps);
       }
       optimizer_step(&s, COUNT, w, g, m, v);
     }
@@ -3879,8 +3852,7 @@ static void sink_alpha__by_hand(Test *t) {
   }
   for (int rows = METRIC_REAL; rows <= METRIC_PLUS1; rows++) { /* the same without * and prefix */
     sink_alpha(&c, T, rows, first, alpha);
-    for (int k = 0; k < T; k++)
-      within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
+    for (int k = 0; k < T; k++) within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
     sink_alpha(&c, T, rows, diagonal, alpha);
     for (int k = 0; k < T; k++)
       within(t, alpha[k], 1.0 / (T - k), 1e-15, "alpha_%d of the diagonal", k + 1);
@@ -3984,8 +3956,7 @@ static void sinks__threshold_per_sequence(Test *t) {
 static void sinks__entropy_and_mass(Test *t) {
   static const struct { const char *flags; double power, factor; } ROWS[] = {
     {"--pos none", 0, 1}, {"--pos none --scale 0.2", 0, 0.2},
-    {"--pos none --normalizer pnorm", 0.5, 1},
-    {"--pos none --normalizer pnorm --pnorm 0.5", -1, 1},
+    {"--pos none --normalizer pnorm", 0.5, 1}, {"--pos none --normalizer pnorm --pnorm 0.5", -1, 1},
     {"--pos none --sim sigmoid --normalizer one", 1, 0.5},
     {"--pos none --sim elu --normalizer one", 1, 1},
     {"--pos none --extra zero", 2, 1},                   /* 2: t/(t + 1) */
@@ -4389,8 +4360,7 @@ static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
     if (mode == 3 && (!i || !rng_below(r, 9))) from = (size_t)rng_below(r, size);
     to[i] = (unsigned char)(mode == 0 ? (int)rng_below(r, 256)
                             : mode == 1 ? "abe th  1.2\n\xc3\xa9"[rng_below(r, 14)]
-                            : mode == 3 ? SAMPLE[from++ % size]
-                            : i && rng_below(r, 40) ? to[i - 1]
+                            : mode == 3 ? SAMPLE[from++ % size] : i && rng_below(r, 40) ? to[i - 1]
                             : "a 1=\n\xff\0"[rng_below(r, 7)]);
   }
 }
@@ -4438,8 +4408,7 @@ static Tokenizer *sample_tokenizer(Test *t, int vocab) {
 
 /* Kinds 0 to 3: letter, digit, neither, white space. */
 static bool oracle_is(int kind, unsigned char b) {
-  bool white = memchr(" \t\n\v\f\r", b, 6) != NULL;
-  bool digit = memchr("0123456789", b, 10) != NULL;
+  bool white = memchr(" \t\n\v\f\r", b, 6) != NULL, digit = memchr("0123456789", b, 10) != NULL;
   bool letter = b > 127 || memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", b, 52);
   return kind == 0 ? letter : kind == 1 ? digit : kind == 2 ? !white && !digit && !letter : white;
 }
@@ -4714,9 +4683,8 @@ static void tokenizer_read__damage(Test *t) {
     }
     if (trial % 8 == 7) w->size = (size_t)rng_below(&r, b->size);
     if (w->size >= 8) seal(w);
-    if (!tokenizer_read(w->at, w->size, "x", &back, fresh(t)) && ++accepted % 50 == 0) {
+    if (!tokenizer_read(w->at, w->size, "x", &back, fresh(t)) && ++accepted % 50 == 0)
       encode_and_back(t, encoder_of(t, &back), SAMPLE, strlen(SAMPLE), "a tampered file");
-    }
     tokenizer_free(&back);
   }
   fact(t, accepted > 100 && accepted < TRIALS - 100, "%d tampered files are read", accepted);
@@ -4737,8 +4705,7 @@ static void tokenizer__special_ids(Test *t) {
   Bytes *b = bytes_of(t);
   fact(t, !tokenizer_decode(k, SPECIAL, 4, b, fresh(t)) &&
           bytes_are(b, "<|bos|><|endoftext|><|fix|>x", 28), "special ids: %zu bytes", b->size);
-  EACH(i, WRONG)
-    fact(t, tokenizer_decode(k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
+  EACH(i, WRONG) fact(t, tokenizer_decode(k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
             strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "%s", t->e.text);
 }
 
@@ -4787,14 +4754,12 @@ static void grammar__tells(Test *t) {
      "she her Ann her."},
     {"s = [3 w]\nw = {|}", 0, ""},
     {"s = [x:w] [y:w] [$x][$y]\nw = {|}", 0, ""},              /* nothing is remembered */
-    {"s = [3 w].\nw = , {|}", 0, ",,,."},
-    {"s = [3 w] [^2-2 w]\nw=x", 0, "x x x X X"},
+    {"s = [3 w].\nw = , {|}", 0, ",,,."}, {"s = [3 w] [^2-2 w]\nw=x", 0, "x x x X X"},
     {"s = [n/s] [n] [n/n]\nn/s = [c] [b] {[b]|[b]}\nb/s = box/boxes\nc = red", 0,
      "red boxes boxes red box box red box box"},
     {"s = a \\[b\\] \\/ \\| \\{\\} \\# \\\\ \\n c", 0, "a [b] / | {} # \\\nc"},
     {"s = {0: no|2: yes} \"[^w]\"\nw = 'quick'", 0, "yes \"'Quick'\""},
-    {"s = [x=w][$x]\r\nw/q = a/b\r\n", 0, "a"},
-    {"s = { {a} } {,} { b }!", 0, "a, b!"},
+    {"s = [x=w][$x]\r\nw/q = a/b\r\n", 0, "a"}, {"s = { {a} } {,} { b }!", 0, "a, b!"},
     {"s = [w/v]\nw/v = [x]\nx/v = one/two", 0, "two"},
     {"s = [x=n] [$x+$x] [$x-9] [$x*$x] [$x/2] [$x%2]\nn = 7", 0, "14 -2 49 3 1"},
     {"s = [x=n] [y=$x-9][$y/2] [$y%2]. [z:$x+1], [$z*$y] [z=$z*10][$z]\nn = 7", 0,
@@ -4803,8 +4768,7 @@ static void grammar__tells(Test *t) {
      "999999998000000001 1000009998 1000000000 1000000000"},
     {"s = [x=n] [$x/60]:[$x%60] [$x/of] [x=$x+1] [$x/of]\nn/of = 125/b", 0, "2:5 b 126"},
     {"s = a\\tb \\n\\t[w]\\n\nw = c \\t", 0, "a\tb\n\tc \t\n"},
-    {"", 2, "a rule, found the end of the file"},
-    {"s = [t]", 1, "the name of a rule, found t"},
+    {"", 2, "a rule, found the end of the file"}, {"s = [t]", 1, "the name of a rule, found t"},
     {"s = a\ns = b", 2, "a new rule, found s"},
     {"s = [$t]", 1, "a variable of the grammar, found t"},
     {"s = [$t] [t=s2]\ns2=a", 1, "a variable that is remembered by now, found t"},
@@ -4814,14 +4778,11 @@ static void grammar__tells(Test *t) {
     {"s/t/u = a/b", 1, "one form, or as many as the head has, found the end of the line"},
     {"s/t = a/b/c", 1, "one form, or as many as the head has, found the end of the line"},
     {"s = a b [s", 1, "] after a reference, found the end of the line"},
-    {"s = a [5-2 t]", 1, "a range such as 2-5"},
-    {"s = 0: a", 1, "a weight above 0"},
+    {"s = a [5-2 t]", 1, "a range such as 2-5"}, {"s = 0: a", 1, "a weight above 0"},
     {"s a", 1, "= or ~= after a rule's name, found a"},
-    {"s = [x=t] [x=u]\nt/a = b\nu = b", 1,
-     "rules with the same forms, found x"},
+    {"s = [x=t] [x=u]\nt/a = b\nu = b", 1, "rules with the same forms, found x"},
     {"s = {{{{{{{{{{{{{{{{{{{{", 1, "at most 16 { inside another"},
-    {"s = {a/b}", 1, "} to close a {, found /"},
-    {"s = a\\\n", 1, "a mark after \\"},
+    {"s = {a/b}", 1, "} to close a {, found /"}, {"s = a\\\n", 1, "a mark after \\"},
     {"s = a\n\n  b\n  [x=w/w]\nw=a", 4, "] after a reference, found /"},
     {"\xc3\xa9 = 1", 1, "the name of a rule in the first column, found byte 195"},
     {"a/b/c/d/e/f/g/h/i = x", 1, "at most 8 forms"},
@@ -4837,8 +4798,7 @@ static void grammar__tells(Test *t) {
     {"s = [x=t] [$x+1]\nt = {|}", 1, "a whole number of at most nine digits"},
     {"s = [x=t] [y=$x*$x] [$y+1]\nt = 99999", 1, "a whole number of at most"},
     {"s = [x=t] [$x+$y]\nt = 1", 1, "a variable of the grammar, found y"},
-    {"s = [x=t] [$x+$y] [y=t]\nt = 1", 1,
-     "a variable that is remembered by now, found y"},
+    {"s = [x=t] [$x+$y] [y=t]\nt = 1", 1, "a variable that is remembered by now, found y"},
     {"s = [x=t] [$x+]\nt = 1", 1, "$ and a variable's name, or a number, found ]"},
     {"s = [x=t] [$x+12345]\nt = 1", 1, "$ and a variable's name, or a number, found 1"},
     {"s = [x=t] [$x+1/of]\nt/of = 1/2", 1, "] after a reference, found /"},
@@ -5321,8 +5281,7 @@ static void utf8_length__rows(Test *t) {
     {"\xf4\x8f\xbf\xbf", 4, 4}, {"\xf4\x90\x80\x80", 4, 0}, {"\xf5\x80\x80\x80", 4, 0},
     {"\xf8\x90\x80\x80\x80", 5, 0}, {"\xff\xfe", 2, 0}, {"\xc3\x28", 2, 0}, {"\xe4\xb8\xc0", 3, 0},
     {"\xf0\x90\x80\xff", 4, 0}};
-  EACH(i, ROWS)
-    within(t, (double)utf8_length((const unsigned char *)ROWS[i].at, ROWS[i].n),
+  EACH(i, ROWS) within(t, (double)utf8_length((const unsigned char *)ROWS[i].at, ROWS[i].n),
            (double)ROWS[i].good, 0, "row %d: bytes of UTF-8", i);
 }
 
@@ -5394,12 +5353,9 @@ static void shard_read__forms(Test *t) {
     {1, 8, 4, 0, 0, "counts them or none, found 1624 bytes"},
     {1, 8, 4, 0xffffffff, 0, "counts them or none, found 1624 bytes"},
     {1, 4, 4, 7, 0, "version 1 that counts them or none, found 1624 bytes"},
-    {1, 0, 0, 0, 1623, "none, found 1623 bytes"},
-    {1, 0, 0, 0, 1023, "none, found 1023 bytes"},
-    {1, 0, 0, 0, 4, "none, found 4 bytes"},
-    {1, 8, 4, 0, 1024, "none, found 1024 bytes"},
-    {0, 0, 0, 0, 599, "none, found 599 bytes"},
-    {0, 0, 0, 0, -1, "none, found 0 bytes"},
+    {1, 0, 0, 0, 1623, "none, found 1623 bytes"}, {1, 0, 0, 0, 1023, "none, found 1023 bytes"},
+    {1, 0, 0, 0, 4, "none, found 4 bytes"}, {1, 8, 4, 0, 1024, "none, found 1024 bytes"},
+    {0, 0, 0, 0, 599, "none, found 599 bytes"}, {0, 0, 0, 0, -1, "none, found 0 bytes"},
     {0, 20, 2, 50257, 0, "ids below 50257, found 50257 at place 10"},
     {1, 1024 + 598, 2, 65535, 0, "ids below 50257, found 65535 at place 299"},
     {1, 0, 4, 20240801, 0, "ids below 50257, found 55713 at place 0"}};
@@ -5474,28 +5430,89 @@ static void data_open__shards(Test *t) {
   EACH(i, WRONG) data_refused(t, WRONG[i].flags, T, WRONG[i].status, WRONG[i].said);
 }
 
-/* How many inputs and targets of f are not those of plain with <|fix|> at position p, and at the
- * target before it; p 0 is none. */
-static int fixed_wrong(const Feed *f, const Feed *plain, int p) {
-  int wrong = 0;
-  for (int i = 0; i < f->B * f->T; i++) {
-    const int at = i % f->T + 1;
-    wrong += f->ids[i] != (p && at == p ? TOKEN_FIX : plain->ids[i]);
-    wrong += f->targets[i] != (p && at + 1 == p ? TOKEN_FIX : plain->targets[i]);
+/* --first-tokens by hand: of 8 ids, 0 to 2 reserved, which are drawn in a training, or (T 0) after
+ * one that drew from `own`, in words, and how often each of 8,000 draws; ! begins a refusal. */
+static void first_tokens__by_hand(Test *t) {
+#define ONE_OF(n, entropy) ": token 1 one of " #n ", exp(entropy) " #entropy ": "
+  static const struct { const char *what, *own; int T; const char *told; int often[5]; } ROWS[] = {
+    {"1", "", 1, "1" ONE_OF(1, 1.0) "5", {[2] = 8000}},
+    {"2", "", 1, "2" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
+    {"3", "2", 0, "3" ONE_OF(3, 3.0) "3 5 7", {2667, 0, 2667, 0, 2667}},
+    {"5", "", 1, "5" ONE_OF(5, 5.0) "3 4 5 6 7", {1600, 1600, 1600, 1600, 1600}},
+    {"text", "", 1, "text" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"text", "text", 0, "text" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"text", "2", 0, "text" ONE_OF(1, 1.0) "4", {[1] = 8000}},
+    {"other", "text", 0, "other" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
+    {"other", "2", 0, "other" ONE_OF(3, 3.0) "3 5 7", {2667, 0, 2667, 0, 2667}},
+    {"other", "", 0, "other" ONE_OF(5, 5.0) "3 4 5 6 7", {1600, 1600, 1600, 1600, 1600}},
+    {"natural", "2", 0, "natural", {0}}, {"other", "5", 0, "!other: there are none.", {0}},
+    {"other", "2", 1, "!other: expected 1 to 5, text, or of a trained model other", {0}},
+    {"natural", "", 1, "!natural: expected 1 to 5", {0}}, {"6", "", 0, "!6: expected 1 to", {0}},
+    {"0", "", 1, "!0: expected", {0}}, {"-1", "", 1, "!-1: expected", {0}},
+    {"2.5", "", 1, "!2.5: expected", {0}}, {"few", "", 1, "!few: expected 1 to 5, text,", {0}}};
+  int32_t ids[] = {3, 0, 5, 3, 1, 7, 3, 2, 5, 7, 3, 0}, held[] = {4, 0, 4};
+  real counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
+  EACH(r, ROWS) {
+    Source s = {.first_counts = counts};
+    Data d = {.vocab = 8, .end = 0, .bos = 1, .fix = 2, .train = {ids, ROWS[r].T ? 12 : 0, 0},
+              .held = {held, 3, 0}};
+    const char *told = ROWS[r].told;
+    int often[8] = {0};
+    strcpy(s.first_tokens, ROWS[r].what);
+    strcpy(s.first_own, ROWS[r].own);
+    const int status = first_open(&d, &s, ROWS[r].T, fresh(t)), no = *told == '!';
+    const char *found = no ? t->e.text : d.drawn, *from = strstr(found, "tokens ");
+    fact(t, status == 2 * no && from && !strncmp(from + 7, told + no, strlen(told + no))
+         && (no || !strcmp(from + 7, told)), "%s after %s: %s", ROWS[r].what, ROWS[r].own, found);
+    for (uint64_t k = 0; k < 8000 && d.first && !no; k++) often[fixed_id(&d, 5, k)]++;
+    for (int v = 0; v < 5; v++)
+      within(t, often[v + 3], ROWS[r].often[v], ROWS[r].often[v] % 8000 ? 180 : 0, "%s", told);
+    free(d.first);
   }
-  return wrong;
 }
 
-/* [T10] --fix-token p against the blocks without it: input p and the target before it alone. */
+/* [T10] --fix-token p, and --first-tokens N there or at 1, against the text without: the input p
+ * and the target before it are <|fix|>, or of the N, evenly, a block's the same at the second pass
+ * (k 1); no more is changed. So are held blocks (2), natural, random, repeated input (3, 4, 5). */
 static void fix_token__two_places(Test *t) {
-  enum { T = 8, B = 4 };
-  for (int p = 1; p <= T + 2; p++) {
-    Feed *plain = feed_open(t, 0, B, T, FROM_TEXT);
-    Feed *f = feed_open(t, 0, B, T, FROM_TEXT "--fix-token %d", p);
-    feed_next(t, plain);
-    feed_next(t, f);
-    fact(t, !fixed_wrong(f, plain, p), "p %d: other tokens", p);
-    for (int i = 0; i < 2 * B * T; i++) fact(t, plain->ids[i] != TOKEN_FIX, "a text has it");
+  static const struct { int N, p; const char *flags; } ROWS[] = {
+    {1, 1, "--first-tokens 1"}, {4, 1, "--first-tokens 4"}, {16, 3, "--first-tokens 16 "
+     "--fix-token 3"}, {317, 9, "--first-tokens 317 --fix-token 9"}, {0, 1, "--fix-token 1"},
+    {0, 2, "--fix-token 2"}, {0, 8, "--fix-token 8"}, {0, 9, "--fix-token 9"},
+    {0, 10, "--fix-token 10"}};
+  enum { T = 8, V = 320, HELD = 60 };
+  for (int r = 0; r < 54; r++) {
+    const int N = ROWS[r / 6].N, p = ROWS[r / 6].p, k = r % 6;
+    static int drawn[2000];
+    int often[V] = {0}, starts[2] = {0};
+    Feed *plain = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3");
+    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3 %s", ROWS[r / 6].flags);
+    Feed *const both[2] = {f, plain};
+    EACH(b, both) {
+      const Data *d = &both[b]->d; const Source *s = &both[b]->s.data;
+      feed_room(both[b], k < 2 ? (int)d->blocks : HELD, T);
+      int *ids = both[b]->ids, *targets = both[b]->targets;
+      for (int pass = 0; pass <= k && k < 2; pass++) feed_next(t, both[b]);
+      if (k == 2) data_held(d, s, HELD, T, ids, targets, fresh(t));
+      if (k > 2) data_probe(d, s, k - 3, HELD, T, ids, targets, &starts[b]);
+    }
+    const int place = p <= T + (k < 3) ? p : 0;
+    const bool repeats = N && k == 5;
+    for (int i = 0; i < f->B * T; i++) {
+      const int at = i % T + 1, *ids = f->ids + i + 1 - at;
+      const int id = place > T ? f->targets[i + T - at] : ids[place ? place - 1 : 0];
+      often[id] += at == 1 && (place || repeats);
+      if (k == 0) drawn[f->d.order[i / T]] = id;
+      fact(t, k != 1 || !place || drawn[f->d.order[i / T]] == id, "%d: another, second pass", N);
+      fact(t, f->ids[i] == (at == place || repeats ? id : plain->ids[i]) && starts[0] == starts[1]
+           && (k > 3 || f->targets[i] == (at + 1 == place ? id : plain->targets[i])), "%d", i);
+    }
+    for (int v = 0, i = 0; v < V && (place || repeats); v++) {
+      const bool one = N ? i < N && v == 3 + (int)floor((i + 0.5) * 317 / N) : v == TOKEN_FIX;
+      const double each = one ? f->B / fmax(N, 1) : 0;
+      within(t, often[v], each, one * (N > 1) * (6 * sqrt(each) + 6), "N %d, %d: %d", N, k, v);
+      i += one;
+    }
   }
 }
 
@@ -5533,26 +5550,24 @@ static void random_tokens__by_block(Test *t) {
 }
 
 /* Fills f with what an evaluation feeds; how many sequences, and how many start a document. */
-static int feed_probe(Feed *f, int input, int fix, int *starts) {
-  f->s.data.fix_token = fix;
+static int feed_probe(Feed *f, int input, int *starts) {
   return data_probe(&f->d, &f->s.data, input, f->B, f->T, f->ids,
                     input == INPUT_NATURAL ? f->targets : NULL, starts);
 }
 
 /* [S3.3] [T1] What an evaluation feeds: starts of held documents and their sequels, none across an
- * end; a fixed token changes what it must. */
+ * end. */
 static void data_probe__natural(Test *t) {
   enum { N = 300 };
-  Feed *f = feed_open(t, 0, 0, 0, ""), *fixed = feed_open(t, 0, 0, 0, "");
+  Feed *f = feed_open(t, 0, 0, 0, "");
   const size_t documents = f->d.starts.size;
-  int T = 1000, whole = 0, starts, again;
+  int T = 1000, whole = 0, starts;
   for (size_t k = 0; k < documents; k++) { /* T is what the shortest has: one too few for it */
     const int length = (int)held_document(&f->d, k).size;
     T = length < T ? length : T;
   }
   feed_room(f, N, T);
-  feed_room(fixed, N, T);
-  const int got = feed_probe(f, INPUT_NATURAL, 0, &starts);
+  const int got = feed_probe(f, INPUT_NATURAL, &starts);
   for (size_t k = 0; k < documents; k++) {
     const Ids one = held_document(&f->d, k);
     if ((int)one.size <= T) continue;
@@ -5563,10 +5578,6 @@ static void data_probe__natural(Test *t) {
   }
   fact(t, got == N && starts == whole && whole < (int)documents, "%d starts", starts);
   for (int i = 0; i < N * T; i++) fact(t, f->ids[i] != TOKEN_END, "%d crosses an end", i / T);
-  for (int p = 1; p <= T + 1; p++) {
-    feed_probe(fixed, INPUT_NATURAL, p, &again);
-    fact(t, !fixed_wrong(fixed, f, p <= T ? p : 0) && again == starts, "p %d: others", p);
-  }
 }
 
 /* Random ids, one id repeated; the same again. */
@@ -5577,8 +5588,8 @@ static void data_probe__drawn(Test *t) {
   feed_room(again, N, T);
   for (int input = INPUT_RANDOM; input <= INPUT_REPEAT; input++) {
     int low = 1 << 30, high = 0, changes = 0, starts;
-    const int got = feed_probe(f, input, 0, &starts);
-    feed_probe(again, input, 0, &starts);
+    const int got = feed_probe(f, input, &starts);
+    feed_probe(again, input, &starts);
     fact(t, got == N && !starts && same_batch(f, again), "input %d: others", input);
     for (int i = 0; i < N * T; i++) {
       low = f->ids[i] < low ? f->ids[i] : low;
@@ -5588,27 +5599,21 @@ static void data_probe__drawn(Test *t) {
     fact(t, low >= 0 && low < 20 && high < 320 && high > 300 &&
             (input == INPUT_REPEAT ? !changes : changes > N * (T - 1) * 9 / 10),
          "input %d: ids %d to %d, %d changes", input, low, high, changes);
-    feed_probe(again, input, 2, &starts);
-    for (int i = 0; i < N * T; i++)
-      fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "place %d", i);
   }
 }
 
-/* The validation's blocks: the held tokens in their order, with the same interventions. */
+/* The validation's blocks: the held tokens in their order. */
 static void data_held__blocks(Test *t) {
   enum { T = 9, N = 5000 };
-  Feed *plain = later(t, 1, sizeof *plain, feed_close);
-  Feed *f = feed_open(t, 0, 0, 0, FROM_TEXT "--valid 0.3 --fix-token 3");
+  Feed *f = feed_open(t, 0, 0, 0, FROM_TEXT "--valid 0.3");
   const int blocks = (int)f->d.held.size / (T + 1);
   feed_room(f, N, T);
-  feed_room(plain, N, T);
-  for (int i = 0; i < blocks * T; i++) {
-    plain->ids[i] = f->d.held.at[i / T * (T + 1) + i % T];
-    plain->targets[i] = f->d.held.at[i / T * (T + 1) + i % T + 1];
-  }
   int got = data_held(&f->d, &f->s.data, N, T, f->ids, f->targets, fresh(t));
-  f->B = got;
-  fact(t, got == blocks && got > 100 && !fixed_wrong(f, plain, 3), "%s", t->e.text);
+  fact(t, got == blocks && got > 100, "%d blocks, %s", got, t->e.text);
+  for (int i = 0; i < blocks * T; i++) {
+    const int32_t *at = f->d.held.at + i / T * (T + 1) + i % T;
+    fact(t, f->ids[i] == at[0] && f->targets[i] == at[1], "block %d, place %d", i / T, i % T);
+  }
   for (int k = 0; k < 4; k++) {        /* a few: spread over the text, or the first of them */
     const int size = (int)f->d.held.size, step = k % 2 ? T : (size / T - 1) / 7 * T;
     f->s.data.first = k % 2;
@@ -5921,11 +5926,10 @@ static void checkpoint_read__hostile(Test *t) {
     {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
     {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
     {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
-    {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"},
-    {"kv-heads 1\n", "kv-heads -1\n"}, {"pos rotary\n", "pos nowhere\n"},
-    {"sim exp\n", "sim identity\n"}, {"window 0\n", "window -5\n"},
-    {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"}, {"norm-eps", "norm-EPS"},
-    {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
+    {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"}, {"kv-heads 1\n", "kv-heads -1\n"},
+    {"pos rotary\n", "pos nowhere\n"}, {"sim exp\n", "sim identity\n"},
+    {"window 0\n", "window -5\n"}, {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"},
+    {"norm-eps", "norm-EPS"}, {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
     {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
     {"random-tokens 1,2\n", "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
      "17,18,19,20,21,22,23,24,25,26,27\n"},
@@ -6011,8 +6015,8 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
  * in the middle of a grammar's document, in a shard. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
   static const char *const FLAGS[] = {
-    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "",
-    "--data-tokens 900 --random-tokens 2 --bos",
+    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "--first-tokens 4",
+    FROM_TEXT "--first-tokens text --fix-token 2", "--data-tokens 900 --random-tokens 2 --bos",
     "--optimizer sgd --schedule cosine --extra k",
     "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
   Settings s; Trainer whole, half, on; Error e = {0};
@@ -6025,12 +6029,12 @@ static void checkpoint__continues(Test *t) {
   file_write(SCRATCH "/1.bin", shard->at, shard->size, &e);
   shard_bytes(shard, ids + 1, 2999, true);
   file_write(SCRATCH "/2.bin", shard->at, shard->size, &e);
-  for (int k = 0; k < 12; k++) {
-    const char *flags = FLAGS[k % 6];
+  for (int k = 0; k < 14; k++) {
+    const char *flags = FLAGS[k % 7];
     if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
         !resume_settings_of(t, &s, flags, NULL, 0)) return;
     steps_of(t, &whole, 12);
-    steps_of(t, &half, k < 6 ? 6 : k);
+    steps_of(t, &half, k < 7 ? 6 : k - 3);
     Bytes *end = checkpoint_of(t, &whole, true), *middle = checkpoint_of(t, &half, true);
     fact(t, middle->size == end->size && !same_bytes(middle, end), "all steps give no more");
     file_write(s.out, middle->at, middle->size, &e);
@@ -6066,6 +6070,7 @@ static void trainer_begin__refuses(Test *t) {
     {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "}, {"--steps", "4", "", ON, 1, 4, 0, ""},
     {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"}, {"--save-every", "2", "", ON, 1, 4, 0, ""},
     {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "}, {"--n", "50", "", ON, 1, 4, 0, ""},
+    {"--first-tokens", "4", "", ON, 1, 0, 2, "has none"},
     {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"}, {"--threads", "3", "", ON, 1, 4, 0, ""},
     {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "}, {"--log-every", "2", "", ON, 1, 4, 0, ""},
     {"--steps", "3", "", ON, 1, 0, 2, "has done 4"}, {"--heads", "2", OLD, NEW, 0, 0, 0, ""},
@@ -6184,7 +6189,7 @@ static void trainer_restart__from_parameters(Test *t) {
 /* The log of a run that goes on: what came after the checkpoint is cut off and written again, and a
  * file with a gap, or of something else, is refused and stays as it was. */
 static void train_run__continues_the_log(Test *t) {
-  static const char FLAGS[] = "--extra k --steps 20 --log-every 3";
+  static const char FLAGS[] = "--extra k --steps 20 --log-every 3 --first-tokens 5";
   static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
   Settings s; Trainer r, part, on; Progress p; Error e = {0}; Bytes log = {0};
   if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
@@ -6194,12 +6199,13 @@ static void train_run__continues_the_log(Test *t) {
   fact(t, !train_run(&r, &p, &e), "%s", e.text);
   trainer_free(&r);
   file_read(SCRATCH "/whole.csv", &log, &e);
-  const size_t head = (size_t)((char *)memchr(log.at, '\n', log.size) - (char *)log.at) + 1;
+  const unsigned char *drawn = memchr(log.at, '\n', log.size);     /* the line of --first-tokens */
+  const size_t head = (size_t)((unsigned char *)memchr(drawn + 1, '\n', 200) - log.at) + 1;
   EACH(k, STOPS) {
     const int stop = STOPS[k];
     const struct { size_t cut; const char *tail; bool good; } ROWS[] = {
       {log.size, "", true}, {log.size - 20, "", stop < 20}, {log.size, "99,1,2", true},
-      {0, "", false}, {head, "", stop < 3}, {head - 2, "", false}, {head, "7", stop < 3}};
+      {0, "", false}, {head, "", stop < 3}, {30, "", false}, {head, "7", stop < 3}};
     if (!trainer_made(t, &part, FLAGS)) return;      /* stopped as by Ctrl-C: no last look */
     while (part.step < stop && !trainer_step(&part, &e))
       if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
@@ -6326,8 +6332,7 @@ static void evaluate__against_maps(Test *t) {
       const int k = column - star < 0 ? 0 : column - star;
       for (int map = 0; map < L * N * H; map++) {
         double alpha = 0;
-        for (int i = k; i < T; i++)
-          alpha += (double)maps[(map * T + i) * S + column] / (T - k);
+        for (int i = k; i < T; i++) alpha += (double)maps[(map * T + i) * S + column] / (T - k);
         mean += alpha / (L * N * H);
         over += (alpha > r.s.eps) / (double)(L * N * H);
       }
@@ -6633,8 +6638,7 @@ static void matmul__sizes(Test *t) {
         double want = (double)of[WAS][i * ldc + j], both = fabs(want);
         if (j < n && !add) want = both = 0;
         for (idx x = 0; x < inner && j < n; x++) {
-          double y = (double)a.at[i * a.row + x * a.col] *
-                     (double)b.at[x * b.row + j * b.col];
+          double y = (double)a.at[i * a.row + x * a.col] * (double)b.at[x * b.row + j * b.col];
           want += y;
           both += fabs(y);
         }
@@ -6699,13 +6703,9 @@ static double ulps(real got, long double want) {
 
 /* The functions of 13.3 and the error that sink.h states, in ulp of a float. */
 static const struct VecRow { const char *name; VecOp op; real p; double bound; } VEC_ROWS[] = {
-  {"exp", VEC_EXP, 0, 1.1},
-  {"sigmoid", VEC_SIGMOID, 0, 2.5},
-  {"sqrt", VEC_SQRT, 0, 0.8},
-  {"cumulative", VEC_CUMULATIVE, 0, 4.8},
-  {"log", VEC_LOG, 0, 0.51},
-  {"pow -0.25", VEC_POW, (real)-0.25, 0.54},
-  {"pow 2.5", VEC_POW, (real)2.5, 0.54},
+  {"exp", VEC_EXP, 0, 1.1}, {"sigmoid", VEC_SIGMOID, 0, 2.5}, {"sqrt", VEC_SQRT, 0, 0.8},
+  {"cumulative", VEC_CUMULATIVE, 0, 4.8}, {"log", VEC_LOG, 0, 0.51},
+  {"pow -0.25", VEC_POW, (real)-0.25, 0.54}, {"pow 2.5", VEC_POW, (real)2.5, 0.54},
 };
 enum { VEC_ROWS_COUNT = sizeof VEC_ROWS / sizeof VEC_ROWS[0], PATTERNS = 1 << 24 };
 
@@ -6743,8 +6743,7 @@ static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to, uint6
   while (from < to) {
     int n = 0;
     for (; n < BATCH && from < to; from += stride) x[n++] = real_of_bits((uint32_t)from);
-    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++)
-      vec_map_at(isa, r->op, n, y[isa], x, r->p);
+    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) vec_map_at(isa, r->op, n, y[isa], x, r->p);
     for (int i = 0; i < n; i++) {
       long double want = vec_want(r->op, x[i], r->p);
       for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) {
@@ -6926,8 +6925,7 @@ static void bytes__round_trip(Test *t) {
   for (size_t n = 0; n < 1000; at += n++) fact(t, !memcmp(b.at + at, block, n), "block %zu", n);
   bytes_free(&b);
   fact(t, !b.at && !b.size && !b.room, "freed");
-  EACH(i, NUMBERS)
-    for (int width = 1; width <= 8; width++) {
+  EACH(i, NUMBERS) for (int width = 1; width <= 8; width++) {
       uint64_t mask = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
       b.size = 0;
       bytes_number(&b, NUMBERS[i], width, &e);
@@ -7175,8 +7173,7 @@ static void option_text__round_trip(Test *t) {
       option_text(o, &b, again, sizeof again);
       fact(t, !strcmp(text, again) && !memcmp(&a, &b, sizeof a), "--%s %s became %s", o->flag,
            value, text);
-      fact(t,
-           o->kind == 'd' ? strtod(text, NULL) == strtod(value, NULL) : !strcmp(text, value),
+      fact(t, o->kind == 'd' ? strtod(text, NULL) == strtod(value, NULL) : !strcmp(text, value),
            "--%s %s printed as %s", o->flag, value, text);
     }
     fact(t, option_find(o->flag, (char[]){o->group, 0}) == o, "--%s is not found in its group",
@@ -7240,6 +7237,8 @@ static void settings_count__rows(Test *t) {
     {"--tokens a --tokenizer b", "beside --tokens."}, {"generate: --grammar g --seed 3 --n 2", ""},
     {"--valid 0.1 --grammar g", "beside --grammar."}, {"--attention-offset 1", "-period."},
     {"--min-lr 0.1 --schedule cosine --lr 0.3", ""}, {"--extra kv --extra-value e1", "--extra k."},
+    {"--first-tokens 16 --fix-token 3", ""}, {"eval: --ids a --first-tokens 3", "beside --ids."},
+    {"eval: --first-tokens other", ""}, {"generate: --first-tokens natural", ""},
     {"--bias-in all", "--linear-bias."}, {"--save-every 3", "--out."}};
   const Program program = {.name = "sink"};
   EACH(i, ROWS) {
@@ -7441,8 +7440,7 @@ static void sink__wrong_files(Test *t) {
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
  * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
 static void sink__sources(Test *t) {
-  static const char MODEL[] =
-      " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
+  static const char MODEL[] = " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
       "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --force --out ";
   static const struct { const char *kind, *file, *more; } FROM[] = {
     {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
@@ -7743,8 +7741,7 @@ static void sink__train_and_eval(Test *t) {
     {"\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
     {"\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
     {"\"loss\": ", 0, found.loss, 1e-4}, {"median\n", 9, found.loss, 1e-4}};
-  EACH(i, NUMBERS)
-    within(t, number_after((const char *)json.at, NUMBERS[i].name, NUMBERS[i].k),
+  EACH(i, NUMBERS) within(t, number_after((const char *)json.at, NUMBERS[i].name, NUMBERS[i].k),
            NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
   sinks_free(&found); bytes_free(&json);
   for (int cold = 0; cold < 2; cold++) {
@@ -7793,6 +7790,49 @@ static void sink__knows_its_text(Test *t) {
                               "not the model's own, " OWN "\", \"eps\"")), "%s", line);
     bytes_free(&made);
   }
+}
+
+/* --first-tokens text: the log's second line says what is drawn, and so does an evaluation, of
+ * another text too: the model keeps the counts. The flag draws others, or none; --ids has none. */
+static void sink__first_tokens(Test *t) {
+  Settings s; Bytes log = {0}, json = {0}; char other[80];
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  fact(t, !system("yes 5 6 7 8 9 1 2 3 4 5 6 7 8 | head -8 > " SCRATCH "/ids"), "no ids");
+  for (int k = 0; k < 2; k++) {
+    Ran r = sink(k ? "train --steps 4 --first-tokens text --threads 1 --log " SCRATCH "/log --out "
+                     SCRATCH "/m.ckpt" SMALL_RUN : "train --steps 4 --first-tokens text --threads 3 "
+                     "--out " SCRATCH "/three" SMALL_RUN);
+    fact(t, !r.status && strstr((char *)r.err.at, "\nsink: first tokens text: token 1 one of "), "%s",
+         (char *)r.err.at);
+    ran_free(&r);
+  }
+  fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/three"), "three threads draw others");
+  file_read(SCRATCH "/log", &log, fresh(t));
+  bytes_add(&log, "", 1, &t->e);
+  strtok((char *)log.at, "\n");
+  const char *drawn = strtok(NULL, "\n") + 2;               /* behind "# " */
+  const double n = number_after(drawn, "first tokens text: token 1 one of ", 0);
+  snprintf(other, sizeof other, "first tokens other: token 1 one of %.0f, exp", 317 - n);
+  fact(t, n > 50 && n < 317 && number_after(drawn, "exp(entropy) ", 0) < n, "%s", drawn);
+  const char *const ROWS[][2] = {
+    {FROM_TEXT, drawn}, {"--input repeat", drawn}, {"--first-tokens other", other},
+    {"--first-tokens 4" FROM_TEXT, "first tokens 4: token 1 one of 4, exp(entropy) 4.0:"},
+    {"--fix-token 2", "first tokens text: token 2 one of"},
+    {"--first-tokens natural", ", first tokens natural, rows"},
+    {"--ids " SCRATCH "/ids", "(all of it): 8 sequences of 12 tokens, natural (8 at the start of a "
+     "document), rows"}};
+  EACH(i, ROWS) {
+    const char *out = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 --json " SCRATCH
+                           "/r.json --tokenizer " SCRATCH "/tale.tok %s", ROWS[i][0]);
+    json.size = 0;
+    if (!file_read(SCRATCH "/r.json", &json, &t->e)) bytes_add(&json, "", 1, &t->e);
+    fact(t, strstr(out, ROWS[i][1]) && !strstr((char *)json.at, "\"first\": \"first ") == (i > 5),
+         "%s: %.300s\n%s", ROWS[i][0], out, (char *)json.at);
+  }
+  fact(t, strlen(said(t, "generate " SCRATCH "/m.ckpt --n 9 --first-tokens 3 --tokenizer " SCRATCH
+                      "/tale.tok")) > 1, "nothing is told");
+  sink_fails(t, "train --quiet --steps 0 --first-tokens other" SMALL_RUN, 2, "expected 1 to 317, ");
+  bytes_free(&log); bytes_free(&json);
 }
 
 /* A model with a NaN: no command ends as if it had measured something. */
@@ -7965,7 +8005,8 @@ static const TestEntry TESTS[] = {
   RUNS(utf8_length__rows), RUNS(data_open__folder), RUNS(data_open__one_document),
   RUNS(data_open__refuses), RUNS(shard_read__forms), RUNS(data_open__shards),
   RUNS(data_batch__orders), RUNS(data_batch__evenly), RUNS(data_batch__endless),
-  RUNS(fix_token__two_places), RUNS(random_tokens__by_block), RUNS(data_probe__natural),
+  RUNS(fix_token__two_places), RUNS(first_tokens__by_hand), RUNS(random_tokens__by_block),
+  RUNS(data_probe__natural),
   RUNS(data_probe__drawn), RUNS(data_held__blocks), RUNS(positions_parse__refuses),
   RUNS(trainer_step__learns), RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
   RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip), RUNS(checkpoint__continues),
@@ -7984,7 +8025,8 @@ static const TestEntry TESTS[] = {
   RUNS(settings_count__rows), RUNS(settings_parse__order), RUNS(token_draw__top),
   RUNS(sink__pages), RUNS(sink__usage), RUNS(sink__outputs),
   RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
-  RUNS(sink__dump_again), RUNS(sink__train_and_eval), RUNS(sink__knows_its_text),
+  RUNS(sink__dump_again), RUNS(sink__train_and_eval), RUNS(sink__first_tokens),
+  RUNS(sink__knows_its_text),
   RUNS(sink__not_finite), RUNS(sink__plain), RUNS(sink__edits_and_starts), RUNS(sink__generate), };
 
 int main(int argc, char **argv) {

@@ -817,8 +817,7 @@ static void hf__json(Test *t) {
     {"{`a`: `\\uD83D`}", "a whole surrogate pair"}, {"{`a`: `\\uD83Dx`}", "a whole surrogate pair"},
     {"{`a`: `\\uD83D\\u0041`}", "a whole surrogate pair"},
     {"{`a`: `\\uD83D\\uD83D`}", "a whole surrogate pair"},
-    {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
-     "\\uDBFF\\uDFFF\"}",
+    {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00\\uDBFF\\uDFFF\"}",
      "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
      "\xF4\x8F\xBF\xBF. Try"},
     {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
@@ -860,8 +859,7 @@ static void hf__shards(Test *t) {
     {MAP("`a`: `3.safetensors`"), "expected b in the weight_map, found it in"},
     {TWO("2", "2"), MISSING("a", "2")}, {TWO("1", "1"), MISSING("b", "1")},
     {TWO("2", "1"), MISSING("a", "2")}, {TWO("1", "3"), "each tensor once, found a in"},
-    {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"),
-     MISSING("c", "2")}};
+    {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"), MISSING("c", "2")}};
   static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
       "{" ENTRY("b", "U8", "1", "0, 1") "}",
       "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
@@ -1991,24 +1989,22 @@ static void tokenizer_read__published(Test *t) {
   fact(t, !refused(b.at, b.size), "a good file is refused");
   const struct { size_t at; int bytes; uint64_t value; const char *said; } WRONG[] = {
     {12, 4, 0, "1 to 262144 tokens"}, {12, 4, 1 << 19, "1 to 262144 tokens"},
-    {16, 4, UINT32_MAX, "merges"}, {20, 4, 0, "cuts, spaces"},
-    {20, 4, CUTS_COUNT, "cuts, spaces"}, {24, 4, SPACES_COUNT, "cuts, spaces"},
-    {28, 4, 4, "cuts, spaces"}, {32, 4, 270, "cuts, spaces"}, {36, 4, 270, "cuts, spaces"},
-    {36, 4, UINT32_MAX, "cuts, spaces"}, {40, 4, UINT32_MAX, "bytes"}, {40, 4, 12, "bytes"},
-    {44, 4, UINT32_MAX, "bytes"}, {48, 4, 5, "bytes"}, {52, 4, UINT32_MAX, "bytes"},
-    {52, 4, 4, "bytes"}, {56, 4, 14, "sorted ranges"}, {60, 4, 33, "sorted ranges"},
-    {64, 4, 3, "sorted ranges"}, {60, 4, 0x110000, "sorted ranges"},
+    {16, 4, UINT32_MAX, "merges"}, {20, 4, 0, "cuts, spaces"}, {20, 4, CUTS_COUNT, "cuts, spaces"},
+    {24, 4, SPACES_COUNT, "cuts, spaces"}, {28, 4, 4, "cuts, spaces"}, {32, 4, 270, "cuts, spaces"},
+    {36, 4, 270, "cuts, spaces"}, {36, 4, UINT32_MAX, "cuts, spaces"}, {40, 4, UINT32_MAX, "bytes"},
+    {40, 4, 12, "bytes"}, {44, 4, UINT32_MAX, "bytes"}, {48, 4, 5, "bytes"},
+    {52, 4, UINT32_MAX, "bytes"}, {52, 4, 4, "bytes"}, {56, 4, 14, "sorted ranges"},
+    {60, 4, 33, "sorted ranges"}, {64, 4, 3, "sorted ranges"}, {60, 4, 0x110000, "sorted ranges"},
     {folds, 1, 0xC5, "sorted canonical forms"}, {folds + 12, 1, 2, "canonical forms"},
     {folds + 4, 1, 0xC0, "canonical forms"}, {folds + 9, 1, 0, "canonical forms"},
     {folds + 6, 1, 0xFF, "canonical forms"}, {tokens, 1, KINDS_COUNT, "token 0 of"},
     {tokens + 1, 1, 2, "token 0 of"}, {tokens + 2, 1, 9, "token 0 of"},
     {tokens + 1, 1, 0, "token 0 of"}, {tokens, 1, KIND_NAME, "for 0x00"},
-    {tokens + 3 * (n - 1) + 1, 1, 9, "token 263 of"},
-    {tokens + 3 * (size_t)ab + 1, 1, 1, "alike"}, {merges + 8, 1, (uint64_t)a, "to spell"},
-    {merges, 1, 7, "merge 0 to spell"}, {merges + 2, 1, 1, "merge 0 to spell"},
-    {merges, 1, (uint64_t)x, "merge 0 to spell"}, {merges + 4, 1, (uint64_t)a, "to spell"},
-    {merges + 12, 1, 1, "merge 0 of rank"}, {merges + 44, 1, 0, "merge 2 of rank"},
-    {merges + 28, 1, 5, "merge 1 of rank"}};
+    {tokens + 3 * (n - 1) + 1, 1, 9, "token 263 of"}, {tokens + 3 * (size_t)ab + 1, 1, 1, "alike"},
+    {merges + 8, 1, (uint64_t)a, "to spell"}, {merges, 1, 7, "merge 0 to spell"},
+    {merges + 2, 1, 1, "merge 0 to spell"}, {merges, 1, (uint64_t)x, "merge 0 to spell"},
+    {merges + 4, 1, (uint64_t)a, "to spell"}, {merges + 12, 1, 1, "merge 0 of rank"},
+    {merges + 44, 1, 0, "merge 2 of rank"}, {merges + 28, 1, 5, "merge 1 of rank"}};
   EACH(i, WRONG) {
     Error bad = {0}; Tokenizer back;
     memcpy(w.at, b.at, b.size);
@@ -2027,8 +2023,7 @@ static void tokenizer_read__published(Test *t) {
   for (int trial = 0; trial < trials; trial++) {
     memcpy(w.at, b.at, b.size);
     for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
-      w.at[12 + rng_below(&r, b.size - 20)] =
-          (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
+      w.at[12 + rng_below(&r, b.size - 20)] = (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
     seal(&w);
     accepted += read_and_used(t, &w, trial);
   }
@@ -2115,8 +2110,7 @@ static void hf__tokenizer_refuses(Test *t) {
     {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `NFC`}, "
                     "{`type`: `Strip`}]}"}, "normalizer `Strip`"},
     {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OWN},
-    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: "
-                    "`" SIGN "`}"}, OWN},
+    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OWN},
     {{.cuts = "null"}, "pre_tokenizer ``"}, {{.cuts = "{`type`: `Whitespace`}"}, OWN},
     {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OWN},
     {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OWN},
@@ -2409,8 +2403,7 @@ static void hf__tokenizer_folder(Test *t) {
     {NULL, 258, 258, 0, NULL},
     {"{`bos_token`: {`content`: `</s>`}, `eos_token`: `</s>`, `pad_token`: "
      "`<pad>`, `add_prefix_space`: false, `add_bos_token`: true}", 260, 260, 1, NULL},
-    {"{`bos_token`: `<pad>`, `eos_token`: `</s>`, `add_bos_token`: false}", 260, 259,
-     0, NULL},
+    {"{`bos_token`: `<pad>`, `eos_token`: `</s>`, `add_bos_token`: false}", 260, 259, 0, NULL},
     {"{`eos_token`: null}", 260, 258, 0, NULL},
     {"{`add_prefix_space`: true}", 0, 0, 0, "found add_prefix_space"},
     {"{`add_eos_token`: true}", 0, 0, 0, "found add_eos_token"},
