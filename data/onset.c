@@ -97,17 +97,20 @@ static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start, Error *e) 
   return 0;
 }
 
-/* exp(entropy) of the text's ids: how many even ones are drawn as evenly. Of an endless grammar
- * those of its held documents. */
-static double text_effective(const Data *d, Error *e) {
-  const Ids *from = d->train.size ? &d->train : &d->held;
-  double entropy = 0, *count = grab(d->vocab, sizeof *count, e);
-  for (size_t i = 0; count && i < from->size; i++) count[from->at[i]]++;
-  for (int v = 0; count && v < d->vocab; v++) {
-    double share = count[v] / (double)from->size;
+/* exp(entropy) of what --first-tokens text draws: how many even ones are as uncertain. */
+static double text_effective(const Trainer *t, Error *e) {
+  Data d = t->data;
+  Source s = t->s.data;
+  double entropy = 0;
+  d.first = NULL;
+  d.draws = 0;
+  snprintf(s.first_tokens, sizeof s.first_tokens, "text");
+  if (first_open(&d, &s, 1, e)) return NAN;
+  for (int v = 0; v < d.vocab; v++) {
+    double share = (double)d.first[v] / d.draws;
     entropy -= share > 0 ? share * log(share) : 0;
   }
-  free(count);
+  free(d.first);
   return exp(entropy);
 }
 
@@ -117,6 +120,7 @@ static void others_open(Watch *w, const Trainer *t) {
   Error none = {0};                                        /* no others: none to look at */
   w->others = t->data;
   w->others.first = NULL;
+  w->others.draws = 0;
   if (!isdigit((unsigned char)s.first_tokens[0])) return;
   snprintf(s.first_own, sizeof s.first_own, "%s", t->s.data.first_tokens);
   snprintf(s.first_tokens, sizeof s.first_tokens, "other");
@@ -181,7 +185,7 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
          steps);
   onset_numbers(w, p, r, e);
   if (!e->status) onset_beyond(w, t, r, e);
-  put(r, e, text_effective(&t->data, e), "text_effective");
+  put(r, e, text_effective(t, e), "text_effective");
   free(w->others.first);
   free(w);
   return e->status;

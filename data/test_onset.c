@@ -54,7 +54,7 @@ static double number_of(Test *t, const Result *r, const char *name) {
  * third. */
 static void onset_run__repeats(Test *t) {
   static const char TEXT[] =
-      "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 --context 32 --batch 2 "
+      "corpus story story.grammar\nrecipe tiny --layers 1 --dim 16 --ffn 16 --context 16 --batch 2 "
       "--steps 40 --warmup 5\nitem onset s: t\nrow onset-4 tiny --first-tokens 4 +onset\n"
       "row soon tiny --first-tokens 4 --pos relative +onset +until\n"
       "row natural tiny +onset\nrow text tiny --first-tokens text +onset\n"
@@ -76,11 +76,11 @@ static void onset_run__repeats(Test *t) {
       continue;
     }
     bool soon = RUNS[i].row == 1;
-    double end = RUNS[i].steps * 64, onset = number_of(t, &r, "onset_sink");
+    double end = RUNS[i].steps * 32, onset = number_of(t, &r, "onset_sink");
     fact(t, number_of(t, &r, "steps") == RUNS[i].steps, "%g steps", number_of(t, &r, "steps"));
-    fact(t, soon ? onset == 5 * 64 : isnan(onset), "an onset at %g", onset);
+    fact(t, soon ? onset == 5 * 32 : isnan(onset), "an onset at %g", onset);
     fact(t, number_of(t, &r, "censored_sink") == !soon, "censored");
-    fact(t, number_of(t, &r, "least_sink") == (soon ? 5 * 64 : end), "least");
+    fact(t, number_of(t, &r, "least_sink") == (soon ? 5 * 32 : end), "least");
     const double *times = result_find(&r, "curve_times_1", &n),
                  *tokens = result_find(&r, "curve_tokens", &m);
     fact(t, n == m && n == RUNS[i].steps / 5 + 1 && tokens[n - 1] == end && times[n - 1] > 0,
@@ -90,7 +90,7 @@ static void onset_run__repeats(Test *t) {
     fact(t, isnan(result_number(&r, "times_1@other")) == !RUNS[i].others &&
             isnan(result_number(&r, "least_other_sink")) == !RUNS[i].others, "others");
     fact(t, isnan(result_number(&r, "times_1@natural")) == (RUNS[i].row == 2), "natural");
-    fact(t, number_of(t, &r, "text_effective") > 100, "the text's");
+    fact(t, number_of(t, &r, "text_effective") > 20, "the text's");
     fact(t, isnan(result_number(&r, "onset")) && number_of(t, &r, "alpha_1") > 0, "the usual");
     result_free(&r);
   }
@@ -158,7 +158,7 @@ static void law_fit__recovers(Test *t) {
     note(t, "%s: b %.3f, sigma %.3f, %d of %d inside; ", CASES[i].what, slope, sigma, inside, DRAWS);
     fact(t, (fabs(slope - is.b) < 4 * error) == CASES[i].right, "%s: b %g +- %g", CASES[i].what,
          slope, error);
-    fact(t, CASES[i].right ? inside >= 88 : inside <= 75, "%s: %d inside", CASES[i].what, inside);
+    fact(t, CASES[i].right ? inside >= 88 : inside <= 80, "%s: %d inside", CASES[i].what, inside);
     if (!CASES[i].right) { fact(t, slope < is.b - 0.05, "%s: %g", CASES[i].what, slope); continue; }
     within(t, start, is.a, 0.1, "a");
     within(t, sigma, is.sigma, 0.04, "sigma");                /* the likeliest is a little small */
