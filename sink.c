@@ -4664,7 +4664,47 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
-static int first_open(Data *d, const Source *s, int T, Error *e);   /* 9.3 */
+/* Where a sequence is overwritten (9.3), 0 for nowhere. */
+static int fixed_at(const Source *s) {
+  return !strcmp(s->first_tokens, "natural") ? 0
+       : s->fix_token || !s->first_tokens[0] ? s->fix_token : 1;
+}
+
+/* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
+static int first_open(Data *d, const Source *s, int T, Error *e) {
+  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
+  const bool other = drew != what, text = !strcmp(drew, "text");
+  const real *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
+  const Ids *from = d->train.size ? &d->train : &d->held;
+  const idx N = strtol(drew, NULL, 10);
+  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
+  double times = 0; int n = 0; Bytes names = {0};
+  if (!*what) return 0;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
+  if (!T && !fixed_at(s)) return 0;
+  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
+    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a trained model other or "
+                "natural. Try: --first-tokens 16", what, all);
+  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
+  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
+  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
+    const bool ordinary = v != d->end && v != d->bos && v != d->fix;
+    real count = kept ? kept[v] : d->first[v];
+    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
+    d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
+    if (!(count > 0)) continue;
+    d->draws += count; times += count * log(count);
+    if (n++ >= 16) continue;
+    bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v);
+    if (d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
+  }
+  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
+           "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
+           (char *)names.at, n > 16 ? " .." : "");
+  bytes_free(&names);
+  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
+}
 
 /* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
@@ -4744,10 +4784,9 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
- *   --first-tokens ..    at p, or 1, an ordinary id, drawn once for a block: N, evenly from numbers
- *                        floor((i + 1/2) n / N) of all n; text, as often as the training text (an
- *                        endless grammar's held documents) has it; of a trained model also other,
- *                        evenly from those it never drew, and natural, none */
+ * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
+ * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
+ * documents) has it; of a trained model also evenly from the others, or none, `natural`. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4775,54 +4814,12 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
-/* Where a sequence is overwritten, 0 for nowhere. */
-static int fixed_at(const Source *s) {
-  return !strcmp(s->first_tokens, "natural") ? 0
-       : s->fix_token || !s->first_tokens[0] ? s->fix_token : 1;
-}
-
-/* What is written there: <|fix|>, or of --first-tokens draw `number` of a seed. */
+/* What is written at fixed_at: <|fix|>, or of --first-tokens draw `number` of a seed. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   Rng rng = {hash64(seed, &number, sizeof number)};
   double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
   while (d->first && id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
   return d->first ? id : d->fix;
-}
-
-/* --first-tokens; T as data_open has it. exp(entropy): as many, drawn evenly, are as uncertain. */
-static int first_open(Data *d, const Source *s, int T, Error *e) {
-  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
-  const bool other = drew != what, text = !strcmp(drew, "text");
-  const real *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
-  const Ids *from = d->train.size ? &d->train : &d->held;
-  const idx N = strtol(drew, NULL, 10);
-  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
-  double times = 0; int n = 0; Bytes names = {0};
-  if (!*what) return 0;
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
-  if (!T && !fixed_at(s)) return 0;
-  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a trained model other or "
-                "natural. Try: --first-tokens 16", what, all);
-  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
-  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
-  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
-    const bool ordinary = v != d->end && v != d->bos && v != d->fix;
-    real count = kept ? kept[v] : d->first[v];
-    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
-    d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
-    if (!(count > 0)) continue;
-    d->draws += count; times += count * log(count);
-    if (n++ >= 16) continue;
-    bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v);
-    if (d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
-  }
-  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
-           "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
-           (char *)names.at, n > 16 ? " .." : "");
-  bytes_free(&names);
-  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
 
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
@@ -7509,26 +7506,6 @@ static const Option *option_among(const Option *o, const char *flag, const char 
 const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
-
-/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
- * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
- * flag that the verb does not take counts as said. */
-static const char *const BELONGS[][2] = {
-  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
-  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
-  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"},
-  {" bias-in ", "linear-bias"}, {" pnorm ", "normalizer pnorm"},
-  {" extra-shared extra-dims ", "extra k|kv"}, {" extra-order ", "extra-dims"},
-  {" extra-value ", "extra k"}, {" extra-norm ", "extra-value e1|ones"},
-  {" window-period ", "window"}, {" window-offset ", "window-period"},
-  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
-  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
-  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
-  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
-  {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
-  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
-  {" prompt temperature top-k top-p ", "!grammar"}};
 
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
