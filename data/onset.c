@@ -334,8 +334,7 @@ static void climb_solve(Climb *c, double *step) {
 }
 
 /* The likeliest law of l's terms, bend and origin, with coefficient `fixed` held at `value` where
- * it is not below 0. False where the runs do not determine it: onsets at fewer than two values of N,
- * or too few. */
+ * it is not below 0. False where the runs do not determine it: too few onsets, or all at one N. */
 static bool law_fit(Law *l, const Sample *s, int fixed, double value) {
   enum { CLIMB_STEPS = 200 };
   Climb c = {.law = l, .sample = s, .fixed = fixed, .value = value};
@@ -591,15 +590,22 @@ static void law_row(Cell *cell, int what, const Law *one, const Law *bent, bool 
              bent->at[2], low, high);
 }
 
-/* "13.1 [9.2, 18.3], a run 5.0 to 34". */
-static void foretold_text(Cell to, const Foretold *f) {
-  const double at[] = {f->tokens, f->low, f->high, f->run_low, f->run_high};
-  static const char *const before[] = {"", " [", ", ", "]; a run ", " to "};
-  for (int k = 0, n = 0; k < 5 && n < CELL - 24; k++) {
-    n += snprintf(to + n, (size_t)(CELL - n), "%s", before[k]);
-    if (at[k] < 1e14) n += number_text(to + n, (size_t)(CELL - n), 1, at[k] / 1e6);
-    else n += snprintf(to + n, (size_t)(CELL - n), "endless");
-  }
+/* A million tokens; what is beyond all measure has no number. */
+static int million_text(char *to, size_t room, double tokens) {
+  if (tokens < 1e14) return number_text(to, room, 1, tokens / 1e6);
+  return snprintf(to, room, "endless");
+}
+
+/* "13.1 [9.2, 18.3]" and "5.0 to 34". */
+static void foretold_text(Cell *to, const Foretold *f) {
+  char low[24], high[24], middle[24];
+  million_text(low, sizeof low, f->low);
+  million_text(high, sizeof high, f->high);
+  million_text(middle, sizeof middle, f->tokens);
+  snprintf(to[0], CELL, "%.11s [%.11s, %.11s]", middle, low, high);
+  million_text(low, sizeof low, f->run_low);
+  million_text(high, sizeof high, f->run_high);
+  snprintf(to[1], CELL, "%.11s to %.11s", low, high);
 }
 
 /* What the laws of the norm and the sink, on first tokens as in training, say of rows that are not
@@ -612,7 +618,7 @@ static void foretold_row(Cell *cell, const char *name, double N, const Law *law[
   for (int k = 0; k < 2; k++) {
     if (!law[k]) continue;
     Foretold f = law_foretell(law[k], s[k], N);
-    foretold_text(cell[2 + k], &f);
+    foretold_text(&cell[2 + 2 * k], &f);
   }
 }
 
@@ -620,13 +626,13 @@ static void foretold_row(Cell *cell, const char *name, double N, const Law *law[
 static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
   static const char *const heads[] = {"onset of", "runs", "censored", "b [95 %]", "at N = 1",
                                       "sigma", "change of slope"},
-                    *const told[] = {"foretold", "N", "norm", "sink"};
+                    *const told[] = {"foretold", "N", "norm", "a run of it", "sink", "a run of it"};
   Sample *s = grab(ONSETS, sizeof *s, e);
   Law one[ONSETS], bent[ONSETS];
   const Law *law[2] = {NULL, NULL};
   const Sample *of[2];
   bool even;
-  Grid g = grid_make(ONSETS, heads, 7, e), f = grid_make(4, told, 4, e);
+  Grid g = grid_make(ONSETS, heads, 7, e), f = grid_make(4, told, 6, e);
   for (int k = 0; k < ONSETS && !e->status; k++) {
     const int i = ONSET_ORDER[k];
     sample_of(&s[i], r, item, i);
@@ -646,8 +652,8 @@ static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdo
     bytes_print(out, e, "\nMillion tokens to the onset = A N^b e^(sigma z); a censored run counts "
                 "as one that is later:\n\n");
     (markdown ? grid_markdown : grid_text)(&g, out, e);
-    bytes_print(out, e, "\nMedian, its 95 %% interval, and 95 %% of single runs, from the rows "
-                "named for their number:\n\n");
+    bytes_print(out, e, "\nFrom the rows named for their number: the median, its 95 %% interval, "
+                "and 95 %% of runs:\n\n");
     (markdown ? grid_markdown : grid_text)(&f, out, e);
     bytes_print(out, e, "\nThe paper's own sink needed %.0f to %.0f million tokens, natural text, "
                 "60M parameters.\n", PAPER_FROM / 1e6, PAPER_TO / 1e6);
@@ -715,7 +721,7 @@ static void onset_line(Series *line, const Law *l, const Sample *s) {
     line->low[n] = f.low / 1e6;
     line->high[n] = fmin(f.high, MOST) / 1e6;
   }
-  line->band = true;
+  line->band = line->bare = true;
 }
 
 static void draw_onset(Paper *p, const char *word) {
@@ -730,7 +736,8 @@ static void draw_onset(Paper *p, const char *word) {
     "on first tokens that were never first in training. Lines: the laws of the norm and the sink, "
     "with their 95 % intervals, drawn on to the paper's vocabulary, where the paper's own sink "
     "needed 1,000 to 2,000 million tokens of natural text.",
-    {.name = "N first tokens", .log = true}, {.name = "million tokens", .log = true}};
+    {.name = "N first tokens", .log = true, .tight = true},
+    {.name = "million tokens", .log = true, .high = 260}};
   int n = 0;
   bool even;
   (void)word;

@@ -37,7 +37,7 @@ static void element(Html *h, const char *tag, const char *text) {
 typedef struct Series {
   char name[64];               /* "": not in the legend */
   int style, n;
-  bool band, points;
+  bool band, points, bare;     /* bare: without marks */
   double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
 } Series;
 
@@ -82,6 +82,7 @@ typedef struct Axis {
   bool log, from_zero, tight, seen;    /* tight: it ends where its values do, not at a tick */
   bool names;                  /* its ticks are names, and from .. to their lines */
   double least, from, to, first, last;                 /* least: of the ticks' distances */
+  double high;                 /* of a picture beside it; 0: 150 */
   int n;
   double at[TICKS];
   char text[TICKS][32];
@@ -181,7 +182,7 @@ static void svg_line(Html *h, int style) {
 
 /* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
 static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
-  int n = line->n, marks = line->points || n <= 12 ? n : 5;
+  int n = line->n, marks = line->bare ? 0 : line->points || n <= 12 ? n : 5;
   for (int from = 0, to; line->band && from < n; from = to + 1) {
     for (to = from; to < n && isfinite(line->y[to]); to++) continue;
     int m = to - from;
@@ -274,7 +275,8 @@ static void chart(Html *h, const Chart *what, const Series *lines, int n) {
   size_t longest = 4;                          /* of the names, or the numbers, beside it */
   figure_begin(h, what->title);
   if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
-  double top = y.names ? 4 : 22, bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
+  double top = y.names ? 4 : 22, high = y.high > 0 ? y.high : 150;
+  double bottom = top + (y.names ? LINE * (y.to - y.from) : high);
   axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
   for (int i = 0; i < y.n; i++)
     if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);

@@ -2539,6 +2539,8 @@ static const struct { const char *begins, *unit, *title; } MEASURES[] = {
   {"times_", "times even rows", "Mean weight, times even rows, on "}, {"valid", NATS, "Held loss"},
   {"train_loss", NATS, "Training loss"}, {"tune_loss", NATS, "Loss while fine-tuned"},
   {"tune_norm", "norm of the gradient", "Gradient norm while fine-tuned"},
+  {"other_times_1", "times even rows", "Mean weight, times even rows, on unseen first tokens"},
+  {"other_norm_ratio", "first / others", "Norm of unseen first tokens over the others'"},
   {"norm_ratio", "first / others", "First token's norm over the others'"},
   {"norm", "norm of the gradient", "Gradient norm"}, {"hnorm", "l2 norm", "Hidden states"},
   {"prenorm", "l2 norm", "Features before the post-norm"}, {"knorm", "l2 norm", "Keys"},
