@@ -4454,20 +4454,19 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * these of the model's own text, and all of another one, unless --valid is said.
  *
  * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
- * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
+ * end ends a document. Bytes that are not UTF-8 are refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
  * A document ends at each id --end-token, and may go on in the next file of a folder. There are
- * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
- * two are for --bos and --fix-token; a shard that has them is then refused. */
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64. The last two are for --bos and
+ * --fix-token; a shard that has them is then refused. */
 
 enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
        ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
-/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
- * longer than it need be, no surrogates, nothing above U+10FFFF. */
+/* Bytes before the first that is not UTF-8 (RFC 3629), n when all are. */
 static size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
@@ -4664,10 +4663,10 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
-/* Where a sequence is overwritten (9.3), 0 for nowhere. */
+/* Where a sequence is overwritten, 0 for nowhere. */
 static int fixed_at(const Source *s) {
-  return !strcmp(s->first_tokens, "natural") ? 0
-       : s->fix_token || !s->first_tokens[0] ? s->fix_token : 1;
+  if (!strcmp(s->first_tokens, "natural")) return 0;
+  return s->fix_token ? s->fix_token : *s->first_tokens != 0;
 }
 
 /* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
@@ -4683,8 +4682,8 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
   if (!T && !fixed_at(s)) return 0;
   if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a trained model other or "
-                "natural. Try: --first-tokens 16", what, all);
+    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a model other or natural. "
+                "Try: --first-tokens 16", what, all);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
   for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
@@ -4694,9 +4693,8 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
     d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
     if (!(count > 0)) continue;
     d->draws += count; times += count * log(count);
-    if (n++ >= 16) continue;
-    bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v);
-    if (d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
+    if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
+        && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
   }
   for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
@@ -4765,7 +4763,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
   }
   for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-    if (d->told.size && d->offset >= d->told.size) {   /* this document is at its end */
+    if (d->told.size && d->offset >= d->told.size) {
       d->document++;
       d->told.size = d->offset = 0;
     }
@@ -4814,7 +4812,7 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
-/* What is written at fixed_at: <|fix|>, or of --first-tokens draw `number` of a seed. */
+/* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   Rng rng = {hash64(seed, &number, sizeof number)};
   double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
@@ -4852,8 +4850,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too; one of --first-tokens is repeated. Fills ids, targets [n,T]
  * (targets only for natural); returns how many; *starts of them are starts of documents. */
-/* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
- * is spread over all. data/results was measured on the first. */
+/* A grammar's documents are alike, so the first serve; a text's may be one chapter: what is read is
+ * spread. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -4927,9 +4925,8 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock or thread count: the same run, text and tokenizer by the same names, gives the same
- * bytes. No generator's state: every draw comes from --seed and from where it
- * is made (a tensor's name, the number of a document). */
+ * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
+ * give the same bytes. A draw comes from --seed and where it is made. */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
@@ -4940,7 +4937,6 @@ typedef struct Passage {
   const unsigned char *at; size_t left;   /* in: what is left of the bytes */
   const char *name; Error *e;
 } Passage;
-
 
 static int damaged(const char *name, Error *e) {
   return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
@@ -5043,7 +5039,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   model_free(&list);
   uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
                 + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
-  if (count != expected || (parts | 8) > 15 || (parts & ((parts & 7) + 1))
+  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
@@ -5352,8 +5348,7 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns, and after # what --first-tokens draws; sink_1 is at --eps. A run that goes on
- * reads its looks from the lines. */
+/* The log's columns; # before what is drawn; sink_1 is at --eps. A run that goes on reads looks. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5597,7 +5592,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* ---------------------------------------------------------
- * 11.1  The numbers of an evaluation, for people and for programs */
+ * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
@@ -8295,7 +8290,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
-  if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
+  if (n == 0 && s->data.grammar[0]) {
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
