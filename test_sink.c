@@ -53,23 +53,23 @@ typedef struct Test {
   bool tale;                   /* the files of tale_open are there */
 } Test;
 
+/* Prints what a function was given from `format` on. */
+#define PRINT_ARGUMENTS(to, room) \
+    do { \
+      va_list args; va_start(args, format); vsnprintf(to, room, format, args); va_end(args); \
+    } while (0)
+
 /* A statement that holds or does not; the text says what was found. */
 static void fact(Test *t, bool holds, const char *format, ...) {
   t->facts++;
   if (holds || t->wrong++) return;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(t->first, sizeof t->first, format, args);
-  va_end(args);
+  PRINT_ARGUMENTS(t->first, sizeof t->first);
 }
 
 /* |got - want| <= bound; NaN never is. bound 0 asks for equality. */
 static void within(Test *t, double got, double want, double bound, const char *format, ...) {
   char what[160];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(what, sizeof what, format, args);
-  va_end(args);
+  PRINT_ARGUMENTS(what, sizeof what);
   double error = got == want ? 0 : fabs(got - want);
   fact(t, error <= bound, "%s: %.17g, expected %.17g within %.3g", what, got, want, bound);
   bool first = !t->what[0];
@@ -89,12 +89,8 @@ static Error *fresh(Test *t) {
 /* The configuration of these flags, which sink.c must accept; until the next call. (A function
  * with ... that returns a struct loses its arguments under tcc 0.9.27.) */
 static Config *config_kept(Test *t, const char *format, ...) {
-  char flags[1024];
-  static Config c;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(flags, sizeof flags, format, args);
-  va_end(args);
+  char flags[1024]; static Config c;
+  PRINT_ARGUMENTS(flags, sizeof flags);
   fact(t, !config_from_flags(&c, flags, fresh(t)), "%s: %s", flags, t->e.text);
   return &c;
 }
@@ -103,10 +99,7 @@ static Config *config_kept(Test *t, const char *format, ...) {
 /* Adds a remark to the test's line. */
 static void note(Test *t, const char *format, ...) {
   size_t used = strlen(t->note);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(t->note + used, sizeof t->note - used, format, args);
-  va_end(args);
+  PRINT_ARGUMENTS(t->note + used, sizeof t->note - used);
 }
 
 /* For each row i of a table. */
@@ -480,8 +473,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
   int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, extra = c->extra != EXTRA_NONE,
       n = 0;
   int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
-  double z[160], fq[WIDE_LAB], fk[WIDE_LAB];
-  Scores row;
+  double z[160], fq[WIDE_LAB], fk[WIDE_LAB]; Scores row;
   double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
   const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
   slow_phi(c, w, fq, q);
@@ -742,8 +734,7 @@ static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
 }
 
 static int axis_rows(int a) {
-  int n = 0;
-  char text[2 * VALUE_ROOM];
+  int n = 0; char text[2 * VALUE_ROOM];
   while (axis_flags(a, n, text)) n++;
   if (n > MOST_ROWS) exit(1);
   return n;
@@ -766,8 +757,7 @@ static char *pick_text(const Pick *p) {
 }
 
 static bool pick_resolves(const Pick *p) {
-  char flags[1024], all[1024 + sizeof BASE];
-  Config c; Error e = {0};
+  char flags[1024], all[1024 + sizeof BASE]; Config c; Error e = {0};
   pick_flags(p, flags, sizeof flags);
   snprintf(all, sizeof all, "%s%s", BASE, flags);
   return !config_from_flags(&c, all, &e);
@@ -916,10 +906,7 @@ static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
 /* Steps over these words if the text goes on with them; an error if not. */
 static bool golden_words(Golden *g, const char *format, ...) {
   char words[64];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(words, sizeof words, format, args);
-  va_end(args);
+  PRINT_ARGUMENTS(words, sizeof words);
   size_t n = strlen(words);
   if (g->e.status) return false;
   if (strncmp(g->at, words, n)) {
@@ -1157,14 +1144,10 @@ static bool sink_does(Test *t, const char *words, Ran *r) {
 
 /* What it printed, "" where it did not end well; the last four of these stay. */
 static const char *said(Test *t, const char *format, ...) {
-  static Ran kept[4];
-  static int turn;
+  static Ran kept[4]; static int turn;
   Ran *r = &kept[turn++ % 4];
   char words[1400];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(words, sizeof words, format, list);
-  va_end(list);
+  PRINT_ARGUMENTS(words, sizeof words);
   ran_free(r);
   return sink_does(t, words, r) ? (const char *)r->out.at : "";
 }
@@ -2420,8 +2403,7 @@ static void row__every_operation(Test *t) {
   static const struct { int normalizer; double p; } NORMALIZERS[] = {
     {NORMALIZER_SUM, 0}, {NORMALIZER_ONE, 0}, {NORMALIZER_CLAMP, 0}, {NORMALIZER_PNORM, 0.5},
     {NORMALIZER_PNORM, 1.5}, {NORMALIZER_PNORM, 2}, {NORMALIZER_PNORM, 3}, {NORMALIZER_PNORM, 7}};
-  static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
-  Scores want;
+  static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400}; Scores want;
   Rng r = {17}; int over = 0, under = 0;
   for (int sim = 0; sim < SIM_ROWS; sim++) EACH(k, NORMALIZERS) for (int x = 0; x < 70; x++) {
     Config c;
@@ -2443,8 +2425,7 @@ typedef struct Flat { real a[8], deriv[8], dlogz[8], m[8], row_stat; } Flat;
 
 /* A row of n scores z, made again as the backward does; NaN where that fails. */
 static Flat flat_row(int sim, int normalizer, double p, int n, double z) {
-  const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p};
-  Flat f;
+  const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p}; Flat f;
   real row[8], spare[8], again[8];
   for (int j = 0; j < n; j++) row[j] = f.a[j] = (real)z;
   f.row_stat = row_forward(&c, n, f.a, spare);
@@ -2813,8 +2794,7 @@ static void attention__ablations_inert(Test *t) {
     fact(t, outputs_apart(&b, &cut) > 1e-3, "its key is missed by nobody");
   }
   LABS(b, 1, 70, "--kv-heads 1") for (int what = ABLATE_KEY1; what <= ABLATE_VALUE1; what++) {
-    const Ablation x = {what, first};
-    Acts cache;
+    const Ablation x = {what, first}; Acts cache;
     if (acts_create(&cache, &b.m, 1, 70, ACTS_KEYS, fresh(t))) exit(1);
     b.a.ablation = cache.ablation = &x;
     lab_forward(&b);
@@ -3230,8 +3210,7 @@ typedef struct Tally {
 } Tally;
 
 static double difference(Lab *b, const Tensor *x, const double *along, const real *kept, double h) {
-  static const int STEPS[] = {1, -1, 2, -2};
-  double f[4];
+  static const int STEPS[] = {1, -1, 2, -2}; double f[4];
   for (int s = 0; s < 4; s++) {
     for (idx i = 0; i < x->count; i++)
       if (along[i] != 0) b->m.params[x->at + i] = (real)((double)kept[i] + STEPS[s] * h * along[i]);
@@ -3416,8 +3395,7 @@ static void gradients__every_operation(Test *t) {
   static const char *const KERNELS[] = {"identity", "elu", "mlp"},
       *const NORMALIZERS[] = {"sum", "one", "clamp", "pnorm --pnorm 0.5", "pnorm --pnorm 2"},
       *const EXTRAS[] = {"none", "k", "kv", "zero", "logit", "k --extra-value e1"};
-  Tally y = {0};
-  int n = 0;
+  Tally y = {0}; int n = 0;
   for (int i = 0; i < 5 * 6 * 3 * SIM_ROWS; i++) {
     char flags[400], all[600], sim[VALUE_ROOM]; Config c;
     snprintf(flags, sizeof flags, "%s --kernel %s --sim %s --normalizer %s --extra %s",
@@ -3793,8 +3771,7 @@ static void gradient_norm__names_the_bad(Test *t) {
     const Tensor *bad;
     real *g = b.m.grads;
     idx n = b.m.count;
-    Rng r = {6};
-    double square = 0;
+    Rng r = {6}; double square = 0;
     for (idx i = 0; i < n; i++) {
       g[i] = (real)rng_normal(&r);
       square += (double)g[i] * (double)g[i];
@@ -4189,8 +4166,7 @@ static void golden_grads(Golden *g, Lab *b, uint64_t k, bool all) {
     golden_meet(g, gradient_norm(&b->m, &bad), total, total, "the norm of all gradients");
   }
   for (int j = 0; j < b->m.n_tensors; j++) {
-    int left = 0;
-    char name[32] = "";
+    int left = 0; char name[32] = "";
     sscanf(g->at, "grad %31[a-z0-9.]%n", name, &left);
     const Tensor *x = model_tensor(&b->m, name);
     if (!x || !golden_words(g, "grad %s", name) || !golden_numbers(g, 3, one)) {
@@ -4213,9 +4189,7 @@ static void golden_grads(Golden *g, Lab *b, uint64_t k, bool all) {
 
 /* One configuration: the lines from g->at on, to the loss after two steps. */
 static void golden_config(Golden *g, Test *t) {
-  int k = -1, B = 0, T = 0, used = 0;
-  char decay[16] = "", flags[1024];
-  size_t rest;
+  int k = -1, B = 0, T = 0, used = 0; char decay[16] = "", flags[1024]; size_t rest;
   if (sscanf(g->at, "config %d %d %d %15[a-z] %n", &k, &B, &T, decay, &used) != 4 || k < 0
       || B != 2 || T < 2 || T > 80 || (rest = strcspn(g->at + used, "\n")) >= sizeof flags) {
     fail(&g->e, 1, GOLDEN ":%d: expected \"config K 2 T DECAY flags\", found \"%.40s\"",
@@ -4525,8 +4499,7 @@ static void pieces__as_the_oracle_cuts(Test *t) {
     strcat(cut, "|");
   }
   fact(t, !strcmp(cut, CUT), "the oracle cuts %s", cut);
-  int32_t merges[64][2];
-  Rng r = {1};
+  int32_t merges[64][2]; Rng r = {1};
   for (int i = 0; i < 64; i++) {           /* all pairs, in an order drawn at random */
     const int j = (int)rng_below(&r, (uint64_t)i + 1);
     memcpy(merges[i], merges[j], sizeof merges[i]);
@@ -4554,8 +4527,7 @@ static void pieces__as_the_oracle_cuts(Test *t) {
 /* Texts of every kind; and twice more distinct words than the cache has room for. */
 static void tokenizer_encode__by_the_book(Test *t) {
   enum { SIZE = 1500, WORDS = 120000 };
-  Rng r = {2};
-  unsigned char s[SIZE] = {0}, words[WORDS];
+  Rng r = {2}; unsigned char s[SIZE] = {0}, words[WORDS];
   for (size_t i = 0; i < WORDS; i++) words[i] = (unsigned char)"abcdethe "[rng_below(&r, 9)];
   for (int vocab = 259; vocab <= 399; vocab += 70) {
     Encoder *c = encoder_of(t, sample_tokenizer(t, vocab));
@@ -4578,8 +4550,7 @@ static void tokenizer_encode__by_the_book(Test *t) {
 
 static void tokenizer_train__by_the_book(Test *t) {
   enum { SIZE = 6000 };
-  Rng r = {4};
-  unsigned char s[SIZE];
+  Rng r = {4}; unsigned char s[SIZE];
   for (int trial = 0; trial < 8; trial++) {
     Tokenizer k, again;
     const size_t n = SIZE / 2 + (size_t)rng_below(&r, SIZE / 2);
@@ -4846,8 +4817,7 @@ static void grammar_read__damage(Test *t) {
       "s/q ~= [^a 2-3 x:t/q] {2: [$x/q]|b\\n} / 3: [y=$x]\n  c | [u]\nt/q = f/g | [u]\n# c\n"
       "u = {h|} [m=w] [$m%7] [m=$m*$m]\nw = 12\n";
   enum { TRIALS = 12000, SIZE = sizeof WHOLE - 1 };
-  Rng r = {5};
-  int read = 0;
+  Rng r = {5}; int read = 0;
   Bytes *out = bytes_of(t);
   for (int i = 0; i < TRIALS; i++) {
     Grammar g;
@@ -4918,8 +4888,7 @@ static void stories_read(Test *t, char **documents, int n) {
 /* Whether an equation of plain numbers at the start of a line is right: "12 + 7 = 19" and "p / q =
  * r remainder s". -1 where there is none. */
 static int sum_right(const char *line) {
-  long a, b, c, r;
-  char op, after;
+  long a, b, c, r; char op, after;
   int n = sscanf(line, "%ld %c %ld = %ld%c", &a, &op, &b, &c, &after);
   if (n == 5 && op == '/' && sscanf(line, "%*d / %*d = %*d remainder %ld", &r) == 1)
     return b > 0 && a == b * c + r && r >= 0 && r < b;
@@ -4930,8 +4899,7 @@ static int sum_right(const char *line) {
 /* One function of one line and its check, "\treturn X + K" and "assert F(A) == B": whether B is
  * right, -1 where there is none. */
 static int assert_right(const char *body) {
-  char x[40], y[40], op;
-  long k, a, b;
+  char x[40], y[40], op; long k, a, b;
   const char *check = strstr(body, "assert ");
   if (sscanf(body, "\treturn %39s %c %ld", x, &op, &k) != 3 || !strchr("+*%", op) || !check ||
       check > strchr(strchr(body, '\n') + 1, '\n') + 1 ||
@@ -4968,8 +4936,7 @@ static void grammar__domains(Test *t) {
   int domains = 0, found[3] = {0};
   fact(t, !files_list("data", names, fresh(t)), "%s", t->e.text);
   for (size_t at = 0; at < names->size; at += strlen((char *)names->at + at) + 1) {
-    char path[300], *dot, *documents[DOCUMENTS];
-    Grammar g = {0};
+    char path[300], *dot, *documents[DOCUMENTS]; Grammar g = {0};
     Error *e = fresh(t);
     snprintf(path, sizeof path, "%s", (const char *)names->at + at);
     if (!(dot = strstr(path, ".grammar")) || dot[8]) continue;
@@ -5027,12 +4994,8 @@ static void tale_files(Test *t) {
 /* With the files of tale_open. T is 0 for an evaluation. Without its data a test gives up. */
 static Feed *feed_open(Test *t, int seed, int B, int T, const char *format, ...) {
   Feed *f = later(t, 1, sizeof *f, feed_close);
-  Error e = {0};
-  char flags[200];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(flags, sizeof flags, format, args);
-  va_end(args);
+  Error e = {0}; char flags[200];
+  PRINT_ARGUMENTS(flags, sizeof flags);
   tale_files(t);
   feed_room(f, B, T);
   tiny_settings(&f->s, flags, &e);
@@ -5117,8 +5080,7 @@ static Ids held_document(const Data *d, size_t k) {
 
 /* A grammar's held documents: the same for every seed, and none among a training's first. */
 static void data_open__grammar_held(Test *t) {
-  static const int SEEDS[3] = {0, 1, 77};
-  Feed *f[3];
+  static const int SEEDS[3] = {0, 1, 77}; Feed *f[3];
   EACH(i, SEEDS) f[i] = feed_open(t, SEEDS[i], 1, 16, "--data-tokens 20000");
   const Data *d = &f[0]->d;
   fact(t, d->starts.size >= 100 && d->starts.at[0] == 0, "%zu held documents", d->starts.size);
@@ -5699,8 +5661,7 @@ static void trainer_step__diverges(Test *t) {
   static const char *const WILD[] = {
     "--optimizer sgd --clip 0 --lr 1000 --sim identity --normalizer one",
     "--clip 0 --lr 1000 --optimizer sgd --act relu --place parallel"};
-  Progress p = {.quiet = true};
-  Settings s; Trainer r;
+  Progress p = {.quiet = true}; Settings s; Trainer r;
   if (!tale_open(t, &s, "")) return;
   EACH(i, ROWS) {
     if (!trainer_made(t, &r, ROWS[i].flags)) return;
@@ -5846,8 +5807,7 @@ static void checkpoint_read__damage(Test *t) {
 /* Replaces the first `was` in b by `by`, of any length, and puts the length of the text right. */
 static bool replaced(Bytes *b, const char *was, const char *by) {
   const size_t n = strlen(was), m = strlen(by), text = (size_t)number_at(b->at + 16, 8);
-  size_t at = 0;
-  Error e = {0}; Bytes out = {0};
+  size_t at = 0; Error e = {0}; Bytes out = {0};
   while (at + n <= b->size && memcmp(b->at + at, was, n)) at++;
   if (at + n > b->size) return false;
   bytes_add(&out, b->at, 16, &e);
@@ -5972,8 +5932,7 @@ static void checkpoint__continues(Test *t) {
     "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
   Settings s; Trainer whole, half, on; Error e = {0};
   Bytes *shard = bytes_of(t);
-  Rng r = {4};
-  int32_t ids[3000];
+  Rng r = {4}; int32_t ids[3000];
   if (!tale_open(t, &s, "")) return;
   for (int i = 0; i < 3000; i++) ids[i] = (int32_t)rng_below(&r, 60);
   shard_bytes(shard, ids, 3000, true);
@@ -6094,8 +6053,7 @@ static void trainer_restart__from_parameters(Test *t) {
   if (!tale_open(t, &s, "")) return;
   EACH(k, FLAGS) {
     Trainer base, by_hand, tuned, read, on, *const all[] = {&by_hand, &tuned, &read, &on};
-    Bytes *want = NULL;
-    char flags[400];
+    Bytes *want = NULL; char flags[400];
     snprintf(flags, sizeof flags, "--extra k %s", FLAGS[k]);
     if (!trainer_made(t, &base, BASE_RUN) || !trainer_made(t, &tuned, BASE_RUN) ||
         !trainer_made(t, &by_hand, flags)) return;
@@ -6221,9 +6179,7 @@ static void train_run__leaves(Test *t) {
   fact(t, !train_run(&r, &p, &e) && r.step == 10, "%s", e.text);
   file_read(SCRATCH "/log.csv", log, &e);
   bytes_add(log, "", 1, &e);
-  int lines = 0;
-  long step = -1;
-  double tokens = 0, loss = 0, alpha1 = 0, star = 0, mean = 0;
+  int lines = 0; long step = -1; double tokens = 0, loss = 0, alpha1 = 0, star = 0, mean = 0;
   for (char *line = strtok((char *)log->at, "\n"); line; line = strtok(NULL, "\n"), lines++) {
     int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens, &loss, &alpha1, &star);
     fact(t, !lines ? !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33)
@@ -6301,12 +6257,10 @@ static void evaluate__against_maps(Test *t) {
 static void evaluate__edits_positions(Test *t) {
   enum { T = 12, AT_FOLDER = 5 };
   static const char *const FLAGS[] = {"--pos learned", "--pos learned --sink-token --fix-token 1"};
-  Settings s;
-  Trainer r;
+  Settings s; Trainer r;
   if (!tale_open(t, &s, "")) return;
   for (int f = 0; f < 4; f++) {
-    Sinks plain, edited, by_hand;
-    int starts;
+    Sinks plain, edited, by_hand; int starts;
     bool swap = f >= 2;
     if (!trainer_made(t, &r, FLAGS[f % 2])) return;
     steps_of(t, &r, 10);
@@ -6343,8 +6297,7 @@ static void evaluate__refuses(Test *t) {
     {"--pos learned --replace-position 5 --swap-position 5", 8, 2, "exclude each other"},
     {"--replace-position 5", 8, 2, "--replace-position 5: this model adds no positions"},
     {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: this model adds no"}};
-  Settings s; Trainer r; Sinks found;
-  int starts;
+  Settings s; Trainer r; Sinks found; int starts;
   if (!tale_open(t, &s, "")) return;
   EACH(i, ROWS) {
     const char *flags = ROWS[i].flags;
@@ -6364,8 +6317,7 @@ static void evaluate__refuses(Test *t) {
 
 /* The validation loss: log V before training; the mean over blocks of any number of forwards. */
 static void held_loss__blocks(Test *t) {
-  Settings s; Trainer r; Error e = {0};
-  int ids[37 * 16], targets[37 * 16];
+  Settings s; Trainer r; Error e = {0}; int ids[37 * 16], targets[37 * 16];
   if (!tale_open(t, &s, "") || !trainer_made(t, &r, "--init gpt2 --fix-token 1")) return;
   double before = held_loss(&r.m, &r.data, &r.s, 50, &e), sum = 0;
   within(t, before, log(320), 0.05, "an untrained model's loss, log 320");
@@ -6388,8 +6340,7 @@ static void held_loss__blocks(Test *t) {
  * numbers by the rule printed under it, and the same again for the same seed. */
 static void demo_run__verdict(Test *t) {
   static const char *const HAS[] = {"softmax", "k-bias", "sigmoid", "Table 10", "Table 15"};
-  Settings s;
-  char *page[2];
+  Settings s; char *page[2];
   if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 6")) return;
   for (int k = 0; k < 2; k++) {
     FILE *out = fopen(SCRATCH "/page.txt", "w+b");
@@ -6687,8 +6638,7 @@ typedef struct Worst { double ulp; real x, y; Isa isa; } Worst;
  * set. 1e9 where a NaN or an infinity is missing or out of place. */
 static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to, uint64_t stride) {
   enum { BATCH = 1021 };                                   /* no multiple of a vector's width */
-  Worst w = {0};
-  real x[BATCH], y[3][BATCH];
+  Worst w = {0}; real x[BATCH], y[3][BATCH];
   while (from < to) {
     int n = 0;
     for (; n < BATCH && from < to; from += stride) x[n++] = real_of_bits((uint32_t)from);
@@ -6762,8 +6712,7 @@ static void vec_map__special(Test *t) {
 /* An element's bits are its own: whatever stands before and behind it, and how many. */
 static void vec_map__places(Test *t) {
   enum { ROOM = 100 };
-  real x[ROOM], whole[ROOM], y[ROOM + 1];
-  Rng r = {5};
+  real x[ROOM], whole[ROOM], y[ROOM + 1]; Rng r = {5};
   for (int i = 0; i < ROOM; i++) x[i] = (real)(4 * rng_normal(&r));
   for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) EACH(k, VEC_ROWS) {
     const struct VecRow *row = &VEC_ROWS[k];
@@ -6784,8 +6733,7 @@ static void vec_map__places(Test *t) {
 
 /* Sums and maximum of every length from 0, so that every tail of a vector loop is met. */
 static void vec__lengths(Test *t) {
-  real x[300], y[301], z[300];
-  Rng r = {4};
+  real x[300], y[301], z[300]; Rng r = {4};
   for (int i = 0; i < 300; i++) x[i] = (real)rng_normal(&r);
   for (int n = 0; n < 300; n++) {
     double sum = 0, dot = 0, size = 0, both = 0, most = -INFINITY;
@@ -6865,9 +6813,7 @@ static void hash64__outputs(Test *t) {
 /* A growing array, and little-endian numbers in it. */
 static void bytes__round_trip(Test *t) {
   static const uint64_t NUMBERS[] = {0, 1, 255, 256, 0x0123456789ABCDEFu, UINT64_MAX};
-  Bytes b = {0}; Error e = {0};
-  unsigned char block[1000];
-  size_t at = 0;
+  Bytes b = {0}; Error e = {0}; unsigned char block[1000]; size_t at = 0;
   for (int i = 0; i < 1000; i++) block[i] = (unsigned char)(i * 7);
   for (size_t n = 0; n < 1000; n++) bytes_add(&b, block, n, &e);
   fact(t, !e.status && b.size == 499500 && b.room >= b.size, "%zu bytes", b.size);
@@ -6891,8 +6837,7 @@ static void bytes__round_trip(Test *t) {
 static void file__round_trip(Test *t) {
   static const char PATH[] = SCRATCH "/file";
   static const size_t SIZES[] = {200000, 32769, 32768, 32767, 1, 0};
-  static unsigned char data[200000];
-  char longest[1300];
+  static unsigned char data[200000]; char longest[1300];
   const struct { const char *path; bool write; int status; } WRONG[] = {
     {"no/such/folder/file", true, 1}, {"no/such/folder/file", false, 1}, {PATH, false, 1},
     {".", false, 1}, {".", true, 1}, {longest, true, 2}};
@@ -6947,8 +6892,7 @@ static void pace__leaves_a_busy_core(Test *t) {
     {90, 0, 1}, {30, 0, 0}, {17, 0, 0}, {99, 0, 0}, {18, 0, 0}, {800, 0, 0}, {700, 0, 1},
     {30, 0, 1}, {30, 11100, 1}, {30, 200, 0}, {600, 0, 1}, {30, 19000, 1}, {30, 300, 0},
     {17, 0, 0}, {600, 0, 1}};
-  struct Pace p = {0};
-  double now = 1;
+  struct Pace p = {0}; double now = 1;
   int before = workers();
   EACH(i, STEPS) {
     pace(&p, STEPS[i][0], now += STEPS[i][0]);
@@ -7019,8 +6963,7 @@ static void option__choices(Test *t) {
   for (const Option *o = OPTIONS; o->flag; o++) choices += o->kind == 'c';
   EACH(i, CHOICES) {
     const Option *o = option_find(CHOICES[i].flag, "mtey");
-    char words[VALUE_ROOM], word[VALUE_ROOM];
-    Settings s;
+    char words[VALUE_ROOM], word[VALUE_ROOM]; Settings s;
     option_value(o, words);
     for (int row = 0; row < CHOICES[i].rows; row++) {
       option_word(o, row, word);
@@ -7064,8 +7007,7 @@ static void option__choices(Test *t) {
 /* settings_parse of up to `most` words, and the defaults of the rest. */
 static int parsed(Settings *s, const char *const *given, int most, const char *groups, int *n_words,
                   Error *e) {
-  const char *words[8];
-  int argc = 0;
+  const char *words[8]; int argc = 0;
   while (argc < most && given[argc]) argc++;
   *n_words = 0;
   settings_default(s);
@@ -7143,8 +7085,7 @@ static void settings_parse__words(Test *t) {
     {"u", {"--out", "file"}, 0, 0}, {"m", {""}, 0, 1}, {"", {"--layers", "3"}, 2, 0},
     {"m", {"--layers=3", "--kv_heads=1", "-heads", "1"}, 0, 0}, {"m", {"--tied=1", "x"}, 0, 1},
     {"m", {"--heads="}, 2, 0}, {"m", {"--heads", " 2"}, 2, 0}, {"m", {"-"}, 0, 1}};
-  Settings s;
-  int n; char path[PATH_ROOM + 1];
+  Settings s; int n; char path[PATH_ROOM + 1];
   EACH(r, ROWS) {
     int status = parsed(&s, ROWS[r].words, 8, ROWS[r].groups, &n, fresh(t));
     fact(t, status == ROWS[r].status && (status ? strstr(t->e.text, "Try: ") != NULL
@@ -7223,9 +7164,7 @@ static void settings_parse__order(Test *t) {
     {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2}};
   static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"}, *const FORMS[] = {
     "--layers=3", "--norm_eps=1e-3", "--out=a=b", "--bos", "--prompt", "--help", "-h", "--nothing"};
-  char many[1023] = "";
-  Config last; Settings s;
-  int n;
+  char many[1023] = ""; Config last; Settings s; int n;
   for (int i = 0; i < 60; i++) strcat(many, "--scale 0.5 ");
   strcat(many, "--sim sigmoid");
   fact(t, config_from_flags(&last, many, fresh(t)) == 2 || last.sim == SIM_SIGMOID,
@@ -7261,8 +7200,7 @@ static void token_draw__top(Test *t) {
   EACH(r, ROWS) {
     Settings s = {.top_k = ROWS[r].k, .top_p = ROWS[r].p, .temperature = ROWS[r].heat};
     double seen[6] = {0}, share[6], sum = 0, cold = 1 / fmax(ROWS[r].heat, 0.01);
-    Rng rng = {7};
-    real y[6];
+    Rng rng = {7}; real y[6];
     for (int v = 0; v < 6; v++) {
       y[v] = (real)log(SHARE[v]);
       sum += share[v] = strchr(ROWS[r].drawn, '0' + v) ? pow(SHARE[v], cold) : 0;
@@ -7473,8 +7411,7 @@ typedef struct Npy {
 
 /* Reads NAME.npy as NumPy does: magic, version 1.0, a padded header in one line, the data. */
 static bool npy_read(Test *t, const char *name, Npy *a) {
-  char path[200], header[200] = "", shape[100] = "";
-  Bytes b = {0};
+  char path[200], header[200] = "", shape[100] = ""; Bytes b = {0};
   snprintf(path, sizeof path, SCRATCH "/dump/%s.npy", name);
   *a = (Npy){.count = 1};
   bool good = !file_read(path, &b, fresh(t)) && b.size > 10 &&
@@ -7544,9 +7481,7 @@ static void sink__dump(Test *t) {
     {"ids", 2, {B, T + 1}}, {"hidden", 4, {L + 1, B, T, C}}, {"prenorm", 4, {L, B, T, C}},
     {"z", 5, {L, B, H, T, S}}, {"alpha", 4, {L, B, H, S}}, {"q", 5, {L, B, H, T, D}},
     {"k", 5, {L, B, H, T, D}}};
-  Lab b;
-  int ids[2 * B * T];
-  char text[300] = "";
+  Lab b; int ids[2 * B * T]; char text[300] = "";
   real weight[L * MAP], metric[L * MAP], logits[B * T * V];
   if (no_binary(t) || !lab_open(&b, t, B, T, FLAGS)) return;
   scratch_open();
@@ -7642,8 +7577,7 @@ static void sink__dump_again(Test *t) {
 
 /* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
 static Sinks evaluated(Test *t, Settings *s) {
-  Sinks found = {0}; Trainer back = {0};
-  int starts;
+  Sinks found = {0}; Trainer back = {0}; int starts;
   if (!checkpoint_load(SCRATCH "/m.ckpt", &back, false, fresh(t))) {
     s->data.fix_token = back.s.data.fix_token;
     if (!data_open(&back.data, &s->data, 0, 0, &t->e))
@@ -7659,8 +7593,7 @@ static Sinks evaluated(Test *t, Settings *s) {
 /* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
  * numbers of evaluate() in the JSON, and the same text from the same seed. */
 static void sink__train_and_eval(Test *t) {
-  Settings s; Bytes json = {0};
-  char command[800];
+  Settings s; Bytes json = {0}; char command[800];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   Ran r = sink("train --steps 4 --fix-token 1 --extra k --threads 1 --log \"" SCRATCH
                "/a log.csv\" --out " SCRATCH "/m.ckpt" SMALL_RUN);
@@ -7761,8 +7694,7 @@ static void sink__plain(Test *t) {
   static const char *const WORDS[] = {
     "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt" SMALL_RUN, EVAL,
     "generate " SCRATCH "/m.ckpt --n 9 --temperature 0 --tokenizer " SCRATCH "/tale.tok"};
-  Settings s;
-  char command[900];
+  Settings s; char command[900];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   EACH(i, WORDS) {
     const char *tiled = said(t, "%s", WORDS[i]), *plain = said(t, "%s --plain", WORDS[i]);
@@ -7786,8 +7718,7 @@ static void sink__edits_and_starts(Test *t) {
     {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, step 9"},
     {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, step 9"},
     {"/parts.ckpt", 6, "--resume", "goes on from step 2 of 6"}};
-  Settings s;
-  char command[900];
+  Settings s; char command[900];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   said(t, "train --pos learned --steps 9 --quiet --out " SCRATCH "/m.ckpt" SMALL_RUN);
   s.input = INPUT_REPEAT;

@@ -34,10 +34,8 @@ static bool is(const char *a, const char *b) { return !strcmp(a, b); }
 
 /* The text has this part, which is made as printf makes it. */
 static void has(Test *t, const char *text, const char *format, ...) {
-  char part[400]; va_list args;
-  va_start(args, format);
-  vsnprintf(part, sizeof part, format, args);
-  va_end(args);
+  char part[400];
+  PRINT_ARGUMENTS(part, sizeof part);
   fact(t, text && strstr(text, part), "no '%s' in\n%.480s", part, text ? text : "");
 }
 
@@ -528,8 +526,7 @@ static void backcopy_draw__rules(Test *t) {
   enum { T = 60, N = 3000 };
   /* a: 6, b: 5, c: 4 are the triggers; then x: 3, y: 2, z: 1. Pairs run round the end */
   static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9 cabz";
-  Data d; Settings s; Error e = {0};
-  int32_t block[T];
+  Data d; Settings s; Error e = {0}; int32_t block[T];
   double after[64][64] = {{0}}, from[64] = {0};
   scratch_open();
   file_write(SCRATCH "/toy.txt", TEXT, sizeof TEXT - 1, &e);
@@ -580,8 +577,7 @@ static void backcopy_draw__rules(Test *t) {
  *   2 >     0.2   0.6  0.2                    5    3
  *   3       0.5   0.3  0.1  0.1               1    2    4                      */
 static void toy_measure__by_hand(Test *t) {
-  Config c; Error e = {0}; ToySums x = {0};
-  const bool trigger[3] = {false, true, false};
+  Config c; Error e = {0}; ToySums x = {0}; const bool trigger[3] = {false, true, false};
   const real m[12] = {(real)0.9, (real)0.1, 0, 0, (real)0.2, (real)0.6, (real)0.2, 0,
                       (real)0.5, (real)0.3, (real)0.1, (real)0.1};
   const real z[12] = {9, 9, 9, 9, 9, 5, 3, 0, 9, 1, 2, 4};
@@ -776,8 +772,7 @@ static void welch__by_hand(Test *t) {
 /* 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1, which must not be below the one before. */
 static void holm__by_hand(Test *t) {
   static const double p[] = {0.01, NAN, 0.04, 0.03, 0.005}, want[] = {0.03, 0, 0.06, 0.06, 0.02};
-  static const double ties[] = {0.02, 0.02, 0.9, 0.8}, large[] = {0.08, 0.08, 1, 1};
-  double got[5];
+  static const double ties[] = {0.02, 0.02, 0.9, 0.8}, large[] = {0.08, 0.08, 1, 1}; double got[5];
   holm(got, p, 5);
   for (int i = 0; i < 5; i++)
     if (i == 1) fact(t, isnan(got[i]), "a claim without p got %g", got[i]);
