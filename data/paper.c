@@ -875,9 +875,9 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
   d->vocab = BACKCOPY_VOCAB;
   d->end = d->bos = d->fix = 0;
   d->endless = true;
-  if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
-    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
-                      "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
+  if (s->tokens[0] || fixed_at(s) || s->bos || s->random_tokens[0] || s->data_tokens > 0)
+    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without --tokens, "
+                      "--fix-token, --first-tokens, --random-tokens, --data-tokens and --bos");
   d->draw = backcopy_draw;
   d->drawn_from = grab(1, sizeof(Chain), e);
   int32_t *block = grab(n, sizeof *block, e);
@@ -3540,7 +3540,8 @@ static int evals_do(const Command *q, bool run, Error *e) {
       int models = eval_command(&line, q, v, m, run, e);
       if (models && !e->status) printf("  %s\n", (const char *)line.at);
       fflush(stdout);
-      if (run && models && !e->status && system((const char *)line.at))
+      const char *command = (const char *)line.at + (*QUOTE == '"' ? 2 : 0);   /* no ./ there */
+      if (run && models && !e->status && system(command))
         fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: "
              "make hf, or --show for the commands", q->x.item[q->item].name);
       bytes_free(&line);
