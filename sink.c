@@ -141,9 +141,9 @@
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
-/* =================================================================================================
+/* =========================================================
  * PART I   THE MATHEMATICS
- * =================================================================================================
+ * =========================================================
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
@@ -438,7 +438,7 @@ static int config_resolve(Config *c, Error *e) {
   return 0;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
@@ -740,7 +740,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
   }
 }
 
-/* =================================================================================================
+/* =========================================================
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
@@ -771,7 +771,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
- * -------------------------------------------------------------------------------------------------
+ * ---------------------------------------------------------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
@@ -1802,7 +1802,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
   if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* =================================================================================================
+/* =========================================================
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
@@ -2085,7 +2085,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* =================================================================================================
+/* =========================================================
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
@@ -2333,7 +2333,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   return sqrt(total);
 }
 
-/* =================================================================================================
+/* =========================================================
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
@@ -2688,7 +2688,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
@@ -3536,12 +3536,12 @@ static const Line METRIC[] = {
   {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
-/* =================================================================================================
+/* =========================================================
  * PART II   THE DATA
- * =================================================================================================
+ * =========================================================
  */
 
-/* =================================================================================================
+/* =========================================================
  * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
@@ -3970,7 +3970,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 9  Text, grammars, packing, interventions
  *
  * 9.1  Grammars: endless text from a page of rules
@@ -4889,9 +4889,9 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   return (int)blocks;
 }
 
-/* =================================================================================================
+/* =========================================================
  * PART III   THE EXPERIMENTS
- * =================================================================================================
+ * =========================================================
  *
  * 10  Training and checkpoints   section 4 */
 
@@ -5451,7 +5451,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5885,7 +5885,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   return d->e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
@@ -6077,12 +6077,12 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * PART IV   PLUMBING
- * =================================================================================================
+ * =========================================================
  */
 
-/* =================================================================================================
+/* =========================================================
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
@@ -6102,7 +6102,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * The code is written once, for a constant vector width; 13.4 makes the instances and picks one.
  * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
 
-/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
+/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler ---
  *
  * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector at p; as an argument
  * it would have another calling convention in every instance. Arrays only reached so live in
@@ -6189,7 +6189,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
   }
 }
 
-/* --- 13.2  The product ----------------------------------------------------------------------- */
+/* --- 13.2  The product -------------------------------- */
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
@@ -6326,7 +6326,7 @@ INLINE void product(const int bytes, Product whole) {
   }
 }
 
-/* --- 13.3  Vector maths ------------------------------------------------------------------------
+/* --- 13.3  Vector maths ----------------------------------
 
    libm works number by number. The functions below have no branches (`either`), so a loop over them
    becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
@@ -6512,7 +6512,7 @@ INLINE real fold_max(idx n, const real *x) {
   return fold_tree(s, true);
 }
 
-/* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
+/* --- 13.4  One instance per instruction set, and the choice among them --- */
 
 Isa isa_best(void) {
   if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
@@ -6614,7 +6614,7 @@ real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* =================================================================================================
+/* =========================================================
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
@@ -7031,7 +7031,7 @@ void acts_free(Acts *a) {
   *a = (Acts){0};
 }
 
-/* =================================================================================================
+/* =========================================================
  * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
@@ -7282,7 +7282,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
