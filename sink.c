@@ -3635,7 +3635,7 @@ static int pairs_grow(Pairs *p, Error *e) {
 }
 
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-  const int64_t number = pairs_find(p, left, right);
+  int64_t number = pairs_find(p, left, right);
   if (number >= 0) return number;
   if (p->size == p->room && pairs_grow(p, e)) return -1;
   p->at[p->size] = (Pair){.left = left, .right = right};
@@ -3646,7 +3646,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* ---- 8.2  Cutting text ------------------------------- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
-  const size_t mark = strlen(DOCUMENT_END);
+  size_t mark = strlen(DOCUMENT_END);
   for (size_t at = 0; at + mark <= n; at++)
     if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
   return n;
@@ -3663,10 +3663,10 @@ static enum ByteKind byte_kind(unsigned char b) {
 
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
-  const enum ByteKind kind = byte_kind(text[end]);
-  const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
+  enum ByteKind kind = byte_kind(text[end]);
+  size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
   while (end < n && end < most && byte_kind(text[end]) == kind) end++;
-  const bool follower = end < n && byte_kind(text[end]) != WHITE;
+  bool follower = end < n && byte_kind(text[end]) != WHITE;
   return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
@@ -3698,8 +3698,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
 
 /* A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
-  unsigned char both[2 * PIECE_MAX];
-  size_t n = PIECE_MAX, more = PIECE_MAX;
+  unsigned char both[2 * PIECE_MAX]; size_t n = PIECE_MAX, more = PIECE_MAX;
   if (left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab &&
       pairs_find(&t->merges, left, right) < 0) {
     const unsigned char *first = tokenizer_token(t, left, &n);
@@ -3711,8 +3710,7 @@ static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char
     return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
                 "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
                 (unsigned)left, (unsigned)right, HINT);
-  return pairs_number(&t->merges, left, right, e) < 0 ? e->status
-       : token_add(t, both, n + more, e);
+  return pairs_number(&t->merges, left, right, e) < 0 ? e->status : token_add(t, both, n + more, e);
 }
 
 static void tokenizer_free(Tokenizer *t) {
@@ -3723,7 +3721,7 @@ static void tokenizer_free(Tokenizer *t) {
 
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
-  const size_t body = n - TOKENIZER_TAIL;
+  size_t body = n - TOKENIZER_TAIL;
   return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
        : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
               size, n, HINT);
@@ -3735,9 +3733,8 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
   if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
     return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
                 ", found another kind of file. %s", name, HINT);
-  const unsigned version = (unsigned)number_at(bytes + 8, 4);
-  const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-  const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+  unsigned version = (unsigned)number_at(bytes + 8, 4);
+  unsigned vocab = (unsigned)number_at(bytes + 12, 4), merges = (unsigned)number_at(bytes + 16, 4);
   if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
     t->kind = &PUBLISHED_TOKENIZERS;
     t->kind->read(t, bytes, n, name, e);
@@ -3773,8 +3770,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, TOKENIZER_OWN, 4, e);
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
-  for (; m < end; m++)
-    bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
+  for (; m < end; m++) bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
   return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -3809,10 +3805,9 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
   int32_t id[PIECE_MAX];
   for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
   for (;;) {
-    size_t at = n;
-    int64_t best = INT64_MAX;
+    size_t at = n; int64_t best = INT64_MAX;
     for (size_t i = 0; i + 1 < n; i++) {
-      const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
+      int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
       if (rank >= 0 && rank < best) best = rank, at = i;
     }
     if (at == n) return ids_add(out, id, n, e);
@@ -3827,7 +3822,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
   const TokenizerKind *kind = c->tokenizer->kind;
   for (size_t at = 0, length; at < n && !e->status; at += length) {
     const unsigned char *piece = text + at;
-    const size_t before = out->size;
+    size_t before = out->size;
     length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
     CachedWord *w = NULL;
     if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
@@ -3845,14 +3840,14 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
-  const size_t before = out->size;
+  size_t before = out->size;
   if ((kind ? kind->encode : pieces_encode)(c, text, n, out, e)) out->size = before;
   return e->status;
 }
 
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
-  const size_t before = out->size;
+  size_t before = out->size;
   for (size_t i = 0, length; i < n && !e->status; i++)
     if (ids[i] >= 0 && ids[i] < t->vocab) {
       const unsigned char *from = tokenizer_token(t, ids[i], &length);
@@ -3891,7 +3886,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
-    const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+    int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
     if (number < 0) return e->status;
     r->pairs.at[number].count += times;
   }
@@ -3903,8 +3898,7 @@ static int joiner_words(Joiner *r, Error *e) {
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
     const Pair *p = &r->nodes.at[i];
     if (p->count == 0 || p->left == 0) continue;
-    int32_t word[PIECE_MAX];
-    int first = PIECE_MAX;
+    int32_t word[PIECE_MAX]; int first = PIECE_MAX;
     Word *w = &r->words[r->n_words++];
     *w = (Word){.start = r->symbols.size, .count = p->count};
     for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL) word[--first] = TOKEN_BYTE + p->right;
@@ -3922,7 +3916,7 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
     if (at + 1 >= w->length) continue;
     if (word_count(r, w, -w->count, e)) return e->status;
     for (at = 0; at < w->length; at++) {
-      const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+      bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
       s[kept++] = here ? made : s[at];
       at += here;
     }
@@ -3947,8 +3941,7 @@ static const Pair *joiner_best(const Joiner *r) {
 /* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
-  Joiner r = {0};
-  Bytes file = {0};
+  Joiner r = {0}; Bytes file = {0};
   *out = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
     return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -4037,7 +4030,7 @@ typedef struct Scan {
 } Scan;
 
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-  const int c = *s->p; char found[24];
+  int c = *s->p; char found[24];
   snprintf(found, sizeof found, !c ? "the end of the file" : c == '\n' || c == '\v' ? "the end of "
            "the line" : c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
   return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
@@ -4055,7 +4048,7 @@ static void scan_blanks(Scan *s) {
 }
 
 static bool scan_take(Scan *s, int c) {
-  const bool here = *s->p == c;
+  bool here = *s->p == c;
   s->p += here;
   return here;
 }
@@ -4070,9 +4063,9 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
   else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
   const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
-  const uint64_t hash = hash64(0, from, (size_t)new.size);
-  const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
-  const int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
+  uint64_t hash = hash64(0, from, (size_t)new.size);
+  int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
+  int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
   if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
   return number < 0 ? NULL : &g->symbols[number];
 }
@@ -4097,7 +4090,7 @@ static int scan_reference(Scan *s, Node *p) {
   p->capital = scan_take(s, '^');
   p->article = s->p[0] == 'a' && s->p[1] == ' ';
   if (p->article) s->p += 2;
-  const int times = scan_number(s);
+  int times = scan_number(s);
   p->low = p->high = times < 0 ? 1 : times;
   if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
   if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
@@ -4109,7 +4102,7 @@ static int scan_reference(Scan *s, Node *p) {
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
   }
-  const bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
+  bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
   if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
     p->operator = (char)*s->p++;
     if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
@@ -4193,7 +4186,7 @@ static int scan_rule(Scan *s) {
     return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
   rule->name->rule = rule;
   scan_blanks(s);
-  const bool zipf = scan_take(s, '~');
+  bool zipf = scan_take(s, '~');
   if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
   if (scan_alternatives(s, rule, zipf)) return 1;
   if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
@@ -4248,7 +4241,7 @@ typedef struct Telling {
 
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
-  const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
+  int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
   if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
   if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
   return n ? bytes_add(o, p, n, t->e) : 0;
@@ -4257,16 +4250,16 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
-  const size_t at = t->values[name - t->g->symbols];
+  size_t at = t->values[name - t->g->symbols];
   if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
   return at;
 }
 
 static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
-  const size_t at = tell_recall(t, p, name);
+  size_t at = tell_recall(t, p, name);
   if (!at) return 0;
   char *text = (char *)t->memory.at + at, *end;
-  const long long number = strtoll(text, &end, 10);
+  long long number = strtoll(text, &end, 10);
   if (end == text || *end || end - text > 9 + (*text == '-'))
     name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
   return number;
@@ -4274,22 +4267,22 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
 
 static int tell_operation(Telling *t, const Node *p) {
   char text[24];
-  const long long x = tell_number(t, p, p->name);
-  const long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
+  long long x = tell_number(t, p, p->name);
+  long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
   if (t->e->status) return 1;
   if (!y && strchr("/%", p->operator))
     return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
                 t->g->name, p->line);
-  const long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
+  long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
                     : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-  const size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
+  size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
   for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
   return t->e->status;
 }
 
 /* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
-  const size_t from = t->out->size, floor = t->floor; bool held = true;
+  size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
     const Rng start = t->rng; Rng after = start;
     for (const Node *form = p->name->rule; form; form = form->form) {
@@ -4321,7 +4314,7 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
   if (p->article && start < o->size) {
-    const size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
+    size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
     if (bytes_add(o, "an ", n, t->e)) return 1;
     memmove(o->at + start + n, o->at + start, size);
     memcpy(o->at + start, n == 3 ? "an " : "a ", n);
@@ -4357,7 +4350,7 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
   for (int i = 0; i < times; i++) {
     if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
-    const size_t start = t->out->size;
+    size_t start = t->out->size;
     if (p->recall || p->variable ? tell_value(t, p, wanted)
                                  : tell_rule(t, p->name->rule, wanted)) return 1;
     if (!p->silent && tell_finish(t, p, start)) return 1;
@@ -4370,9 +4363,9 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->steps++;
   if (tell_on(t, rule)) return 1;
   const Node *a = rule->first;
-  const uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
+  uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
   while (a->weight <= draw) a = a->next;
-  const int index = form_index(rule, wanted);
+  int index = form_index(rule, wanted);
   if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
   for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
   for (const Node *p = a->first; p && !t->e->status; p = p->next)
@@ -4385,12 +4378,12 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
 
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
-  const size_t start = out->size;
+  size_t start = out->size;
   Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
   t.rng.state = rng_next(&t.rng) ^ number;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
-  const bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
+  bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
                    tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
@@ -4449,20 +4442,19 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * these of the model's own text, and all of another one, unless --valid is said.
  *
  * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
- * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
+ * end ends a document. Bytes that are not UTF-8 are refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
  * A document ends at each id --end-token, and may go on in the next file of a folder. There are
- * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
- * two are for --bos and --fix-token; a shard that has them is then refused. */
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64. The last two are for --bos and
+ * --fix-token; a shard that has them is then refused. */
 
-enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
-       SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
+enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
+       ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
-/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
- * longer than it need be, no surrogates, nothing above U+10FFFF. */
+/* Bytes before the first that is not UTF-8 (RFC 3629), n when all are. */
 static size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
@@ -4654,9 +4646,50 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
       || encoder_make(&d->encoder, t, e)) return e->status;
   d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
   const bool bos = s->bos && d->bos < 0;
-  return !bos && !(s->fix_token && d->fix < 0) ? 0
+  return !bos && !(s->fix_token && !s->first_tokens[0] && d->fix < 0) ? 0
        : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+}
+
+/* Where a sequence is overwritten, 0 for nowhere. */
+static int fixed_at(const Source *s) {
+  if (!strcmp(s->first_tokens, "natural")) return 0;
+  return s->fix_token ? s->fix_token : *s->first_tokens != 0;
+}
+
+/* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
+static int first_open(Data *d, const Source *s, int T, Error *e) {
+  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
+  const bool other = drew != what, text = !strcmp(drew, "text");
+  const real *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
+  const Ids *from = d->train.size ? &d->train : &d->held;
+  const idx N = strtol(drew, NULL, 10);
+  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
+  double times = 0; int n = 0; Bytes names = {0};
+  if (!*what) return 0;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
+  if (!T && !fixed_at(s)) return 0;
+  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
+    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a model other or natural. "
+                "Try: --first-tokens 16", what, all);
+  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
+  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
+  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
+    const bool ordinary = v != d->end && v != d->bos && v != d->fix;
+    real count = kept ? kept[v] : d->first[v];
+    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
+    d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
+    if (!(count > 0)) continue;
+    d->draws += count; times += count * log(count);
+    if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
+        && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
+  }
+  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
+           "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
+           (char *)names.at, n > 16 ? " .." : "");
+  bytes_free(&names);
+  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
 
 /* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
@@ -4679,14 +4712,14 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
          "--context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-  if (e->status) data_close(d);
+  if (e->status || first_open(d, s, T, e)) data_close(d);
   return e->status;
 }
 
 void data_close(Data *d) {
   tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
   ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order); free(d->drawn_from);
+  free(d->order); free(d->first); free(d->drawn_from);
   *d = (Data){0};
 }
 
@@ -4718,7 +4751,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
   }
   for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-    if (d->told.size && d->offset >= d->told.size) {   /* this document is at its end */
+    if (d->told.size && d->offset >= d->told.size) {
       d->document++;
       d->told.size = d->offset = 0;
     }
@@ -4736,7 +4769,10 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block */
+ *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
+ * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
+ * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
+ * documents) has it; of a trained model also evenly from the others, or none, `natural`. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4764,12 +4800,20 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
+/* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
+static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
+  Rng rng = {hash64(seed, &number, sizeof number)};
+  double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
+  while (d->first && id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
+  return d->first ? id : d->fix;
+}
+
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
   int at[17];
   Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-  overwrite(ids, targets, T, s->fix_token, d->fix);
+  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, FIRST_SEED, number));
   for (int i = 0; at[i]; i++)
     if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
@@ -4792,10 +4836,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
- * how many sequences there are; *starts of them are starts of documents. */
-/* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
- * is spread over all. data/results was measured on the first. */
+ * A fixed token is written here too; one of --first-tokens is repeated. Fills ids, targets [n,T]
+ * (targets only for natural); returns how many; *starts of them are starts of documents. */
+/* A grammar's documents are alike, so the first serve; a text's may be one chapter: what is read is
+ * spread. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -4805,7 +4849,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
-  const int fixed = s->fix_token <= T ? s->fix_token : 0;
+  const int fixed = fixed_at(s) <= T ? fixed_at(s) : 0;
   const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -4813,16 +4857,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
-      overwrite(ids, targets, T, fixed, d->fix);
+      overwrite(ids, targets, T, fixed, fixed_id(d, HELD_SEED, (uint64_t)got));
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; !natural && got < n; got++, ids += T) {
-    const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int even = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int id = fixed_id(d, HELD_SEED, (uint64_t)got), once = d->first ? id : even;
     for (int t = 0; t < T; t++)
       ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (fixed) ids[fixed - 1] = d->fix;
+    if (fixed) ids[fixed - 1] = id;
   }
   return got;
 }
@@ -4860,18 +4905,18 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; 8 more
+ *       with --first-tokens text: how often it has each of V ids, before the moments
  *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock or thread count: the same run, text and tokenizer by the same names, gives the same
- * bytes. No generator's state: every draw comes from --seed and from where it
- * is made (a tensor's name, the number of a document). */
+ * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
+ * give the same bytes. A draw comes from --seed and where it is made. */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
-enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 typedef struct Passage {
@@ -4880,7 +4925,6 @@ typedef struct Passage {
   const unsigned char *at; size_t left;   /* in: what is left of the bytes */
   const char *name; Error *e;
 } Passage;
-
 
 static int damaged(const char *name, Error *e) {
   return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
@@ -4965,6 +5009,7 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
     fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
+  strcpy(s->data.first_own, s->data.first_tokens);
   return c->e->status;
 }
 
@@ -4980,8 +5025,9 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   if (model_list(&list, &t->s.model, e)) return e->status;
   uint64_t expected = (uint64_t)list.count;
   model_free(&list);
-  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
-  if (count != expected || parts > 7 || (parts & (parts + 1))
+  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
+                + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
+  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
@@ -5009,11 +5055,16 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+  real *first = t->s.data.first_counts;
+  if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status)
     checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
+  if (!c->out && parts & PARTS_FIRST && !e->status)
+    t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
+  if (parts & PARTS_FIRST) pass_numbers(c, first, t->m.c.vocab, width);
   if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
   if (with_moments) {
     pass_numbers(c, t->m1, t->m.count, width);
@@ -5071,6 +5122,8 @@ static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   t->ids = grab(2 * (idx)B * T, sizeof(int), e);
   t->m.plain = t->s.plain;
+  t->s.data.first_counts = t->data.first;
+  strcpy(t->s.data.first_own, t->s.data.first_tokens);
   return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
@@ -5213,7 +5266,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 
 void trainer_free(Trainer *t) {
   model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids);
+  free(t->m1); free(t->m2); free(t->ids); free(t->first);
   *t = (Trainer){0};
 }
 
@@ -5283,7 +5336,7 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
+/* The log's columns; # before what is drawn; sink_1 is at --eps. A run that goes on reads looks. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5303,7 +5356,8 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
   size_t at = sizeof LOG_HEAD - 1; long last = 0;
-  if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
+  if (!t->step || !path[0] || file_missing(path))
+    return bytes_print(log, e, t->data.drawn[0] ? "%s# %s\n" : "%s", LOG_HEAD, t->data.drawn);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
   if (strncmp(text, LOG_HEAD, at))
@@ -5451,8 +5505,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
          extreme = (double)config_rows(c, T) * c->dim;
   if (!m->file && n > 16) n = 16;
   while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
-                                                + n * (maps + extreme)) > ROOM)
-    n = (n + 1) / 2;
+                                                + n * (maps + extreme)) > ROOM) n = (n + 1) / 2;
   return n;
 }
 
@@ -5463,7 +5516,7 @@ static int none_held(int T, Error *e) {
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-  const bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
+  bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
   *out = (Sinks){0};
   if (position_edit(&edit, s, &m->c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
@@ -5526,7 +5579,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* ---------------------------------------------------------
- * 11.1  The numbers of an evaluation, for people and for programs */
+ * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
@@ -5583,7 +5636,7 @@ static bool results_alone(const Settings *s) {
  * NULL; where the first is the text, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
-  const bool list = strcmp(labels[0], "text") != 0;
+  bool list = strcmp(labels[0], "text") != 0;
   int known = 0;
   while (labels[known]) known++;
   for (int json = 0; json < 2; json++) {
@@ -5669,10 +5722,9 @@ static void npy_add(Dump *d, const real *x, idx n) {
 
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
-  char value[PATH_ROOM];
-  Bytes out = {0};
+  char value[PATH_ROOM]; Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool start = o->group == 't' && option_find(o->flag, " init seed ");
+    bool start = o->group == 't' && option_find(o->flag, " init seed ");
     option_text(o, d->s, value, sizeof value);
     if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
@@ -5728,17 +5780,16 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 }
 
 static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
-  const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+  idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
   npy_begin(d, name, 5, shape);
   for (idx l = 0; l < L; l++) {
     const real *map = *(real *const *)((const char *)&a->probe[l] + field);
-    for (idx bh = 1; bh <= d->B * H; bh++)
-      npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+    for (idx bh = 1; bh <= d->B * H; bh++) npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
   }
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
-  const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
+  idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
   double *alpha = grab(S, sizeof(double), d->e);
   npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
   for (idx i = 0; i < L * BH && !d->e->status; i++) {
@@ -5750,18 +5801,18 @@ static void dump_alpha(Dump *d, const Acts *a) {
 
 static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
-  const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+  idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
   npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
   if (!d->s->all) return;
-  const bool post = c->place == PLACE_POST;
+  bool post = c->place == PLACE_POST;
   if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
   for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
   for (int key = 0; key < 2; key++) {
-    const idx own = key ? c->kv_heads : H, group = H / own;
+    idx own = key ? c->kv_heads : H, group = H / own;
     npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
     for (idx i = 0; i < L * B * H * N; i++) {   /* (l, b, h, n), in that order */
-      const idx n = i % N, h = i / N % H, b = i / N / H % B;
+      idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
       npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
     }
@@ -5769,7 +5820,7 @@ static void dump_states(Dump *d, const Acts *a) {
 }
 
 static void dump_logits(Dump *d, const Model *m, Acts *a) {
-  const idx C = m->c.dim, V = m->c.vocab;
+  idx C = m->c.dim, V = m->c.vocab;
   real *y = grab(SLICE * V, sizeof(real), d->e);
   npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
@@ -5792,8 +5843,8 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
 
 /* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
 static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
-  const int B = (int)d->B, T = (int)d->T;
-  const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
+  int B = (int)d->B, T = (int)d->T;
+  idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
   int *ids = grab(2 * (idx)B * T, sizeof(int), d->e), *targets = ids ? ids + (idx)B * T : NULL;
   real *maps = grab(3 * L * map, sizeof(real), d->e);
   Probe *probe = grab(L, sizeof(Probe), d->e);
@@ -6761,7 +6812,7 @@ static void pass_begins(struct Pace *p) {
   if (p->wait > 0 && p->began > p->retry) take_less(p, false);
 }
 static void pass_ends(struct Pace *p) {
-  const double now = seconds();
+  double now = seconds();
   if (workers() > 1 || p->less) pace(p, now - p->began, now);
 }
 
@@ -7125,8 +7176,7 @@ uint64_t number_at(const unsigned char *p, int bytes) {
 
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-  unsigned char buffer[1 << 15];
-  size_t n;
+  unsigned char buffer[1 << 15]; size_t n;
   if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
     if (bytes_add(out, buffer, n, e)) break;
@@ -7198,14 +7248,12 @@ int file_ready(const char *path, Error *e) {
       snprintf(folder, n + 1, "%s", path);
       make_folder(folder);   /* there already, or what is next tells */
     }
-  if (path[0] && !writing_begin(&w, path, e)) {
-    fclose(w.f); remove(w.beside);
-  }
+  if (path[0] && !writing_begin(&w, path, e)) fclose(w.f), remove(w.beside);
   return e->status;
 }
 
 static void program_folder(char home[PATH_ROOM], const char *name) {
-  const long n = own_path(home, PATH_ROOM - 1);
+  long n = own_path(home, PATH_ROOM - 1);
   size_t size = n > 0 ? (size_t)n : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
   while (size && !strchr("/\\", home[size - 1])) size--;
   home[size] = 0;
@@ -7216,8 +7264,7 @@ static void program_folder(char home[PATH_ROOM], const char *name) {
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   char beside[sizeof ((Writing *)0)->beside]; struct stat is; Writing w;
   for (int i = 0; i < n && !e->status; i++) {
-    const bool screen = !strcmp(path[i], "-");
-    bool same = false;
+    bool screen = !strcmp(path[i], "-"), same = false;
     if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
       continue;
     for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
@@ -7310,6 +7357,8 @@ const Option OPTIONS[] = {
   {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
   {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
   {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
+  {"first-tokens", DATA('s', first_tokens), "", 0, 16, "N",
+   "or one of N|text|other|natural (Table 10, section 5)"},
   {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
@@ -7342,9 +7391,8 @@ static const char *as_written(double x, char text[32]) {
   snprintf(text, 32, fabs(x) < 1e10 ? "%.10g" : "%g", x);
   char *power = strchr(text, 'e');
   if (power) snprintf(power, 8, "e%d", atoi(power + 1));
-  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); at -= 3) {
-    memmove(text + at + 1, text + at, strlen(text + at) + 1); text[at] = ',';
-  }
+  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); text[at] = ',', at -= 3)
+    memmove(text + at + 1, text + at, strlen(text + at) + 1);
   return text;
 }
 
@@ -7354,7 +7402,7 @@ static int edits(const char *a, const char *b) {
   for (int j = 0; j <= n && n < 64; j++) row[j] = j;
   for (; *a && n < 64; a++)
     for (int j = 1, corner = row[0]++; j <= n; j++) {
-      const int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
+      int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
       corner = row[j]; row[j] = changed <= row[least] ? changed : row[least] + 1;
     }
   return n < 64 ? row[n] : n;
@@ -7362,10 +7410,10 @@ static int edits(const char *a, const char *b) {
 
 /* A part of a word, or what it begins, is one edit away. */
 static void near_look(Near *n, const char *right) {
-  const int size = (int)strlen(n->word), length = (int)strlen(right);
-  const int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
+  int size = (int)strlen(n->word), length = (int)strlen(right);
+  int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
   const char *part = strstr(n->word, right);
-  const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
+  int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
                  || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
@@ -7373,10 +7421,10 @@ static void near_look(Near *n, const char *right) {
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
+  size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
-  const bool number = *text && !*end && !isspace((unsigned char)*text)
+  bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
   if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
@@ -7438,30 +7486,10 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
-/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
- * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
- * flag that the verb does not take counts as said. */
-static const char *const BELONGS[][2] = {
-  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
-  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
-  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"},
-  {" bias-in ", "linear-bias"}, {" pnorm ", "normalizer pnorm"},
-  {" extra-shared extra-dims ", "extra k|kv"}, {" extra-order ", "extra-dims"},
-  {" extra-value ", "extra k"}, {" extra-norm ", "extra-value e1|ones"},
-  {" window-period ", "window"}, {" window-offset ", "window-period"},
-  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
-  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
-  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
-  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
-  {" text grammar tokens tokenizer end-token fix-token bos valid ", "!ids"},
-  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
-  {" prompt temperature top-k top-p ", "!grammar"}};
-
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
-    const int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
     const Option *o = option_find(flag, s->groups);
     if (!o) continue;
     known = true;
@@ -7487,7 +7515,7 @@ int settings_count(const Settings *s, Error *e) {
     if (!s->given[o - OPTIONS] || !*groups) continue;
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
-    const bool not = to && *to == '!';
+    bool not = to && *to == '!';
     if (to)
       fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
            not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
@@ -7504,7 +7532,7 @@ int settings_count(const Settings *s, Error *e) {
 /* What THEIRS advises for a word to someone who can use these groups, or "". */
 static const char *advice(const char *word, const char *groups, char text[64]) {
   for (int i = 0; THEIRS[i]; i++) {
-    const int size = (int)strcspn(THEIRS[i], "|");
+    int size = (int)strcspn(THEIRS[i], "|");
     snprintf(text, 64, "%.*s", size, THEIRS[i]);
     if (has_word(THEIRS[i] + size, word) && (text[0] != '-' || option_find(text + 2, groups)))
       return text;
@@ -7541,10 +7569,10 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
     if (value) value++;
     if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
-    const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
-    const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
+    bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
+    bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
-    const bool own = !o;   /* one of the program's own */
+    bool own = !o;   /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
@@ -7565,8 +7593,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
 }
 
 int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-  char text[4096], *argv[sizeof text / 2];
-  int argc = 0;
+  char text[4096], *argv[sizeof text / 2]; int argc = 0;
   if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
     return fail(e, 2, "too many flags in one string. Try: fewer");
   for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
@@ -7592,14 +7619,14 @@ static bool wants_colour(FILE *f) {
 /* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
   static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-  const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+  int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
   if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
   fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
 /* [FIG19] Maps side by side: alpha of a column by layer and head, below a title and the column. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
-  const bool colour = wants_colour(out);
+  bool colour = wants_colour(out);
   for (int line = -2; line < maps->s->L; line++) {
     if (line >= 0 && !sinks_attends(maps->s, line)) continue;
     if (line < 0) fprintf(out, "%6s", "");
@@ -7607,8 +7634,8 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
     for (const HeatMap *map = maps; map < maps + n; map++) {
       const Sinks *s = map->s;
       const double *alpha = s->alpha + (idx)line * s->H * s->S + map->column;
-      const int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
-      const int width = map == maps + n - 1 ? 0 : least;
+      int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
+      int width = map == maps + n - 1 ? 0 : least;
       fputc(' ', out);
       if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
       for (int h = 0; line >= 0 && h < s->H; h++) {
@@ -7629,14 +7656,14 @@ void progress_start(Progress *p, const char *name, bool quiet) {
 /* On a terminal two lines that rewrite themselves; elsewhere one long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
-  const double now = seconds();
-  const int tenth = r->steps > 9 ? r->steps / 10 : 1;
-  const bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
+  double now = seconds();
+  int tenth = r->steps > 9 ? r->steps / 10 : 1;
+  bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
   if (p->quiet || (!due && t->step < r->steps)) return;
   p->shown = now;
-  const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  const int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
+  double tokens = (double)r->batch * r->accumulate * t->s.model.context;
+  double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
+  int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
@@ -7658,13 +7685,13 @@ void progress_end(Progress *p) {
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                       "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-  const int first = config_column_first(c), star = config_column_star(c);
-  const int shown = c->place == PLACE_POST ? 10 : 9;
-  const double even = sink_uniform(c, s->T);
+  int first = config_column_first(c), star = config_column_star(c);
+  int shown = c->place == PLACE_POST ? 10 : 9;
+  double even = sink_uniform(c, s->T);
   const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
   for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
-    const double alpha = sinks_alpha(s, j);
+    double alpha = sinks_alpha(s, j);
     char name[16];
     snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
@@ -7675,7 +7702,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
   fputc('\n', out);
   for (int l = 0; l < s->L; l++) {
-    const idx row = (idx)l * s->N;
+    idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
                      norm_ratio(s->vnorm + row, s->N)};
     for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
@@ -7986,6 +8013,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
+  if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8038,9 +8066,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   const uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = 0;   /* literally */
+  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* literally */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
-  if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
+  if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
     t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
@@ -8064,7 +8092,8 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-  if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+  if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
+  else if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
   if (edited) printf(", %s", edit);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
@@ -8095,9 +8124,9 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
-  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
-  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-    rows_write(&w.row, 1, (const char *const[]){"text", "read", NULL}, s, e);
+  const char *drawn = w.t.data.drawn, *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
+  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read), strcpy(w.row.label[2], drawn);
+  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
@@ -8244,18 +8273,16 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
-  char path[PATH_ROOM];
-  if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
+  if (n == 0 && s->data.grammar[0]) {
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-      && !tokenizer_load(located(path, s->data.tokenizer, &s->data, e), &d->tokenizer, e)
-      && !encoder_make(&d->encoder, known, e)
+      && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-    const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
-                        : s->data.bos && known->bos >= 0 ? known->bos : known->end;
+    const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
+                        : s->data.bos ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
     tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
@@ -8318,8 +8345,8 @@ static const Verb VERBS[] = {
   {"list", "", "", "the paper's variants by name", verb_list},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
    verb_tokenize},
-  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
-   verb_generate},
+  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token first-tokens bos ",
+   "text from a model", verb_generate},
   {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump},
   {"help", "[VERB]", "w", "this page; a verb's flags", verb_help},
   {0}
