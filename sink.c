@@ -6356,8 +6356,8 @@ INLINE double either_double(bool first, double a, double b) {
   return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^-104 is 0, chosen and not made, since
-   an Intel core takes 150 cycles for a product that vanishes; e^100 is infinite.
+/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^100 is infinite. e^-104 is 0, by
+   choice: for a product that vanishes an Intel core takes 150 cycles.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
    e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
