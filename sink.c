@@ -1170,7 +1170,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
   vec_cumulative(n, Phi, x);   /* not (1 + erf)/2, which has no digits left below -6 */
   if (df) {
     for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
-    vec_exp(n, density, density);
+    vec_exp(n, density, density, 0);
     for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
   }
   for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
@@ -1196,7 +1196,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx from = 0; from < n; from += CHUNK) {
     idx some = chunk(n, from);
     for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
-    vec_exp(some, low, low);
+    vec_exp(some, low, low, 0);
     for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
     if (df) copy(df + from, low, some);
   }
@@ -1361,17 +1361,15 @@ static real row_normalizer(const Config *c, real row_stat) {
 /* row_forward for exp, relative to the maximum. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
   real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
-  vec_shift(n, z, -top);
   if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
     real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
-    for (idx j = 0; j < n; j++) spare[j] = p * z[j];
-    vec_exp(n, spare, spare);
+    for (idx j = 0; j < n; j++) spare[j] = p * (z[j] -= top);
+    vec_exp(n, spare, spare, 0);
     real shift = real_log(vec_sum(n, spare)) / p;
-    vec_shift(n, z, -shift);
-    vec_exp(n, z, z);   /* a = e^(z - log Z) */
+    vec_exp(n, z, z, shift);   /* a = e^(z - log Z) */
     return top + shift;
   }
-  vec_exp(n, z, z);   /* s e^-top */
+  vec_exp(n, z, z, top);   /* s e^-top */
   if (c->normalizer == NORMALIZER_ONE) return 0;
   real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
   if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);   /* Z = 1 */
@@ -1396,13 +1394,11 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
                              real *deriv, real *dlogz) {
   bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
   real log_Z = clamped ? 0 : row_stat;
-  copy(a, z, n);
-  vec_shift(n, a, -log_Z);
+  vec_exp(n, a, z, log_Z);
   if (c->normalizer == NORMALIZER_PNORM) {   /* dlogz = (s/Z)^p */
-    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
-    vec_exp(n, dlogz, dlogz);
+    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
+    vec_exp(n, dlogz, dlogz, 0);
   }
-  vec_exp(n, a, a);
   copy(deriv, a, n);
   /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
   if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
@@ -2162,8 +2158,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
-  vec_shift(V, y, -most);
-  vec_exp(V, y, y);
+  vec_exp(V, y, y, most);
   real sum = vec_sum(V, y);
   if (weight) {
     vec_scale(V, y, *weight / sum);
@@ -6361,22 +6356,23 @@ INLINE double either_double(bool first, double a, double b) {
   return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^-110 is 0 and e^100 infinite.
+/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^100 is infinite. e^-104 is 0, by
+   choice: for a product that vanishes an Intel core takes 150 cycles.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
    e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
-   2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
+   2^n, -150 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
    the second product can round. A NaN passes through p. */
 INLINE float exp_of(float x) {
   const float shift = 0x1.8p23f;
-  const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
+  const float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
   const float t = z * 1.44269504f + shift, n = t - shift;
   const float r = z - n * 0.693359375f + n * 2.12194440e-4f;
   const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
                 + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
   const float p = 1 + (r + r * r * q);
   const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;       /* n + 2 * 127 */
-  return p * float_of(half << 23) * float_of((e - half) << 23);
+  return either(x < -104.0f, 0, p * float_of(half << 23) * float_of((e - half) << 23));
 }
 
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny results keep digits. */
@@ -6449,7 +6445,7 @@ INLINE float pow_of(float x, float p) {
 #endif
 
 INLINE void span(VecOp op, real *y, const real *x, real p) {
-  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l]);
+  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l] - p);
   else if (op == VEC_SIGMOID) for (int l = 0; l < SPAN; l++) y[l] = sigmoid_of(x[l]);
   else if (op == VEC_SQRT) for (int l = 0; l < SPAN; l++) y[l] = sqrt_of(x[l]);
   else if (op == VEC_CUMULATIVE) for (int l = 0; l < SPAN; l++) y[l] = cumulative_of(x[l]);
@@ -6520,7 +6516,8 @@ Isa isa_best(void) {
 }
 
 INSTANCES(void, product_for, (Product p), product(BYTES, p))
-INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p), map(op, n, y, x, p))
+INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
+          if (op == VEC_EXP) map(VEC_EXP, n, y, x, p); else map(op, n, y, x, p))
 INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
           return op == FOLD_MAX ? fold_max(n, x)
                : op == FOLD_SUM ? fold_sum(BYTES, n, x, NULL) : fold_sum(BYTES, n, x, y))
@@ -6577,8 +6574,11 @@ static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p)
 }
 #define MAPS(name, op) \
     void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
-MAPS(vec_exp, VEC_EXP) MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
+MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
 MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG)
+void vec_exp(idx n, real *y, const real *x, real less) {
+  vec_map_at(isa_best(), VEC_EXP, n, y, x, less);
+}
 void vec_pow(idx n, real *y, const real *x, real p) {
   vec_map_at(isa_best(), VEC_POW, n, y, x, p);
 }
@@ -6602,7 +6602,6 @@ WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
 WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
   for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(vec_shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
 WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
