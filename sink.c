@@ -3589,10 +3589,7 @@ static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   return e->status;
 }
 
-static void ids_free(Ids *a) {
-  free(a->at);
-  *a = (Ids){0};
-}
+static void ids_free(Ids *a) { free(a->at); *a = (Ids){0}; }
 
 typedef struct Pair {
   int32_t left, right;
@@ -3616,10 +3613,7 @@ static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
   return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
 
-static void pairs_free(Pairs *p) {
-  free(p->at); free(p->slot);
-  *p = (Pairs){0};
-}
+static void pairs_free(Pairs *p) { free(p->at); free(p->slot); *p = (Pairs){0}; }
 
 static int pairs_grow(Pairs *p, Error *e) {
   Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
@@ -5463,10 +5457,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
   return 0;
 }
 
-static void result_free(Result *r) {
-  free(r->list); free(r->value);
-  *r = (Result){0};
-}
+static void result_free(Result *r) { free(r->list); free(r->value); *r = (Result){0}; }
 
 static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
   char name[sizeof r->list->name];
@@ -7155,10 +7146,7 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
     return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
   return bytes_add(b, text, (size_t)n, e);
 }
-void bytes_free(Bytes *b) {
-  free(b->at);
-  *b = (Bytes){0};
-}
+void bytes_free(Bytes *b) { free(b->at); *b = (Bytes){0}; }
 
 void number_put(unsigned char *p, uint64_t x, int bytes) {
   for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
@@ -7676,10 +7664,7 @@ void progress_show(const Trainer *t, Progress *p) {
   fflush(stderr);
 }
 
-void progress_end(Progress *p) {
-  if (p->open) fputc('\n', stderr);
-  p->open = false;
-}
+void progress_end(Progress *p) { if (p->open) fputc('\n', stderr); p->open = false; }
 
 /* What `sink eval` prints: the metric, the norms by layer, and the map. */
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {

@@ -1748,9 +1748,7 @@ static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
   return good;
 }
 
-static void other_close(Tokenizer *k, Encoder *c) {
-  encoder_free(c); tokenizer_free(k);
-}
+static void other_close(Tokenizer *k, Encoder *c) { encoder_free(c); tokenizer_free(k); }
 
 /* Ids as their spellings with | between them; a byte's token in CUT_BESIDE as <XX>. */
 static void spelt_out(const Tokenizer *k, const Ids *ids, char *to, size_t room) {

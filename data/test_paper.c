@@ -926,9 +926,7 @@ static void results_open(Test *t, Experiments *x, Results *r, Error *e) {
   fact(t, !e->status, "%s", e->text);
 }
 
-static void results_shut(Experiments *x, Results *r) {
-  results_free(r); experiments_free(x);
-}
+static void results_shut(Experiments *x, Results *r) { results_free(r); experiments_free(x); }
 
 /* From files to verdicts. Near: a's mean 0.13, error sqrt(0.00025 / 5), t = 0.012 / 0.00707. */
 static void claims_judge__files(Test *t) {
