@@ -665,9 +665,9 @@ static void toy_run__learns(Test *t) {
 
 static void toy_run__refuses(Test *t) {
   static const char *const FLAGS[] = {
-    TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--pos rotary",
-    TRIGGER_TOY "--dim 3", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--prefix 3",
-    BACKCOPY_TOY "--fix-token 1", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--bos"};
+    TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--dim 3", BACKCOPY_TOY "--bos",
+    TRIGGER_TOY "--pos rotary", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--fix-token 1",
+    BACKCOPY_TOY "--prefix 3", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--first-tokens 4"};
   static Progress p;
   EACH(k, FLAGS) {
     Settings s; Error e = {0}; Result r = {0};
