@@ -11,15 +11,16 @@
  * data/experiments.txt says which models are trained, what the paper printed of each, and what is
  * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
  * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
- * tables and the ledger as text (6) or as a page for a browser (7). Two toys (3) show the mechanism
- * in seconds. It has sink's own verbs too; its run, train and eval leave a page (pages.c).
+ * tables and the ledger as text (6) or as a page for a browser (7). When a sink comes, and the law
+ * of that, is in onset.c. Two toys (3) show the mechanism in seconds. It has sink's own verbs too;
+ * its run, train and eval leave a page (pages.c).
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
  *            4 One run                       5 Rules and verdicts  6 What is shown
  *            7 The page of the whole paper   8 What `check` states besides   9 The command
  *
  * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
- * data/test_paper.c.
+ * data/test_paper.c and data/test_onset.c.
  */
 #define SINK_NO_MAIN
 #include "options.h"
@@ -65,10 +66,11 @@ static const Own *own_of(const Settings *s) {
  *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
  *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
  *
- * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
- * after=ROW goes on from that row's trained model, with these flags on top of its own. A paper's
- * number is -, where training failed there, or . where none is printed, or a number, which a * may
- * follow (measured on proxy scores) and a ~ precede (second-hand: our copy has lost it).
+ * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
+ * (+onset, +until: onset.c), and after=ROW goes on from that row's trained model, with these flags
+ * on top of its own. A paper's number is -, where training failed there, or . where none is
+ * printed, or a number, which a * may follow (measured on proxy scores) and a ~ precede
+ * (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
@@ -1436,8 +1438,7 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
   for (int i = 0; i < x->corpora && !e->status; i++) {
     const Corpus *c = &x->corpus[i];
     Settings s = t->s;
-    Data data = {0};
-    Sinks q;
+    Data data = {0}; Sinks q;
     char *path = c->grammar ? s.data.grammar : s.data.text;
     s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
     s.input = INPUT_NATURAL;
@@ -1528,8 +1529,7 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
 static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
   const Row *base = row->after < 0 ? row : &x->row[row->after];
-  Settings now;
-  Look start;
+  Settings now; Look start;
   if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
     return e->status;
   result_describe(r, x, row, corpus, &t->data);
@@ -1542,9 +1542,7 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
 /* Trains a model of the language and measures it. A training that diverges is a result. */
 static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Error *e) {
-  Trainer t = {0};
-  Look start = {.loss = NAN, .norm = NAN, .held = NAN};
-  double loss = NAN;
+  Trainer t = {0}; Look start = {.loss = NAN, .norm = NAN, .held = NAN}; double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
       !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
@@ -1804,8 +1802,7 @@ static double no_effect(const Claim *c) {
 static void judge_mean(Judged *j, const Case *q) {
   const Claim *c = q->c;
   bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
-  double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
-  int na = 1, nb = 0;
+  double from[SEEDS_MOST] = {0}, to[SEEDS_MOST]; int na = 1, nb = 0;
   for (int s = 0; ordered && s < q->seeds; s++) if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
   if (!ordered) {
     na = side_values(q, turned, from);
@@ -1832,8 +1829,7 @@ static void judge_mean(Judged *j, const Case *q) {
 /* Here the interval is the range over seeds, and there is no p: the verdict is final. */
 static void judge_exact(Judged *j, const Case *q) {
   const Claim *c = q->c;
-  char side[100];
-  double sum = 0;
+  char side[100]; double sum = 0;
   int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
   bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
   for (int s = 0; s < q->seeds; s++) {
@@ -1873,9 +1869,7 @@ static bool lacks(Judged *j, const Case *q) {
 static bool unmet(Judged *j, const Case *q) {
   for (int i = 0; i < q->c->needs; i++) {
     const Side *side = &q->c->side[q->c->sides + 2 * i];
-    double value[SEEDS_MOST], mean[2], square;
-    char a[100], b[100], also[40] = "";
-    int n = 1;
+    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], also[40] = ""; int n = 1;
     for (int of = 0; of < 2 && n; of++)
       if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
         mean[of] = mean_of(value, n, &square);
@@ -1948,9 +1942,7 @@ typedef struct Results {
 static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
                          const char *corpus, int seed, Bytes *notes) {
   const Row *is = &x->row[row];
-  char path[PATH_ROOM];
-  Bytes text = {0};
-  Error e = {0}, second = {0};
+  char path[PATH_ROOM]; Bytes text = {0}; Error e = {0}, second = {0};
   *r = (Result){0};
   if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
     return RUN_MISSING;
@@ -1969,8 +1961,7 @@ static RunState run_load(Result *r, const Experiments *x, int row, const char *f
 /* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
 static int result_there(const Experiments *x, int row, const char *folder, const char *corpus,
                         int seed) {
-  Result r;
-  Bytes notes = {0};
+  Result r; Bytes notes = {0};
   RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
   result_free(&r); bytes_free(&notes);
   return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
@@ -2602,8 +2593,7 @@ static const char *measure_words(const char *measure, bool line, char text[160])
 
 /* The words, each in plain ones with itself behind. */
 static const char *title_of(const char *words, char text[400]) {
-  char part[64], plain[160];
-  int n = 0;
+  char part[64], plain[160]; int n = 0;
   text[0] = 0;
   for (int k = 0; part_of(words, k, part) && n < 200; k++)
     n += snprintf(text + n, 199, "%s%s (%s)", k ? "; " : "", measure_words(part, false, plain),
@@ -2637,8 +2627,7 @@ static bool curve_at(Point *at) {
 /* By block the first row's norm, the mean of the others, or the one over the other. hnorm has a
  * block 0, the embedding. */
 static bool norm_at(Point *at) {
-  char name[80];
-  int n, m;
+  char name[80]; int n, m;
   snprintf(name, sizeof name, "%s_1", at->word);
   const double *first = result_find(at->r, name, &n);
   snprintf(name, sizeof name, "%s_rest", at->word);
@@ -2697,8 +2686,7 @@ static bool grid_at(Point *at) {
 static bool line_read(const Paper *p, Series *line, int row, Point at) {
   bool any = false;
   for (bool there = true; there; at.i++) {
-    Spread s = NO_SPREAD;
-    double x = NAN;
+    Spread s = NO_SPREAD; double x = NAN;
     int n = line->n;
     there = false;
     for (int seed = 1; seed <= seeds_of(&p->runs, row); seed++) {
@@ -2819,8 +2807,7 @@ static void draw_maps(Paper *p, const char *word) {
   const Kind *kind = p->kind;
   PictureKind is = p->picture->kind;
   bool heads = is == PICTURE_ALPHA;
-  int n, m;
-  char name[80], title[120];
+  int n, m; char name[80], title[120];
   snprintf(name, sizeof name, "map_%s", word);
   const char *const lists[2] = {heads ? name : kind->list[0], kind->list[1]};
   for (int i = 0; i < p->item->count; i++) {
@@ -2853,6 +2840,36 @@ static void draw_maps(Paper *p, const char *word) {
     }
     figure_end(&p->h, kind->caption);
   }
+}
+
+/* The cells that a terminal and the README show (6). */
+static void grid_html(Html *h, const Grid *g, const char *title) {
+  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
+                                     "td class=\"paper\""};
+  Cell head;
+  table_begin(h, title);
+  for (int r = 0; r < g->rows; r++) {
+    say(h, "<tr>");
+    for (int c = 0; c < g->columns; c++)
+      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g->pair[c] + (r > 0)],
+              flat_cell(g, r, c, head));
+    say(h, "</tr>\n");
+  }
+  say(h, "</table></div>\n");
+}
+
+static void item_table(Paper *p) {
+  Grid g;
+  if (grid_of(&g, &p->runs, p->item, true, p->h.e)) return;
+  grid_html(&p->h, &g, "Rows of the table, the paper's numbers and ours");
+  free(g.cell);
+}
+
+/* Text of bytes without a 0 at their end, which are freed. */
+static void html_bytes(Html *h, Bytes *b) {
+  bytes_add(b, "", 1, h->e);
+  if (!h->e->status) html_text(h, (const char *)b->at);
+  bytes_free(b);
 }
 
 #include "onset.c"
@@ -2899,33 +2916,6 @@ static void item_pictures(Paper *p) {
     }
     if (drawn) say(&p->h, "</div>%s\n", folded ? "</details>" : "");
   }
-}
-
-/* The cells that a terminal and the README show (6). */
-static void item_table(Paper *p) {
-  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
-                                     "td class=\"paper\""};
-  Html *h = &p->h;
-  Grid g;
-  Cell head;
-  if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
-  table_begin(h, "Rows of the table, the paper's numbers and ours");
-  for (int r = 0; r < g.rows; r++) {
-    say(h, "<tr>");
-    for (int c = 0; c < g.columns; c++)
-      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g.pair[c] + (r > 0)],
-              flat_cell(&g, r, c, head));
-    say(h, "</tr>\n");
-  }
-  say(h, "</table></div>\n");
-  free(g.cell);
-}
-
-/* Text of bytes without a 0 at their end, which are freed. */
-static void html_bytes(Html *h, Bytes *b) {
-  bytes_add(b, "", 1, h->e);
-  if (!h->e->status) html_text(h, (const char *)b->at);
-  bytes_free(b);
 }
 
 /* A verdict's sign, and the class of its bar. */
@@ -3370,9 +3360,7 @@ static bool run_next(const Command *q, int *row, int *seed, int *there) {
 
 /* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
-  char path[PATH_ROOM];
-  Result r = {0}, old = {0};
-  Bytes text = {0}, was = {0};
+  char path[PATH_ROOM]; Result r = {0}, old = {0}; Bytes text = {0}, was = {0};
   bool made = !result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e) &&
       !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) :
       file_ready(path, e)) && !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r,
@@ -3394,9 +3382,7 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
 /* Seconds that a step of a row takes on this machine now, from a few steps of it. */
 static double step_seconds(const Command *q, int row, Error *e) {
   enum { WARM = 3, COUNT = 10 };
-  Settings now;
-  Trainer t;
-  double start = 0;
+  Settings now; Trainer t; double start = 0;
   if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
     return 0;
   for (int i = 0; i < WARM + COUNT && !e->status; i++) {
@@ -3483,8 +3469,7 @@ static int run_verify(const Command *q, Error *e) {
 /* What there is of it: an item, with the maps of its toys; or of all the headline claims and every
  * verdict. */
 static int results_show(const Command *q, Error *e) {
-  Results r;
-  Bytes out = {0};
+  Results r; Bytes out = {0};
   const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
     if (item && q->own->predict) onset_predict(&r, item, stdout, e);
@@ -3608,8 +3593,7 @@ static void imports_print(const Command *q) {
  * measured. --show: without the last; --commands: the commands alone. */
 static int item_published(const Command *q, Error *e) {
   const Item *item = &q->x.item[q->item];
-  char path[PATH_ROOM];
-  int missing = 0, there = 0;
+  char path[PATH_ROOM]; int missing = 0, there = 0;
   bool alone = q->own->commands;
   if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
   for (int i = 0; i < q->x.models; i++) {
@@ -3673,6 +3657,8 @@ static int item_unknown(const Command *q, const char *name, Error *e) {
 
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
+  if (q->own->predict && (!n || strcmp(words[0], "onset")))
+    return fail(e, 2, "--predict: it is of the item onset. Try: ./paper onset --predict");
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
@@ -3717,9 +3703,7 @@ static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
 }
 
 static int verb_items(Settings *s, const char **words, int n, Error *e) {
-  Command q;
-  Results r;
-  Bytes out = {0};
+  Command q; Results r; Bytes out = {0};
   (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !items_text(&out, &r, e)) {
     fwrite(out.at, 1, out.size, stdout);
@@ -3731,9 +3715,7 @@ static int verb_items(Settings *s, const char **words, int n, Error *e) {
 /* The tables of data/results/README.md: every claim and item on the corpus. */
 static int verb_readme(Settings *s, const char **words, int n, Error *e) {
   static const char path[] = RESULTS_FOLDER "/README.md";
-  Command q;
-  Results r;
-  Bytes out = {0}, text = {0}, page = {0};
+  Command q; Results r; Bytes out = {0}, text = {0}, page = {0};
   (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
       !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
