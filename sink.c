@@ -5699,16 +5699,15 @@ static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-static const char *option_idle(const char *spaced, const Settings *s);
+static const char *option_idle(const char *flag, const Settings *s);
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
-  char value[PATH_ROOM], flag[32];
+  char value[PATH_ROOM];
   Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    snprintf(flag, sizeof flag, " %s ", o->flag);
-    const bool start = o->group == 't' && strstr(" init seed ", flag);
+    const bool start = o->group == 't' && option_find(o->flag, " init seed ");
     option_text(o, d->s, value, sizeof value);
-    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(flag, d->s)
+    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
     const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
     bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
@@ -7464,11 +7463,16 @@ void settings_default(Settings *s) {
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
+/* Is it among words that each have a space on either side? */
+static bool has_word(const char *words, const char *word) {
+  char spaced[72];
+  snprintf(spaced, sizeof spaced, " %s ", word);
+  return strstr(words, spaced) != NULL;
+}
+
 /* Does a verb of these groups take it? */
 static bool option_in(const Option *o, const char *groups) {
-  char name[64];
-  snprintf(name, sizeof name, " %s ", o->flag);
-  return strstr(groups, name) || memchr(groups, o->group, strcspn(groups, " "));
+  return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
 }
 
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
@@ -7513,9 +7517,9 @@ static bool is_chosen(const Settings *s, const char *what) {
   return !known || *what == '!';
 }
 
-static const char *option_idle(const char *spaced, const Settings *s) {
+static const char *option_idle(const char *flag, const Settings *s) {
   for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
-    if (strstr(BELONGS[i][0], spaced) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
+    if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
   return NULL;
 }
 
@@ -7525,17 +7529,16 @@ int settings_count(const Settings *s, Error *e) {
   if (!option_find(longer, groups)) most = s->eval_T, longer = "T";
   if (option_find("prompt", groups)) most = 1;   /* of a text that begins */
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
-    char is[PATH_ROOM], flag[32]; int at[17] = {0};
+    char is[PATH_ROOM]; int at[17] = {0};
     if (!s->given[o - OPTIONS] || !*groups) continue;
-    snprintf(flag, sizeof flag, " %s ", o->flag);
     option_text(o, s, is, sizeof is);
-    const char *to = option_idle(flag, s), *or = to ? strchr(to, '/') : NULL;
+    const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
     const bool not = to && *to == '!';
     if (to)
       fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
            not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
            or ? " or --" : "", or ? or + 1 : "", not ? "out one of them" : " that, or without it");
-    if (strstr(" fix-token random-tokens T ", flag)) positions_parse(o->flag, is, at, 16, e);
+    if (has_word(" fix-token random-tokens T ", o->flag)) positions_parse(o->flag, is, at, 16, e);
     for (int i = 0; at[i]; i++)
       if (at[i] > most)
         fail(e, 2, "--%s %s: there are %d tokens. Try: fewer, or a longer --%s", o->flag, is, most,
@@ -7546,12 +7549,10 @@ int settings_count(const Settings *s, Error *e) {
 
 /* What THEIRS advises for a word to someone who can use these groups, or "". */
 static const char *advice(const char *word, const char *groups, char text[64]) {
-  char spaced[72];
-  snprintf(spaced, sizeof spaced, " %s ", word);
   for (int i = 0; THEIRS[i]; i++) {
     const int size = (int)strcspn(THEIRS[i], "|");
     snprintf(text, 64, "%.*s", size, THEIRS[i]);
-    if (strstr(THEIRS[i] + size, spaced) && (text[0] != '-' || option_find(text + 2, groups)))
+    if (has_word(THEIRS[i] + size, word) && (text[0] != '-' || option_find(text + 2, groups)))
       return text;
   }
   return "";
@@ -7990,15 +7991,14 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
  * from their default. */
 static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
                          Error *e) {
-  Settings base; char value[PATH_ROOM], fallback[PATH_ROOM], flag[32];
+  Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
   bytes_print(out, e, "%s %s%s%s", s->program->name, verb, *word ? " " : "", word);
   for (const Option *o = OPTIONS; o->flag; o++) {
     if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
-    snprintf(flag, sizeof flag, " %s ", o->flag);
-    if (!strcmp(value, fallback) || option_idle(flag, s)) continue;
+    if (!strcmp(value, fallback) || option_idle(o->flag, s)) continue;
     const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
     bytes_print(out, e, " --%s", o->flag);
     if (o->kind != 'b') bytes_print(out, e, " %s%s%s", quote, value, quote);
