@@ -5949,7 +5949,7 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
               star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
               star, left, sigmoid < ABSENT ? "failed to appear"
                           : sigmoid >= SHOWS ? "appeared" : "is unclear", sigmoid,
-              row[2][ROW_MASS], fabs(gap) <= EQUAL ? "equal" : "another", gap);
+              row[2][ROW_MASS], gap > EQUAL ? "a higher" : gap < -EQUAL ? "a lower" : "equal", gap);
   bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
               "absent below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT, EQUAL);
 }

@@ -6412,11 +6412,17 @@ static void demo_run__verdict(Test *t) {
     if (!out) exit(1);
     fact(t, !demo_run(&s, out, fresh(t)), "%s", t->e.text);
     page[k] = text_of(out);
-    char *last = strstr(page[k], "Rule, fixed");
+    char *last = strstr(page[k], "are equal.");
     if (last && strchr(last, '\n')) strchr(last, '\n')[1] = 0;  /* below it: the time it took */
     fclose(out);
   }
   const char *at = strstr(page[0], "Verdict: "), *sigmoid = at ? strstr(at, "sigmoid") : NULL;
+  const double mass = number_after(page[0], "\nsigmoid  Table 15", 3),
+               gap = number_after(page[0], "\nsigmoid  Table 15", 5)
+                     - number_after(page[0], "\nsoftmax  Table 10", 5);
+  within(t, number_after(page[0], "\nsoftmax  Table 10", 3), 1, 0, "softmax's row mass");
+  within(t, number_after(page[0], "\nk-bias   Table 4", 4)
+            + number_after(page[0], "\nk-bias   Table 4", 5), 1, 0.0056, "alpha_* and row mass");
   fact(t, !strcmp(page[0], page[1]), "two runs of one seed differ");
   EACH(i, HAS) fact(t, strstr(page[0], HAS[i]) != NULL, "no %s", HAS[i]);
   fact(t, sigmoid != NULL, "no verdict in %.300s", page[0]);
@@ -6430,8 +6436,57 @@ static void demo_run__verdict(Test *t) {
     fact(t, (strstr(at, "did not move") == NULL) == (star >= shows && left < absent), "%s", at);
     fact(t, (strstr(at, "failed to appear") != NULL) == (three < absent), "%g times even: %s",
          three, at);
+    within(t, number_after(sigmoid, "sum to", 0), mass, 0, "row mass in the verdict");
+    within(t, number_after(sigmoid, "loss (", 0), fabs(gap), 0.00101, "its gap");
+    fact(t, mass > 0 && mass < 0.5 && number_after(at, "losses within", 0) == 0.05 &&
+         (strstr(at, "at equal loss (") != NULL) == (fabs(gap) <= 0.05), "%g: %s", gap, at);
   }
   free(page[0]); free(page[1]);
+}
+
+/* Sinks of one sequence of 5 tokens at three thresholds, for a test to fill. */
+static Sinks sinks_empty(Test *t, const Config *c) {
+  Sinks s = {0};
+  scratch_open();
+  if (sinks_create(&s, c, 5, 1, (const double[]){0.3, 0.2, 0.4}, 3, fresh(t))) exit(1);
+  s.n = 1;
+  return s;
+}
+
+/* The third arm learns as much as the first, which without its scale it does not; the verdict says
+ * of a gap whether the losses are equal. */
+static void demo_run__equal_loss(Test *t) {
+  static const struct { double gap; const char *says; } GAPS[] = {
+    {0.049, "sum to 0.72) at equal loss (+0.049 nats).\n"}, {-0.049, " equal loss (-0.049 nats)"},
+    {0.051, " at a higher loss (+0.051 nats)"}, {-0.051, " at a lower loss (-0.051 nats)"}};
+  Settings s; Trainer r; char flags[300]; double loss[3]; static Outcome o[ARMS];
+  if (!tale_open(t, &s, "")) return;
+  for (int i = 0; i < 3; i++) {
+    snprintf(flags, sizeof flags, "--layers 2 --context 32 --batch 2 --lr 2e-2 --init gpt2 "
+             "--fix-token 1 %s%s", RUN_ARMS[i ? 2 : 0].flags, i == 2 ? " --scale 1" : "");
+    if (!trainer_made(t, &r, flags)) return;
+    steps_of(t, &r, 40);
+    loss[i] = held_loss(&r.m, &r.data, &r.s, 8, &t->e);
+    trainer_free(&r);
+  }
+  fact(t, fabs(loss[1] - loss[0]) < EQUAL && loss[2] > loss[0] + 1, "%g, %g; scale 1: %g",
+       loss[0], loss[1], loss[2]);
+  note(t, "%.2f, %.2f; scale 1: %.2f  ", loss[0], loss[1], loss[2]);
+  for (int i = 0; i < ARMS; i++) {
+    o[i].c = config_of(t, RUN_ARMS[i].flags);
+    o[i].s = sinks_empty(t, &o[i].c);
+    o[i].even = o[i].loss = 2.5;
+    for (int k = 0; k < o[i].s.heads; k++) o[i].s.mass[k] = 0.72;
+  }
+  EACH(i, GAPS) {
+    Bytes text = {0};
+    o[2].loss = o[0].loss + GAPS[i].gap;
+    run_verdict(o, &text, fresh(t));
+    bytes_add(&text, "", 1, &t->e);
+    fact(t, strstr((char *)text.at, GAPS[i].says) != NULL, "%s: %s", GAPS[i].says, text.at);
+    bytes_free(&text);
+  }
+  for (int i = 0; i < ARMS; i++) sinks_free(&o[i].s);
 }
 
 /* Arms that diverge, with a checkpoint, without one, and by their last update, so that no step
@@ -6493,15 +6548,6 @@ static void demo_run__diverged(Test *t) {
   }
   memset(s.out, 'a', 491), s.out[491] = 0;
   fact(t, demo_run(&s, stdout, fresh(t)) == 2 && strstr(t->e.text, "too long"), "%s", t->e.text);
-}
-
-/* Sinks of one sequence of 5 tokens at three thresholds, for a test to fill. */
-static Sinks sinks_empty(Test *t, const Config *c) {
-  Sinks s = {0};
-  scratch_open();
-  if (sinks_create(&s, c, 5, 1, (const double[]){0.3, 0.2, 0.4}, 3, fresh(t))) exit(1);
-  s.n = 1;
-  return s;
 }
 
 /* The page of `sink eval`, or only a map, as a string to be freed. */
@@ -7936,7 +7982,7 @@ static const TestEntry TESTS[] = {
   RUNS(checkpoint_write__no_room), RUNS(trainer_begin__refuses),
   RUNS(trainer_restart__from_parameters), RUNS(checkpoint_read__damage),
   RUNS(checkpoint_read__hostile), RUNS(checkpoint_read__other_precision), RUNS(train_run__leaves),
-  RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps),
+  RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps), RUNS(demo_run__equal_loss),
   RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(held_loss__blocks),
   RUNS(demo_run__verdict), RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend),
   RUNS(heat_maps__print_alpha), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),

@@ -1326,8 +1326,9 @@ static void report_write__run(Test *t) {
   static const char *const IN_ORDER[] = {      /* the opening, then the legends, then the facts */
     "100% no-repeat scroll", "<h1>", "An attention sink is a token on which heads put much of",
     "One small model was trained three times on the same text, alike but for its attention",
-    "<b>Verdict: under softmax a sink", "absent below 1.5", "role=\"region\" tabindex=\"0\"",
-    "<caption>The models, measured<", "scope=\"col\">x even", "Sink: share of heads",
+    "<b>Verdict: under softmax a sink", " loss (", "absent below 1.5", "nats are equal",
+    "role=\"region\" tabindex=\"0\"", "<caption>The models, measured<", "scope=\"col\">x even",
+    "scope=\"col\">row mass", "Sink: share of heads", "Row mass: ",
     "softmax: token 1<", "k-bias: the key bias *<", "> below 0.01<", "> 0.01 to 0.02<",
     "> 0.5 or more<", ">\342\206\223", "as a table", "its weight on 1 &lt;|fix|&gt;<",
     "How this page was made", "<code>./paper run", "text</th><td>", "seed</th><td>",
@@ -1359,14 +1360,14 @@ static void report_write__run(Test *t) {
       fact(t, (at_word = strstr(at_word, IN_ORDER[i])) != NULL, "no %s, or not there", IN_ORDER[i]);
     fact(t, !strstr(page, "strongest"), "a weak head is the strongest sink");
     for (int i = 0; i < 3; i++) {
-      static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1},
-                          HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-4};
+      static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1, 1},
+                          HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-3, 5e-4};
       line = strchr(line, '\n') + 1;
       fact(t, !strncmp(line + 1, ARM_NAMES[i], strlen(ARM_NAMES[i])), "%s", line);
       object = strstr(strstr(object, ARM_NAMES[i]), "\"read\": \"held-out documents\"") + 8;
       char *at = strstr(line, "tale.grammar\",\"held-out documents\",") + 14;
       gone += strstr(at, ",,,") != NULL && strstr(at, ",,,") < at + 30;
-      for (int k = 0; k < 7; k++) {
+      for (int k = 0; k < 8; k++) {
         at = strchr(at, ',') + 1;
         bool none = *at == ',' || *at == '\n'; double cell = page_cell(page, ARM_NAMES[i], 1 + k);
         object = strchr(object, ':') + 2;
