@@ -4807,9 +4807,8 @@ static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trai
   bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
               own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
               share_error(x.acc_norm, x.n));
-  result_add1(besides, "questions", x.n, e);
-  result_add1(besides, "acc", x.acc, e);
-  return result_add1(besides, "acc_norm", x.acc_norm, e);
+  put(besides, e, x.n, "questions"); put(besides, e, x.acc, "acc");
+  return put(besides, e, x.acc_norm, "acc_norm");
 }
 
 static int out_wanted(const Settings *s, const char *verb, Error *e) {

@@ -1346,7 +1346,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
     x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
     if (c->place == PLACE_POST) before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
   }
-  for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
+  for (int i = 0; i < NUMBERS; i++) result_add(r, names[i], &x[i], 1, e);
   result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
   result_add(r, "map_alpha_1", map, LH, e);
   if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
