@@ -116,6 +116,9 @@ static void experiments_read__refuses(Test *t) {
     {RULE "item j no title\n", "REFERENCE: TITLE"}, {RULE "seeds 3 2\n", "two counts of seeds"},
     {RULE "corpus x x.txt\n", "NAME FILE HASH"}, {RULE "foo\n", "t:9: expected row, claim"},
     {RULE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE, "at most 6 pictures, found"},
+    {RULE "needs a.x = 1\n", "within what they are equal"},
+    {RULE "needs a.x = 1 within 0\n", "within what they are equal"},
+    {RULE "needs a.x > 1 within 1\n", "the end of the line"},
     {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
      "at most 4 needs"}};
   EACH(i, CASES) {
@@ -863,6 +866,9 @@ static const TestCase VERDICT_CASES[] = {
   {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
   {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED, "needs a.x < "
    "b.x, found 7 and 5"},
+  {"differs|a.m < b.m\nneeds a.x = b.x within 1", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED,
+   "needs a.x = b.x within 1, found 7 and 5"},
+  {"differs|a.m < b.m\nneeds a.x = b.x within 1", 2, {1, 2, 11, 12, 6, 7, 5, 6}, REPRODUCED, ""},
   {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
   {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"}};
 
@@ -924,8 +930,8 @@ static void leave_result(const Experiments *x, const char *row, int seed, double
 static void results_open(Test *t, Experiments *x, Results *r, Error *e) {
   static const char CLAIMS[] =
       "claim far differs headline T1: It is | far\nrule a.sink_1 < b.sink_1 by 0.1\n"
-      "needs a.times_1 > 2\nclaim near differs headline T2: It is near\n"
-      "rule a.sink_1 > 0.118\nclaim gone equal T3: It is gone\n"
+      "needs a.times_1 > 2\nneeds a.loss = b.loss within 9\n"
+      "claim near differs headline T2: It is near\nrule a.sink_1 > 0.118\nclaim gone equal T3: It is gone\n"
       "rule a.loss = c.loss within 1\nclaim ends exact T4: It ends\nrule c.diverged = 0\n"
       "claim old differs T5: It is old\nrule a.loss < d.loss\n"
       "claim lost differs T6: It is lost\nrule a.nothing < 3\n"
@@ -1030,8 +1036,9 @@ static void item_text__shows(Test *t) {
     "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70",
     "1 of 3, 1 void, 1 damaged", "range of 3: c.diverged of seed 2",
     "3, 1 diverged", "reproduced           It is | far (T1; headline)",
-    "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2", "(Holm < 0.0001), n 5 and 5",
-    "0.73 [0.691, 0.769]", "rule gone: a.loss = c.loss within 1", "c diverged (seed 2)"};
+    "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2,", "a.loss = b.loss within 9\n",
+    "(Holm < 0.0001), n 5 and 5", "0.73 [0.691, 0.769]", "rule gone: a.loss = c.loss within 1",
+    "c diverged (seed 2)"};
   static const char *const in_list[] = {"one             14/16      3/6    Table 1: Rows",
                                         "\naway          Figure 9: Published checkpoints\n",
                                         "d-3.csv is void: the row changed\n"};
