@@ -3585,7 +3585,7 @@ enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZE
 /* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
-/* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
+/* ---- 8.1  Ids and numbered pairs --------------------- */
 
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
@@ -3648,7 +3648,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   return (int64_t)p->size - 1;
 }
 
-/* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
+/* ---- 8.2  Cutting text ------------------------------- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
   const size_t mark = strlen(DOCUMENT_END);
@@ -3675,7 +3675,7 @@ static size_t piece_length(const unsigned char *text, size_t n) {
   return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
+/* ---- 8.3  Making, reading and writing a tokenizer ---- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
@@ -3778,7 +3778,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, TOKENIZER_OWN, 4, e);
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
-  for (; m < end && !e->status; m++)
+  for (; m < end; m++)
     bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
   return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
@@ -3790,7 +3790,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
   return e->status;
 }
 
-/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Encoding and decoding ---------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
@@ -3836,17 +3836,14 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
     CachedWord *w = NULL;
     if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-    if (w && w->length == length && !memcmp(w->word, piece, length)) {
+    if (w && w->length == length && !memcmp(w->word, piece, length))
       ids_add(out, w->ids, w->count, e);
-      continue;
+    else if (!(kind ? kind->piece : piece_encode)(c, piece, length, out, e) && w
+             && out->size - before <= CACHE_IDS) {
+      w->length = (unsigned char)length; w->count = (unsigned char)(out->size - before);
+      memcpy(w->word, piece, length);
+      memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
     }
-    if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
-      break;
-    if (!w || out->size - before > CACHE_IDS) continue;
-    w->length = (unsigned char)length;
-    w->count = (unsigned char)(out->size - before);
-    memcpy(w->word, piece, length);
-    memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
   }
   return e->status;
 }
@@ -3854,8 +3851,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
   const size_t before = out->size;
-  if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
-    out->size = before;
+  if ((kind ? kind->encode : pieces_encode)(c, text, n, out, e)) out->size = before;
   return e->status;
 }
 
@@ -3872,9 +3868,9 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
   return e->status;
 }
 
-/* ---- 8.5  Training -------------------------------------------------------------------------- */
+/* ---- 8.5  Training ----------------------------------- */
 
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
+enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
@@ -3889,10 +3885,9 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
       int64_t node = -1;
       length = piece_length(text + at, end - at);
-      for (size_t i = 0; i < length; i++) {
+      for (size_t i = 0; i < length && !e->status; i++)
         node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-        if (node < 0) return e->status;
-      }
+      if (node < 0) return e->status;
       r->nodes.at[node].count++;
     }
   return 0;
@@ -4459,20 +4454,19 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * these of the model's own text, and all of another one, unless --valid is said.
  *
  * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
- * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
+ * end ends a document. Bytes that are not UTF-8 are refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
  * A document ends at each id --end-token, and may go on in the next file of a folder. There are
- * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
- * two are for --bos and --fix-token; a shard that has them is then refused. */
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64. The last two are for --bos and
+ * --fix-token; a shard that has them is then refused. */
 
-enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
-       SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
+enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
+       ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
-/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
- * longer than it need be, no surrogates, nothing above U+10FFFF. */
+/* Bytes before the first that is not UTF-8 (RFC 3629), n when all are. */
 static size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
@@ -4664,9 +4658,50 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
       || encoder_make(&d->encoder, t, e)) return e->status;
   d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
   const bool bos = s->bos && d->bos < 0;
-  return !bos && !(s->fix_token && d->fix < 0) ? 0
+  return !bos && !(s->fix_token && !s->first_tokens[0] && d->fix < 0) ? 0
        : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+}
+
+/* Where a sequence is overwritten, 0 for nowhere. */
+static int fixed_at(const Source *s) {
+  if (!strcmp(s->first_tokens, "natural")) return 0;
+  return s->fix_token ? s->fix_token : *s->first_tokens != 0;
+}
+
+/* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
+static int first_open(Data *d, const Source *s, int T, Error *e) {
+  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
+  const bool other = drew != what, text = !strcmp(drew, "text");
+  const real *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
+  const Ids *from = d->train.size ? &d->train : &d->held;
+  const idx N = strtol(drew, NULL, 10);
+  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
+  double times = 0; int n = 0; Bytes names = {0};
+  if (!*what) return 0;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
+  if (!T && !fixed_at(s)) return 0;
+  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
+    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a model other or natural. "
+                "Try: --first-tokens 16", what, all);
+  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
+  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
+  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
+    const bool ordinary = v != d->end && v != d->bos && v != d->fix;
+    real count = kept ? kept[v] : d->first[v];
+    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
+    d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
+    if (!(count > 0)) continue;
+    d->draws += count; times += count * log(count);
+    if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
+        && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
+  }
+  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
+           "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
+           (char *)names.at, n > 16 ? " .." : "");
+  bytes_free(&names);
+  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
 
 /* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
@@ -4689,14 +4724,14 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
          "--context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-  if (e->status) data_close(d);
+  if (e->status || first_open(d, s, T, e)) data_close(d);
   return e->status;
 }
 
 void data_close(Data *d) {
   tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
   ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order); free(d->drawn_from);
+  free(d->order); free(d->first); free(d->drawn_from);
   *d = (Data){0};
 }
 
@@ -4728,7 +4763,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
   }
   for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-    if (d->told.size && d->offset >= d->told.size) {   /* this document is at its end */
+    if (d->told.size && d->offset >= d->told.size) {
       d->document++;
       d->told.size = d->offset = 0;
     }
@@ -4746,7 +4781,10 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block */
+ *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
+ * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
+ * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
+ * documents) has it; of a trained model also evenly from the others, or none, `natural`. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4774,12 +4812,20 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
+/* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
+static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
+  Rng rng = {hash64(seed, &number, sizeof number)};
+  double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
+  while (d->first && id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
+  return d->first ? id : d->fix;
+}
+
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
   int at[17];
   Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-  overwrite(ids, targets, T, s->fix_token, d->fix);
+  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, FIRST_SEED, number));
   for (int i = 0; at[i]; i++)
     if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
@@ -4802,10 +4848,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
- * how many sequences there are; *starts of them are starts of documents. */
-/* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
- * is spread over all. data/results was measured on the first. */
+ * A fixed token is written here too; one of --first-tokens is repeated. Fills ids, targets [n,T]
+ * (targets only for natural); returns how many; *starts of them are starts of documents. */
+/* A grammar's documents are alike, so the first serve; a text's may be one chapter: what is read is
+ * spread. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -4815,7 +4861,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
-  const int fixed = s->fix_token <= T ? s->fix_token : 0;
+  const int fixed = fixed_at(s) <= T ? fixed_at(s) : 0;
   const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -4823,16 +4869,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
-      overwrite(ids, targets, T, fixed, d->fix);
+      overwrite(ids, targets, T, fixed, fixed_id(d, HELD_SEED, (uint64_t)got));
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; !natural && got < n; got++, ids += T) {
-    const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int even = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int id = fixed_id(d, HELD_SEED, (uint64_t)got), once = d->first ? id : even;
     for (int t = 0; t < T; t++)
       ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (fixed) ids[fixed - 1] = d->fix;
+    if (fixed) ids[fixed - 1] = id;
   }
   return got;
 }
@@ -4870,18 +4917,18 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; 8 more
+ *       with --first-tokens text: how often it has each of V ids, before the moments
  *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock or thread count: the same run, text and tokenizer by the same names, gives the same
- * bytes. No generator's state: every draw comes from --seed and from where it
- * is made (a tensor's name, the number of a document). */
+ * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
+ * give the same bytes. A draw comes from --seed and where it is made. */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
-enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 typedef struct Passage {
@@ -4890,7 +4937,6 @@ typedef struct Passage {
   const unsigned char *at; size_t left;   /* in: what is left of the bytes */
   const char *name; Error *e;
 } Passage;
-
 
 static int damaged(const char *name, Error *e) {
   return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
@@ -4975,6 +5021,7 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
     fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
+  strcpy(s->data.first_own, s->data.first_tokens);
   return c->e->status;
 }
 
@@ -4990,8 +5037,9 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   if (model_list(&list, &t->s.model, e)) return e->status;
   uint64_t expected = (uint64_t)list.count;
   model_free(&list);
-  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
-  if (count != expected || parts > 7 || (parts & (parts + 1))
+  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
+                + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
+  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
@@ -5019,11 +5067,16 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+  real *first = t->s.data.first_counts;
+  if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status)
     checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
+  if (!c->out && parts & PARTS_FIRST && !e->status)
+    t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
+  if (parts & PARTS_FIRST) pass_numbers(c, first, t->m.c.vocab, width);
   if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
   if (with_moments) {
     pass_numbers(c, t->m1, t->m.count, width);
@@ -5081,6 +5134,8 @@ static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   t->ids = grab(2 * (idx)B * T, sizeof(int), e);
   t->m.plain = t->s.plain;
+  t->s.data.first_counts = t->data.first;
+  strcpy(t->s.data.first_own, t->s.data.first_tokens);
   return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
@@ -5223,7 +5278,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 
 void trainer_free(Trainer *t) {
   model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids);
+  free(t->m1); free(t->m2); free(t->ids); free(t->first);
   *t = (Trainer){0};
 }
 
@@ -5293,7 +5348,7 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
+/* The log's columns; # before what is drawn; sink_1 is at --eps. A run that goes on reads looks. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5313,7 +5368,8 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
   size_t at = sizeof LOG_HEAD - 1; long last = 0;
-  if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
+  if (!t->step || !path[0] || file_missing(path))
+    return bytes_print(log, e, t->data.drawn[0] ? "%s# %s\n" : "%s", LOG_HEAD, t->data.drawn);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
   if (strncmp(text, LOG_HEAD, at))
@@ -5536,7 +5592,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* ---------------------------------------------------------
- * 11.1  The numbers of an evaluation, for people and for programs */
+ * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
@@ -5603,7 +5659,7 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
     const char *path = json ? s->json : s->csv;
     Bytes out = {0};
     if (!path[0]) continue;
-    for (int r = json - 1; r < n; r++) {                 /* -1: the names above a CSV's rows */
+    for (int r = json - 1; r < n; r++) {   /* -1: the names above a CSV's rows */
       const Measured *m = &row[r < 0 ? 0 : r];
       bytes_print(&out, e, json ? r ? ",\n {" : list ? "[{" : "{" : r < 0 ? "" : "\n");
       for (int i = 0; i < known + m->all.lists; i++) {
@@ -5618,8 +5674,8 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, json ? "}" : "");
     }
     bytes_print(&out, e, json && list ? "]\n" : "\n");
-    if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
-    else if (!e->status) file_write(path, out.at, out.size, e);
+    if (strcmp(path, "-")) file_write(path, out.at, out.size, e);
+    else if (!e->status) fwrite(out.at, 1, out.size, stdout);
     bytes_free(&out);
   }
   return e->status;
@@ -5649,7 +5705,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
 
 typedef struct Dump {
   Settings *s; const Config *c;
-  bool drawn;                  /* its model */
+  bool drawn;   /* its model */
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 80];
   Error *e;
@@ -5695,24 +5751,24 @@ static void dump_config(Dump *d) {
   }
   bytes_add(&out, "\n}\n", 3, d->e);
   snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
-  if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
+  file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
 
-/* Lines of ids, where even is set T+1 each. starts, if any, receives where each begins in out. */
-static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
-                     Ids *starts, int *B, int *T, Error *e) {
-  int line = 1, columns = -1, here = 0;
-  *B = 0;
+/* Lines of ids. lines and starts may be NULL: how many, all of one length; where each begins. */
+static int ids_parse(const Bytes *text, const char *name, int vocab, int *lines, Ids *out,
+                     Ids *starts, Error *e) {
+  int line = 1, columns = 0, here = 0;
   for (size_t i = 0; i <= text->size && !e->status; i++) {
     int c = i < text->size ? text->at[i] : '\n';
     if (c == '\n') {
-      if (even && here && columns >= 0 && here != columns)
+      if (lines && here && columns && here != columns)
         return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
                     name, line, columns);
       int32_t start = (int32_t)out->size - here;
       if (here && starts) ids_add(starts, &start, 1, e);
-      if (here) { columns = here; ++*B; }
+      if (here && lines) ++*lines;
+      if (here) columns = here;
       here = 0; line++;
     } else if (isdigit(c)) {
       int64_t id = c - '0';
@@ -5726,18 +5782,16 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
     } else if (!isspace(c) && c != ',')
       return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name, line);
   }
-  *T = columns - 1;
-  if (even && !e->status && *T < 1)
+  if (lines && !e->status && columns < 2)
     return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
   return e->status;
 }
 
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
-  Bytes text = {0}; int B, T;
+  Bytes text = {0};
   *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1, .read = "all of it"};
   snprintf(d->name, sizeof d->name, "%s", path);
-  if (!file_read(path, &text, e))
-    ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
+  if (!file_read(path, &text, e)) ids_parse(&text, path, vocab, NULL, &d->held, &d->starts, e);
   bytes_free(&text);
   return e->status;
 }
@@ -5775,7 +5829,7 @@ static void dump_states(Dump *d, const Acts *a) {
   for (int key = 0; key < 2; key++) {
     const idx own = key ? c->kv_heads : H, group = H / own;
     npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
-    for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
+    for (idx i = 0; i < L * B * H * N; i++) {   /* (l, b, h, n), in that order */
       const idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
       npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
@@ -5822,7 +5876,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     a->probe = probe;
     model_forward(m, a, ids, B, T);
     real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
-    dump_logits(d, m, a);                        /* before the backward: it shares scratch */
+    dump_logits(d, m, a);   /* before the backward: it shares scratch */
     if (m->grads) model_backward(m, a, ids, B, T);
     npy_begin(d, "ids", 2, (idx[]){B, T + 1});
     for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
@@ -6627,11 +6681,11 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
   matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
               span.hi - span.lo, t->D, false);
   for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
+    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* [1+n]; keys[j] is key lo + j */
     idx seen = row_columns(c, l, t->N, span, i);
     vec_scale(seen, keys, score_scale(c, l));
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
-    for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
+    for (idx j = span.lo; w && j < i - w + 1; j++)   /* what lies behind the window */
       if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
     z[0] = extra_score(m, l, h, q + (i - i0) * stride);
   }
@@ -6662,7 +6716,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
   idx D = c->head_dim, H = c->heads, K = c->kv_heads;
   PARALLEL
   for (idx bh = 0; bh < B * H; bh++) {
-    idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
+    idx h = bh % H, first = bh / H * N;   /* the sequence's first row */
     const real *k = la->fk + (first * K + h / (H / K)) * D;
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
@@ -6695,12 +6749,12 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   const LayerActs *la = &a->layer[l];
   idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
   idx row0 = (b * c->heads + h) * R - a->past;
-  idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
-  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
+  idx q0 = (b * R - a->past) * Qw + h * D;   /* row 0's place, were it there */
+  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;   /* [N,D] */
   const real *vstar = extra_value(c, w, a, h);
   /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
   real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
-  if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
+  if (mean) zero(mean, D);   /* vt is free: it is the backward's */
   for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
   if (mean) vec_scale(D, mean, (real)(1 / (double)N));
   for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
@@ -6709,7 +6763,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     Span span = span_of(c, l, N, start, i1);
     idx n = span.hi - span.lo;
     tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
-    for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
+    for (idx i = i0; i < i1; i++) {   /* a = s/Z */
       real *row = t->z + (i - i0) * ld;
       idx seen = row_columns(c, l, N, span, i);
       Span own = {span.lo, span.lo + seen};
@@ -6717,14 +6771,14 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
-      zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+      zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
       if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
     matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                 rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-    for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) + v+ */
       real *o_i = la->o + (q0 + i * Qw);
       if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
       if (mean) add_times(D, o_i, taken[i - i0], mean);
@@ -6800,7 +6854,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   Span span = span_of(c, l, N, i0, i1);
   idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-  const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
+  const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
   real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
   real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
@@ -6818,7 +6872,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
     real delta = scale * vec_dot(seen + 1, a_i, da);
-    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);     /* dz, over z */
+    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);   /* dz, over z */
     /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
     if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
     *dlogit += z[0];
@@ -6831,7 +6885,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
   matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
   matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
-  for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+  for (idx i = 0; i < R; i++) {   /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
     if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
     if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
@@ -6925,7 +6979,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     LayerActs *la = &a->layer[l];
     *la = a->layer[0];
     if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
-    if (l > 0 && what == ACTS_ONE) continue;             /* k and v: what later rows ask for */
+    if (l > 0 && what == ACTS_ONE) continue;   /* k and v: what later rows ask for */
     arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
     if (!phi) la->fk = la->k;
   }
@@ -6944,7 +6998,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
     {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
-  if (!all) a->fnorm = a->layer[0].n1;                     /* the last block is through */
+  if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
   if (!add) a->dosum = a->dout;
 }
 
@@ -6958,20 +7012,17 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 }
 
 /* Room for B sequences of T tokens, everything 0 but the tables of positions. A pass must not run
- * on more threads than there are now. On failure nothing is held. What of a block outlives it:
- *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
- *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
+ * on more threads than there are now. On failure nothing is held. ACTS_KEYS is model_extend's. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   Arena at = {NULL, 0};
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
-  a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+  a->size = acts_size(m, B, T, what, e);   /* first walk: how much */
   a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
   at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
-  take_all(m, a, &at, what);                               /* second walk: where */
+  take_all(m, a, &at, what);   /* second walk: where */
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
   return 0;
@@ -7070,7 +7121,7 @@ double rng_normal(Rng *r) {
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. What comes in pieces has the same hash. */
+/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
@@ -7143,7 +7194,7 @@ int file_read(const char *path, Bytes *out, Error *e) {
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 int files_list(const char *path, Bytes *names, Error *e) {
-  char name[1100] = ""; struct stat is; Bytes found = {0};    /* found: rows as long as name */
+  char name[1100] = ""; struct stat is; Bytes found = {0};   /* found: rows as long as name */
   DIR *folder = opendir(path);
   if (!folder) return bytes_add(names, path, strlen(path) + 1, e);
   for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
@@ -7193,16 +7244,10 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-bool file_missing(const char *path) {
-  FILE *f = fopen(path, "rb");
-  bool missing = !f && errno == ENOENT;
-  if (f) fclose(f);
-  return missing;
-}
+bool file_missing(const char *path) { return stat(path, &(struct stat){0}) && errno == ENOENT; }
 
 int file_ready(const char *path, Error *e) {
-  char folder[sizeof ((Writing *)0)->beside];
-  Writing w;
+  char folder[sizeof ((Writing *)0)->beside]; Writing w;
   for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
     if (path[n] == '/') {
       snprintf(folder, n + 1, "%s", path);
@@ -7224,8 +7269,7 @@ static void program_folder(char home[PATH_ROOM], const char *name) {
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
  * and is none there already that only --force may replace, or --resume? */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
-  char beside[sizeof ((Writing *)0)->beside];
-  Writing w;
+  char beside[sizeof ((Writing *)0)->beside]; struct stat is; Writing w;
   for (int i = 0; i < n && !e->status; i++) {
     const bool screen = !strcmp(path[i], "-");
     bool same = false;
@@ -7237,11 +7281,10 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     }
     if (!screen) fclose(w.f), remove(w.beside);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
-    FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
-    if (f && fgetc(f) != EOF)
+    if (!screen && !s->force && !s->resume && !stat(path[i], &is) && S_ISREG(is.st_mode)
+        && is.st_size)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
            path[i], s->groups && option_find("resume", s->groups) ? "--resume to go on, " : "");
-    if (f) fclose(f);
   }
   return e->status;
 }
@@ -7322,6 +7365,8 @@ const Option OPTIONS[] = {
   {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
   {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
   {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
+  {"first-tokens", DATA('s', first_tokens), "", 0, 16, "N",
+   "or one of N|text|other|natural (Table 10, section 5)"},
   {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
@@ -7450,26 +7495,6 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
-/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
- * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
- * flag that the verb does not take counts as said. */
-static const char *const BELONGS[][2] = {
-  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
-  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
-  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"},
-  {" bias-in ", "linear-bias"}, {" pnorm ", "normalizer pnorm"},
-  {" extra-shared extra-dims ", "extra k|kv"}, {" extra-order ", "extra-dims"},
-  {" extra-value ", "extra k"}, {" extra-norm ", "extra-value e1|ones"},
-  {" window-period ", "window"}, {" window-offset ", "window-period"},
-  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
-  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
-  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
-  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
-  {" text grammar tokens tokenizer end-token fix-token bos valid ", "!ids"},
-  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
-  {" prompt temperature top-k top-p ", "!grammar"}};
-
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
@@ -7556,7 +7581,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
     const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
-    const bool own = !o;                                 /* one of the program's own */
+    const bool own = !o;   /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
@@ -7998,6 +8023,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
+  if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8050,9 +8076,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   const uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = 0;   /* literally */
+  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* literally */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
-  if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
+  if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
     t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
@@ -8076,7 +8102,8 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-  if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+  if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
+  else if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
   if (edited) printf(", %s", edit);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
@@ -8107,9 +8134,9 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
-  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
-  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-    rows_write(&w.row, 1, (const char *const[]){"text", "read", NULL}, s, e);
+  const char *drawn = w.t.data.drawn, *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
+  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read), strcpy(w.row.label[2], drawn);
+  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
@@ -8162,7 +8189,6 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
-  int B, T;
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
@@ -8185,7 +8211,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
+  } else if (!ids_parse(&w.in, path, t->vocab, NULL, &w.ids, NULL, e)
              && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
     const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
     fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
@@ -8257,18 +8283,16 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
-  char path[PATH_ROOM];
-  if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
+  if (n == 0 && s->data.grammar[0]) {
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-      && !tokenizer_load(located(path, s->data.tokenizer, &s->data, e), &d->tokenizer, e)
-      && !encoder_make(&d->encoder, known, e)
+      && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-    const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
-                        : s->data.bos && known->bos >= 0 ? known->bos : known->end;
+    const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
+                        : s->data.bos ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
     tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
@@ -8295,7 +8319,7 @@ static void dump_forget(const char *folder, const char *config, Error *e) {
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
   char config[PATH_ROOM + 16];
-  Model *m = &w.t.m; int B = 0, T = 0;
+  Model *m = &w.t.m; int B = 0;
   Error forward = {0};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
@@ -8307,7 +8331,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
-    ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
+    ids_parse(&w.in, s->ids, m->c.vocab, &B, &w.ids, NULL, e);
+  const int T = B ? (int)w.ids.size / B - 1 : 0;
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
   if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
@@ -8330,8 +8355,8 @@ static const Verb VERBS[] = {
   {"list", "", "", "the paper's variants by name", verb_list},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
    verb_tokenize},
-  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
-   verb_generate},
+  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token first-tokens bos ",
+   "text from a model", verb_generate},
   {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump},
   {"help", "[VERB]", "w", "this page; a verb's flags", verb_help},
   {0}

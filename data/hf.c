@@ -208,8 +208,6 @@ static uint64_t sums_end(const Sums *x) {
 }
 
 #ifdef _WIN32
-#define fseeko _fseeki64
-#define ftello _ftelli64
 static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 #else
 /* From the root on; to be freed. NULL: errno says why. */
@@ -1199,7 +1197,7 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
 
 /* The token that `sink generate` puts before a prompt: what transformers calls bos. */
 static int start_token(const Source *s) {
-  return s->fix_token == 1 ? TOKEN_FIX : s->bos ? TOKEN_BOS : TOKEN_END;
+  return s->fix_token == 1 && !s->first_tokens[0] ? TOKEN_FIX : s->bos ? TOKEN_BOS : TOKEN_END;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1584,7 +1582,7 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
-    if (files[i].size && rename(beside[i], path[i]))
+    if (files[i].size && !take_name(beside[i], path[i]))
       fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i], strerror(errno));
   for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
   return e->status;
@@ -1925,9 +1923,8 @@ enum {
 static const struct { const char *tag; int bits; } FORMATS[] = {
   [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16}, [DTYPE_BF16] = {"BF16", 16},
   {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
-  {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6},
-  {"F6_E3M2", 6}, {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-  {"F8_E5M2FNUZ", 8}};
+  {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6},
+  {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
 enum { FORMATS_READ = DTYPES, FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0] };
 
 typedef struct Entry {          /* a tensor of a file */
@@ -2223,9 +2220,8 @@ static const Counterpart OPT[] = {
   {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
   {"@wo", "@self_attn.out_proj", TURNED}, {"@norm2", "@final_layer_norm", AS_IS},
   {"@w1", "@fc1", TURNED}, {"@w2", "@fc2", TURNED},
-  {"normf", "model.decoder.final_layer_norm", AS_IS},
-  {"wout", "model.decoder.project_out", TURNED}, {"wcls", "lm_head", TURNED},
-  {NULL, NULL, AS_IS}};
+  {"normf", "model.decoder.final_layer_norm", AS_IS}, {"wout", "model.decoder.project_out", TURNED},
+  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 static const Counterpart JAMBA[] = {
   {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},

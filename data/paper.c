@@ -880,9 +880,9 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
   d->vocab = BACKCOPY_VOCAB;
   d->end = d->bos = d->fix = 0;
   d->endless = true;
-  if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
-    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
-                      "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
+  if (s->tokens[0] || fixed_at(s) || s->bos || s->random_tokens[0] || s->data_tokens > 0)
+    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without --tokens, "
+                      "--fix-token, --first-tokens, --random-tokens, --data-tokens and --bos");
   d->draw = backcopy_draw;
   d->drawn_from = grab(1, sizeof(Chain), e);
   int32_t *block = grab(n, sizeof *block, e);
@@ -923,8 +923,7 @@ static const char *const TOY_NAMES[TOY_NUMBERS] = {
 enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
 static const struct { const char *name; int of; } TOY_CURVE[TOY_CURVES] = {
   {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1}, {"curve_alpha_*", TOY_ALPHA_STAR},
-  {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP},
-  {"curve_value_ratio", TOY_VALUE_1}};
+  {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP}, {"curve_value_ratio", TOY_VALUE_1}};
 
 /* A toy at work. Of its Trainer the trigger task uses the model, the activations, the moments and
  * the optimiser; it has no data. */
@@ -1256,8 +1255,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
 static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
                           const char *prefix, Error *e) {
   const struct { const char *name; bool asked; size_t at; } CURVES[] = {
-    {"loss",    true,        offsetof(Look, loss)},
-    {"norm",    true,        offsetof(Look, norm)},
+    {"loss",    true,        offsetof(Look, loss)}, {"norm",    true,        offsetof(Look, norm)},
     {"alpha_1", true,        offsetof(Look, alpha1)},
     {"sink_1",  true,        offsetof(Look, sink1)},
     {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
@@ -3571,7 +3569,8 @@ static int evals_do(const Command *q, bool run, Error *e) {
       int models = eval_command(&line, q, v, m, run, e);
       if (models && !e->status) printf("  %s\n", (const char *)line.at);
       fflush(stdout);
-      if (run && models && !e->status && system((const char *)line.at))
+      const char *command = (const char *)line.at + (*QUOTE == '"' ? 2 : 0);   /* no ./ there */
+      if (run && models && !e->status && system(command))
         fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: "
              "make hf, or --show for the commands", q->x.item[q->item].name);
       bytes_free(&line);
