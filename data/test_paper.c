@@ -1348,11 +1348,9 @@ static void report_write__run(Test *t) {
                         "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH "/run.json"))
     return;
   s.program = &PAGES; s.force = 1;
-  static const char *const ARM_NAMES[] = {"softmax", "k-bias", "sigmoid"};
   for (int wild = 0; wild < 2; wild++) {
     Error e = {0};
-    if (wild)
-      settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
+    if (wild) settings_flags(&s, "--lr 1e3 --wd 1e3 --warmup 0 --steps 90 --log-every 1", "t", &e);
     FILE *out = fopen(SCRATCH "/said.txt", "w+b");
     if (!out) exit(1);
     int status = demo_run(&s, out, &e), gone = 0;
@@ -1370,22 +1368,23 @@ static void report_write__run(Test *t) {
       fact(t, (at_word = strstr(at_word, IN_ORDER[i])) != NULL, "no %s, or not there", IN_ORDER[i]);
     fact(t, !strstr(page, "strongest"), "a weak head is the strongest sink");
     for (int i = 0; i < 3; i++) {
+      const char *name = RUN_ARMS[i].name;
       static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1, 1},
                           HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-3, 5e-4};
       line = strchr(line, '\n') + 1;
-      fact(t, !strncmp(line + 1, ARM_NAMES[i], strlen(ARM_NAMES[i])), "%s", line);
-      object = strstr(strstr(object, ARM_NAMES[i]), "\"read\": \"held-out documents\"") + 8;
+      fact(t, !strncmp(line + 1, name, strlen(name)), "%s", line);
+      object = strstr(strstr(object, name), "\"read\": \"held-out documents\"") + 8;
       char *at = strstr(line, "tale.grammar\",\"held-out documents\",") + 14;
       gone += strstr(at, ",,,") != NULL && strstr(at, ",,,") < at + 30;
       for (int k = 0; k < 8; k++) {
         at = strchr(at, ',') + 1;
-        bool none = *at == ',' || *at == '\n'; double cell = page_cell(page, ARM_NAMES[i], 1 + k);
+        bool none = *at == ',' || *at == '\n'; double cell = page_cell(page, name, 1 + k);
         object = strchr(object, ':') + 2;
         fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
-             "%s: cell %d", ARM_NAMES[i], k);
+             "%s: cell %d", name, k);
         if (none) continue;
-        within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", ARM_NAMES[i], k);
-        within(t, atof(object), atof(at), 0, "%s: JSON %d", ARM_NAMES[i], k);
+        within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", name, k);
+        within(t, atof(object), atof(at), 0, "%s: JSON %d", name, k);
       }
     }
     fact(t, gone == 3 * wild, "%d of 3 arms diverged", gone);
