@@ -141,9 +141,9 @@
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
-/* =================================================================================================
+/* =====================================
  * PART I   THE MATHEMATICS
- * =================================================================================================
+ * =====================================
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
@@ -438,7 +438,7 @@ static int config_resolve(Config *c, Error *e) {
   return 0;
 }
 
-/* =================================================================================================
+/* =====================================
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
@@ -740,7 +740,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
   }
 }
 
-/* =================================================================================================
+/* =====================================
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
@@ -771,7 +771,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
- * -------------------------------------------------------------------------------------------------
+ * -------------------------------------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
@@ -875,7 +875,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       }
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 3.2  Normalisation   RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
@@ -964,7 +964,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
                  db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
@@ -1007,7 +1007,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
@@ -1139,7 +1139,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
         m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
  * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
@@ -1170,7 +1170,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
   vec_cumulative(n, Phi, x);   /* not (1 + erf)/2, which has no digits left below -6 */
   if (df) {
     for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
-    vec_exp(n, density, density);
+    vec_exp(n, density, density, 0);
     for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
   }
   for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
@@ -1196,7 +1196,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx from = 0; from < n; from += CHUNK) {
     idx some = chunk(n, from);
     for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
-    vec_exp(some, low, low);
+    vec_exp(some, low, low, 0);
     for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
     if (df) copy(df + from, low, some);
   }
@@ -1256,7 +1256,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
@@ -1361,17 +1361,15 @@ static real row_normalizer(const Config *c, real row_stat) {
 /* row_forward for exp, relative to the maximum. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
   real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
-  vec_shift(n, z, -top);
   if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
     real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
-    for (idx j = 0; j < n; j++) spare[j] = p * z[j];
-    vec_exp(n, spare, spare);
+    for (idx j = 0; j < n; j++) spare[j] = p * (z[j] -= top);
+    vec_exp(n, spare, spare, 0);
     real shift = real_log(vec_sum(n, spare)) / p;
-    vec_shift(n, z, -shift);
-    vec_exp(n, z, z);   /* a = e^(z - log Z) */
+    vec_exp(n, z, z, shift);   /* a = e^(z - log Z) */
     return top + shift;
   }
-  vec_exp(n, z, z);   /* s e^-top */
+  vec_exp(n, z, z, top);   /* s e^-top */
   if (c->normalizer == NORMALIZER_ONE) return 0;
   real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
   if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);   /* Z = 1 */
@@ -1396,13 +1394,11 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
                              real *deriv, real *dlogz) {
   bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
   real log_Z = clamped ? 0 : row_stat;
-  copy(a, z, n);
-  vec_shift(n, a, -log_Z);
+  vec_exp(n, a, z, log_Z);
   if (c->normalizer == NORMALIZER_PNORM) {   /* dlogz = (s/Z)^p */
-    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
-    vec_exp(n, dlogz, dlogz);
+    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
+    vec_exp(n, dlogz, dlogz, 0);
   }
-  vec_exp(n, a, a);
   copy(deriv, a, n);
   /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
   if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
@@ -1456,7 +1452,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
@@ -1708,7 +1704,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   slots_end(m, a, l, B);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 3.8  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
@@ -1744,7 +1740,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
   for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 3.9  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
@@ -1802,7 +1798,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
   if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* =================================================================================================
+/* =====================================
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
@@ -2085,7 +2081,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* =================================================================================================
+/* =====================================
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
@@ -2162,8 +2158,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
-  vec_shift(V, y, -most);
-  vec_exp(V, y, y);
+  vec_exp(V, y, y, most);
   real sum = vec_sum(V, y);
   if (weight) {
     vec_scale(V, y, *weight / sum);
@@ -2217,7 +2212,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   return count ? sum / (double)count : 0;
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -2333,7 +2328,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   return sqrt(total);
 }
 
-/* =================================================================================================
+/* =====================================
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
@@ -2688,7 +2683,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =====================================
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
@@ -2716,7 +2711,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
@@ -2850,7 +2845,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   return worst;
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
@@ -2919,7 +2914,7 @@ static void keys_from_queries(Model *m, double gain) {
       m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.3  [E10] Equation 16 itself */
 
 /* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
@@ -2963,7 +2958,7 @@ static const Line RULES[] = {
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * A_11 = e^z / e^z = 1 to the bit, since z - max = 0 and e^0 = 1. Another similarity over its sum
@@ -3010,7 +3005,7 @@ static const Line FIRST[] = {
   {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
    "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * With H_n = 1 + 1/2 + .. + 1/n
@@ -3109,7 +3104,7 @@ static const Line PROP1[] = {
   {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
   {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
@@ -3170,7 +3165,7 @@ static const Line PROP2[] = {
   {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
   {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
@@ -3210,7 +3205,7 @@ static const Line PROP3[] = {
   {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
   {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * The appendix drops the root from equation 18 on; with it the bound holds. At T = 64 it keeps
@@ -3329,7 +3324,7 @@ static const Line PROP4[] = {
   {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
  * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
@@ -3450,7 +3445,7 @@ static const Line SCALE[] = {
   {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
   {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
@@ -3489,7 +3484,7 @@ static const Line PNORMS[] = {
   {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 7.11  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
@@ -3536,12 +3531,12 @@ static const Line METRIC[] = {
   {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
-/* =================================================================================================
+/* =====================================
  * PART II   THE DATA
- * =================================================================================================
+ * =====================================
  */
 
-/* =================================================================================================
+/* =====================================
  * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
@@ -3585,7 +3580,7 @@ enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZE
 /* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
-/* ---- 8.1  Ids and numbered pairs --------------------- */
+/* ---- 8.1  Ids and numbered pairs --- */
 
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
@@ -3594,10 +3589,7 @@ static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   return e->status;
 }
 
-static void ids_free(Ids *a) {
-  free(a->at);
-  *a = (Ids){0};
-}
+static void ids_free(Ids *a) { free(a->at); *a = (Ids){0}; }
 
 typedef struct Pair {
   int32_t left, right;
@@ -3621,10 +3613,7 @@ static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
   return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
 
-static void pairs_free(Pairs *p) {
-  free(p->at); free(p->slot);
-  *p = (Pairs){0};
-}
+static void pairs_free(Pairs *p) { free(p->at); free(p->slot); *p = (Pairs){0}; }
 
 static int pairs_grow(Pairs *p, Error *e) {
   Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
@@ -3640,7 +3629,7 @@ static int pairs_grow(Pairs *p, Error *e) {
 }
 
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-  const int64_t number = pairs_find(p, left, right);
+  int64_t number = pairs_find(p, left, right);
   if (number >= 0) return number;
   if (p->size == p->room && pairs_grow(p, e)) return -1;
   p->at[p->size] = (Pair){.left = left, .right = right};
@@ -3648,10 +3637,10 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   return (int64_t)p->size - 1;
 }
 
-/* ---- 8.2  Cutting text ------------------------------- */
+/* ---- 8.2  Cutting text ----------- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
-  const size_t mark = strlen(DOCUMENT_END);
+  size_t mark = strlen(DOCUMENT_END);
   for (size_t at = 0; at + mark <= n; at++)
     if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
   return n;
@@ -3668,14 +3657,14 @@ static enum ByteKind byte_kind(unsigned char b) {
 
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
-  const enum ByteKind kind = byte_kind(text[end]);
-  const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
+  enum ByteKind kind = byte_kind(text[end]);
+  size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
   while (end < n && end < most && byte_kind(text[end]) == kind) end++;
-  const bool follower = end < n && byte_kind(text[end]) != WHITE;
+  bool follower = end < n && byte_kind(text[end]) != WHITE;
   return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* ---- 8.3  Making, reading and writing a tokenizer ---- */
+/* ---- 8.3  Making, reading and writing a tokenizer --- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
@@ -3703,8 +3692,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
 
 /* A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
-  unsigned char both[2 * PIECE_MAX];
-  size_t n = PIECE_MAX, more = PIECE_MAX;
+  unsigned char both[2 * PIECE_MAX]; size_t n = PIECE_MAX, more = PIECE_MAX;
   if (left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab &&
       pairs_find(&t->merges, left, right) < 0) {
     const unsigned char *first = tokenizer_token(t, left, &n);
@@ -3716,8 +3704,7 @@ static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char
     return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
                 "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
                 (unsigned)left, (unsigned)right, HINT);
-  return pairs_number(&t->merges, left, right, e) < 0 ? e->status
-       : token_add(t, both, n + more, e);
+  return pairs_number(&t->merges, left, right, e) < 0 ? e->status : token_add(t, both, n + more, e);
 }
 
 static void tokenizer_free(Tokenizer *t) {
@@ -3728,7 +3715,7 @@ static void tokenizer_free(Tokenizer *t) {
 
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
-  const size_t body = n - TOKENIZER_TAIL;
+  size_t body = n - TOKENIZER_TAIL;
   return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
        : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
               size, n, HINT);
@@ -3740,9 +3727,8 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
   if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
     return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
                 ", found another kind of file. %s", name, HINT);
-  const unsigned version = (unsigned)number_at(bytes + 8, 4);
-  const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-  const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+  unsigned version = (unsigned)number_at(bytes + 8, 4);
+  unsigned vocab = (unsigned)number_at(bytes + 12, 4), merges = (unsigned)number_at(bytes + 16, 4);
   if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
     t->kind = &PUBLISHED_TOKENIZERS;
     t->kind->read(t, bytes, n, name, e);
@@ -3778,8 +3764,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, TOKENIZER_OWN, 4, e);
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
-  for (; m < end; m++)
-    bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
+  for (; m < end; m++) bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
   return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -3790,7 +3775,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
   return e->status;
 }
 
-/* ---- 8.4  Encoding and decoding ---------------------- */
+/* ---- 8.4  Encoding and decoding --- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
@@ -3814,10 +3799,9 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
   int32_t id[PIECE_MAX];
   for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
   for (;;) {
-    size_t at = n;
-    int64_t best = INT64_MAX;
+    size_t at = n; int64_t best = INT64_MAX;
     for (size_t i = 0; i + 1 < n; i++) {
-      const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
+      int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
       if (rank >= 0 && rank < best) best = rank, at = i;
     }
     if (at == n) return ids_add(out, id, n, e);
@@ -3832,7 +3816,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
   const TokenizerKind *kind = c->tokenizer->kind;
   for (size_t at = 0, length; at < n && !e->status; at += length) {
     const unsigned char *piece = text + at;
-    const size_t before = out->size;
+    size_t before = out->size;
     length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
     CachedWord *w = NULL;
     if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
@@ -3850,14 +3834,14 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
-  const size_t before = out->size;
+  size_t before = out->size;
   if ((kind ? kind->encode : pieces_encode)(c, text, n, out, e)) out->size = before;
   return e->status;
 }
 
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
-  const size_t before = out->size;
+  size_t before = out->size;
   for (size_t i = 0, length; i < n && !e->status; i++)
     if (ids[i] >= 0 && ids[i] < t->vocab) {
       const unsigned char *from = tokenizer_token(t, ids[i], &length);
@@ -3868,7 +3852,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
   return e->status;
 }
 
-/* ---- 8.5  Training ----------------------------------- */
+/* ---- 8.5  Training --------------- */
 
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
@@ -3896,7 +3880,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
-    const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+    int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
     if (number < 0) return e->status;
     r->pairs.at[number].count += times;
   }
@@ -3908,8 +3892,7 @@ static int joiner_words(Joiner *r, Error *e) {
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
     const Pair *p = &r->nodes.at[i];
     if (p->count == 0 || p->left == 0) continue;
-    int32_t word[PIECE_MAX];
-    int first = PIECE_MAX;
+    int32_t word[PIECE_MAX]; int first = PIECE_MAX;
     Word *w = &r->words[r->n_words++];
     *w = (Word){.start = r->symbols.size, .count = p->count};
     for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL) word[--first] = TOKEN_BYTE + p->right;
@@ -3927,7 +3910,7 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
     if (at + 1 >= w->length) continue;
     if (word_count(r, w, -w->count, e)) return e->status;
     for (at = 0; at < w->length; at++) {
-      const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+      bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
       s[kept++] = here ? made : s[at];
       at += here;
     }
@@ -3952,8 +3935,7 @@ static const Pair *joiner_best(const Joiner *r) {
 /* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
-  Joiner r = {0};
-  Bytes file = {0};
+  Joiner r = {0}; Bytes file = {0};
   *out = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
     return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -3977,7 +3959,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   return e->status;
 }
 
-/* =================================================================================================
+/* =====================================
  * 9  Text, grammars, packing, interventions
  *
  * 9.1  Grammars: endless text from a page of rules
@@ -4042,7 +4024,7 @@ typedef struct Scan {
 } Scan;
 
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-  const int c = *s->p; char found[24];
+  int c = *s->p; char found[24];
   snprintf(found, sizeof found, !c ? "the end of the file" : c == '\n' || c == '\v' ? "the end of "
            "the line" : c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
   return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
@@ -4060,7 +4042,7 @@ static void scan_blanks(Scan *s) {
 }
 
 static bool scan_take(Scan *s, int c) {
-  const bool here = *s->p == c;
+  bool here = *s->p == c;
   s->p += here;
   return here;
 }
@@ -4075,9 +4057,9 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
   else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
   const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
-  const uint64_t hash = hash64(0, from, (size_t)new.size);
-  const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
-  const int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
+  uint64_t hash = hash64(0, from, (size_t)new.size);
+  int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
+  int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
   if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
   return number < 0 ? NULL : &g->symbols[number];
 }
@@ -4102,7 +4084,7 @@ static int scan_reference(Scan *s, Node *p) {
   p->capital = scan_take(s, '^');
   p->article = s->p[0] == 'a' && s->p[1] == ' ';
   if (p->article) s->p += 2;
-  const int times = scan_number(s);
+  int times = scan_number(s);
   p->low = p->high = times < 0 ? 1 : times;
   if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
   if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
@@ -4114,7 +4096,7 @@ static int scan_reference(Scan *s, Node *p) {
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
   }
-  const bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
+  bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
   if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
     p->operator = (char)*s->p++;
     if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
@@ -4198,7 +4180,7 @@ static int scan_rule(Scan *s) {
     return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
   rule->name->rule = rule;
   scan_blanks(s);
-  const bool zipf = scan_take(s, '~');
+  bool zipf = scan_take(s, '~');
   if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
   if (scan_alternatives(s, rule, zipf)) return 1;
   if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
@@ -4253,7 +4235,7 @@ typedef struct Telling {
 
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
-  const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
+  int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
   if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
   if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
   return n ? bytes_add(o, p, n, t->e) : 0;
@@ -4262,16 +4244,16 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
-  const size_t at = t->values[name - t->g->symbols];
+  size_t at = t->values[name - t->g->symbols];
   if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
   return at;
 }
 
 static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
-  const size_t at = tell_recall(t, p, name);
+  size_t at = tell_recall(t, p, name);
   if (!at) return 0;
   char *text = (char *)t->memory.at + at, *end;
-  const long long number = strtoll(text, &end, 10);
+  long long number = strtoll(text, &end, 10);
   if (end == text || *end || end - text > 9 + (*text == '-'))
     name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
   return number;
@@ -4279,22 +4261,22 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
 
 static int tell_operation(Telling *t, const Node *p) {
   char text[24];
-  const long long x = tell_number(t, p, p->name);
-  const long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
+  long long x = tell_number(t, p, p->name);
+  long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
   if (t->e->status) return 1;
   if (!y && strchr("/%", p->operator))
     return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
                 t->g->name, p->line);
-  const long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
+  long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
                     : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-  const size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
+  size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
   for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
   return t->e->status;
 }
 
 /* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
-  const size_t from = t->out->size, floor = t->floor; bool held = true;
+  size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
     const Rng start = t->rng; Rng after = start;
     for (const Node *form = p->name->rule; form; form = form->form) {
@@ -4326,7 +4308,7 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
   if (p->article && start < o->size) {
-    const size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
+    size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
     if (bytes_add(o, "an ", n, t->e)) return 1;
     memmove(o->at + start + n, o->at + start, size);
     memcpy(o->at + start, n == 3 ? "an " : "a ", n);
@@ -4362,7 +4344,7 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
   for (int i = 0; i < times; i++) {
     if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
-    const size_t start = t->out->size;
+    size_t start = t->out->size;
     if (p->recall || p->variable ? tell_value(t, p, wanted)
                                  : tell_rule(t, p->name->rule, wanted)) return 1;
     if (!p->silent && tell_finish(t, p, start)) return 1;
@@ -4375,9 +4357,9 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->steps++;
   if (tell_on(t, rule)) return 1;
   const Node *a = rule->first;
-  const uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
+  uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
   while (a->weight <= draw) a = a->next;
-  const int index = form_index(rule, wanted);
+  int index = form_index(rule, wanted);
   if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
   for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
   for (const Node *p = a->first; p && !t->e->status; p = p->next)
@@ -4390,12 +4372,12 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
 
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
-  const size_t start = out->size;
+  size_t start = out->size;
   Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
   t.rng.state = rng_next(&t.rng) ^ number;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
-  const bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
+  bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
                    tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
@@ -4440,7 +4422,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   return e->status;
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
@@ -4776,7 +4758,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   return 0;
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 9.3  Interventions on a block   [T10] [FIG5] section 5
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
@@ -4784,7 +4766,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
  * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
  * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
- * documents) has it; of a trained model also evenly from the others, or none, `natural`. */
+ * documents) has it; of a trained model also evenly from the others, or none, `natural`. So does
+ * --random-tokens then. An evaluation repeats what is fixed or drawn so, but no random id. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4809,7 +4792,7 @@ static void block_split(const int32_t *block, int T, int *ids, int *targets) {
 
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 1 && p <= T) ids[p - 1] = id;
-  if (p >= 2 && p <= T + 1) targets[p - 2] = id;
+  if (targets && p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
 /* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
@@ -4820,14 +4803,16 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->first ? id : d->fix;
 }
 
-static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
-                     Error *e) {
+static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
+                     int *ids, int *targets, Error *e) {
   int at[17];
   Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, FIRST_SEED, number));
-  for (int i = 0; at[i]; i++)
-    if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
+  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
+  for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
+    if (at[i] <= T + 1)
+      overwrite(ids, targets, T, at[i], d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
+                                                 : (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -4837,13 +4822,13 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
     if (data_block(d, s, T, block, &number, e)) break;
     block_split(block, T, ids, targets);
-    intervene(d, s, number, T, ids, targets, e);
+    intervene(d, s, FIRST_SEED, number, T, ids, targets, e);
   }
   free(block);
   return e->status;
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
@@ -4861,7 +4846,6 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
-  const int fixed = fixed_at(s) <= T ? fixed_at(s) : 0;
   const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -4869,17 +4853,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
-      overwrite(ids, targets, T, fixed, fixed_id(d, HELD_SEED, (uint64_t)got));
+      intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, targets, &(Error){0});
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; !natural && got < n; got++, ids += T) {
     const int even = (int)rng_below(&rng, (uint64_t)d->vocab);
-    const int id = fixed_id(d, HELD_SEED, (uint64_t)got), once = d->first ? id : even;
-    for (int t = 0; t < T; t++)
-      ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (fixed) ids[fixed - 1] = id;
+    const bool repeat = input == INPUT_REPEAT;
+    const int once = d->first ? fixed_id(d, HELD_SEED, (uint64_t)got) : even;
+    for (int t = 0; t < T; t++) ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (!repeat || !d->first) intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, NULL, &(Error){0});
   }
   return got;
 }
@@ -4890,15 +4874,15 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   for (idx i = 0; !e->status && i < blocks; i++) {
     const idx at = data_spreads(d, s) ? i * all / blocks : i;
     block_split(d->held.at + at * (T + 1), T, ids, targets);
-    intervene(d, s, ~(uint64_t)i, T, ids, targets, e);
+    intervene(d, s, FIRST_SEED, ~(uint64_t)i, T, ids, targets, e);
     ids += T, targets += T;
   }
   return (int)blocks;
 }
 
-/* =================================================================================================
+/* =====================================
  * PART III   THE EXPERIMENTS
- * =================================================================================================
+ * =====================================
  *
  * 10  Training and checkpoints   section 4 */
 
@@ -4910,7 +4894,7 @@ static void on_interrupt(int number) {
 }
 static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
@@ -5127,7 +5111,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
   return e->status;
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 10.2  A run   section 4 */
 
 static int trainer_room(Trainer *t, Error *e) {
@@ -5343,7 +5327,7 @@ static int trainer_step(Trainer *t, Error *e) {
   return trainer_finish(t, e);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
 enum { LOOK_N = 16 };   /* sequences of a look */
@@ -5458,7 +5442,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* =================================================================================================
+/* =====================================
  * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5475,10 +5459,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
   return 0;
 }
 
-static void result_free(Result *r) {
-  free(r->list); free(r->value);
-  *r = (Result){0};
-}
+static void result_free(Result *r) { free(r->list); free(r->value); *r = (Result){0}; }
 
 static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
   char name[sizeof r->list->name];
@@ -5517,8 +5498,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
          extreme = (double)config_rows(c, T) * c->dim;
   if (!m->file && n > 16) n = 16;
   while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
-                                                + n * (maps + extreme)) > ROOM)
-    n = (n + 1) / 2;
+                                                + n * (maps + extreme)) > ROOM) n = (n + 1) / 2;
   return n;
 }
 
@@ -5529,7 +5509,7 @@ static int none_held(int T, Error *e) {
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-  const bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
+  bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
   *out = (Sinks){0};
   if (position_edit(&edit, s, &m->c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
@@ -5591,7 +5571,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   return got ? sum / got : 0;
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
@@ -5652,7 +5632,7 @@ static bool results_alone(const Settings *s) {
  * NULL; where the first is the text, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
-  const bool list = strcmp(labels[0], "text") != 0;
+  bool list = strcmp(labels[0], "text") != 0;
   int known = 0;
   while (labels[known]) known++;
   for (int json = 0; json < 2; json++) {
@@ -5699,7 +5679,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   return e->status;
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
@@ -5738,10 +5718,9 @@ static void npy_add(Dump *d, const real *x, idx n) {
 
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
-  char value[PATH_ROOM];
-  Bytes out = {0};
+  char value[PATH_ROOM]; Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool start = o->group == 't' && option_find(o->flag, " init seed ");
+    bool start = o->group == 't' && option_find(o->flag, " init seed ");
     option_text(o, d->s, value, sizeof value);
     if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
@@ -5797,17 +5776,16 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 }
 
 static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
-  const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+  idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
   npy_begin(d, name, 5, shape);
   for (idx l = 0; l < L; l++) {
     const real *map = *(real *const *)((const char *)&a->probe[l] + field);
-    for (idx bh = 1; bh <= d->B * H; bh++)
-      npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+    for (idx bh = 1; bh <= d->B * H; bh++) npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
   }
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
-  const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
+  idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
   double *alpha = grab(S, sizeof(double), d->e);
   npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
   for (idx i = 0; i < L * BH && !d->e->status; i++) {
@@ -5819,18 +5797,18 @@ static void dump_alpha(Dump *d, const Acts *a) {
 
 static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
-  const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+  idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
   npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
   if (!d->s->all) return;
-  const bool post = c->place == PLACE_POST;
+  bool post = c->place == PLACE_POST;
   if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
   for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
   for (int key = 0; key < 2; key++) {
-    const idx own = key ? c->kv_heads : H, group = H / own;
+    idx own = key ? c->kv_heads : H, group = H / own;
     npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
     for (idx i = 0; i < L * B * H * N; i++) {   /* (l, b, h, n), in that order */
-      const idx n = i % N, h = i / N % H, b = i / N / H % B;
+      idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
       npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
     }
@@ -5838,7 +5816,7 @@ static void dump_states(Dump *d, const Acts *a) {
 }
 
 static void dump_logits(Dump *d, const Model *m, Acts *a) {
-  const idx C = m->c.dim, V = m->c.vocab;
+  idx C = m->c.dim, V = m->c.vocab;
   real *y = grab(SLICE * V, sizeof(real), d->e);
   npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
@@ -5861,8 +5839,8 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
 
 /* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
 static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
-  const int B = (int)d->B, T = (int)d->T;
-  const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
+  int B = (int)d->B, T = (int)d->T;
+  idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
   int *ids = grab(2 * (idx)B * T, sizeof(int), d->e), *targets = ids ? ids + (idx)B * T : NULL;
   real *maps = grab(3 * L * map, sizeof(real), d->e);
   Probe *probe = grab(L, sizeof(Probe), d->e);
@@ -5898,7 +5876,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   return d->e->status;
 }
 
-/* =================================================================================================
+/* =====================================
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
@@ -6080,12 +6058,12 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =====================================
  * PART IV   PLUMBING
- * =================================================================================================
+ * =====================================
  */
 
-/* =================================================================================================
+/* =====================================
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
@@ -6105,7 +6083,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * The code is written once, for a constant vector width; 13.4 makes the instances and picks one.
  * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
 
-/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
+/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler ---
  *
  * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector at p; as an argument
  * it would have another calling convention in every instance. Arrays only reached so live in
@@ -6192,7 +6170,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
   }
 }
 
-/* --- 13.2  The product ----------------------------------------------------------------------- */
+/* --- 13.2  The product ------------ */
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
@@ -6329,7 +6307,7 @@ INLINE void product(const int bytes, Product whole) {
   }
 }
 
-/* --- 13.3  Vector maths ------------------------------------------------------------------------
+/* --- 13.3  Vector maths --------------
 
    libm works number by number. The functions below have no branches (`either`), so a loop over them
    becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
@@ -6364,22 +6342,23 @@ INLINE double either_double(bool first, double a, double b) {
   return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^-110 is 0 and e^100 infinite.
+/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^100 is infinite. e^-104 is 0, by
+   choice: for a product that vanishes an Intel core takes 150 cycles.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
    e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
-   2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
+   2^n, -150 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
    the second product can round. A NaN passes through p. */
 INLINE float exp_of(float x) {
   const float shift = 0x1.8p23f;
-  const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
+  const float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
   const float t = z * 1.44269504f + shift, n = t - shift;
   const float r = z - n * 0.693359375f + n * 2.12194440e-4f;
   const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
                 + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
   const float p = 1 + (r + r * r * q);
   const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;       /* n + 2 * 127 */
-  return p * float_of(half << 23) * float_of((e - half) << 23);
+  return either(x < -104.0f, 0, p * float_of(half << 23) * float_of((e - half) << 23));
 }
 
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny results keep digits. */
@@ -6452,7 +6431,7 @@ INLINE float pow_of(float x, float p) {
 #endif
 
 INLINE void span(VecOp op, real *y, const real *x, real p) {
-  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l]);
+  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l] - p);
   else if (op == VEC_SIGMOID) for (int l = 0; l < SPAN; l++) y[l] = sigmoid_of(x[l]);
   else if (op == VEC_SQRT) for (int l = 0; l < SPAN; l++) y[l] = sqrt_of(x[l]);
   else if (op == VEC_CUMULATIVE) for (int l = 0; l < SPAN; l++) y[l] = cumulative_of(x[l]);
@@ -6515,7 +6494,7 @@ INLINE real fold_max(idx n, const real *x) {
   return fold_tree(s, true);
 }
 
-/* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
+/* --- 13.4  One instance per instruction set, and the choice among them --- */
 
 Isa isa_best(void) {
   if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
@@ -6523,7 +6502,8 @@ Isa isa_best(void) {
 }
 
 INSTANCES(void, product_for, (Product p), product(BYTES, p))
-INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p), map(op, n, y, x, p))
+INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
+          if (op == VEC_EXP) map(VEC_EXP, n, y, x, p); else map(op, n, y, x, p))
 INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
           return op == FOLD_MAX ? fold_max(n, x)
                : op == FOLD_SUM ? fold_sum(BYTES, n, x, NULL) : fold_sum(BYTES, n, x, y))
@@ -6580,8 +6560,11 @@ static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p)
 }
 #define MAPS(name, op) \
     void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
-MAPS(vec_exp, VEC_EXP) MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
+MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
 MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG)
+void vec_exp(idx n, real *y, const real *x, real less) {
+  vec_map_at(isa_best(), VEC_EXP, n, y, x, less);
+}
 void vec_pow(idx n, real *y, const real *x, real p) {
   vec_map_at(isa_best(), VEC_POW, n, y, x, p);
 }
@@ -6605,7 +6588,6 @@ WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
 WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
   for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(vec_shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
 WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
@@ -6617,7 +6599,7 @@ real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* =================================================================================================
+/* =====================================
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
@@ -6816,7 +6798,7 @@ static void pass_begins(struct Pace *p) {
   if (p->wait > 0 && p->began > p->retry) take_less(p, false);
 }
 static void pass_ends(struct Pace *p) {
-  const double now = seconds();
+  double now = seconds();
   if (workers() > 1 || p->less) pace(p, now - p->began, now);
 }
 
@@ -7034,7 +7016,7 @@ void acts_free(Acts *a) {
   *a = (Acts){0};
 }
 
-/* =================================================================================================
+/* =====================================
  * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
@@ -7159,10 +7141,7 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
     return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
   return bytes_add(b, text, (size_t)n, e);
 }
-void bytes_free(Bytes *b) {
-  free(b->at);
-  *b = (Bytes){0};
-}
+void bytes_free(Bytes *b) { free(b->at); *b = (Bytes){0}; }
 
 void number_put(unsigned char *p, uint64_t x, int bytes) {
   for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
@@ -7180,8 +7159,7 @@ uint64_t number_at(const unsigned char *p, int bytes) {
 
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-  unsigned char buffer[1 << 15];
-  size_t n;
+  unsigned char buffer[1 << 15]; size_t n;
   if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
     if (bytes_add(out, buffer, n, e)) break;
@@ -7253,14 +7231,12 @@ int file_ready(const char *path, Error *e) {
       snprintf(folder, n + 1, "%s", path);
       make_folder(folder);   /* there already, or what is next tells */
     }
-  if (path[0] && !writing_begin(&w, path, e)) {
-    fclose(w.f); remove(w.beside);
-  }
+  if (path[0] && !writing_begin(&w, path, e)) fclose(w.f), remove(w.beside);
   return e->status;
 }
 
 static void program_folder(char home[PATH_ROOM], const char *name) {
-  const long n = own_path(home, PATH_ROOM - 1);
+  long n = own_path(home, PATH_ROOM - 1);
   size_t size = n > 0 ? (size_t)n : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
   while (size && !strchr("/\\", home[size - 1])) size--;
   home[size] = 0;
@@ -7271,8 +7247,7 @@ static void program_folder(char home[PATH_ROOM], const char *name) {
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   char beside[sizeof ((Writing *)0)->beside]; struct stat is; Writing w;
   for (int i = 0; i < n && !e->status; i++) {
-    const bool screen = !strcmp(path[i], "-");
-    bool same = false;
+    bool screen = !strcmp(path[i], "-"), same = false;
     if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
       continue;
     for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
@@ -7289,7 +7264,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =====================================
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
@@ -7399,9 +7374,8 @@ static const char *as_written(double x, char text[32]) {
   snprintf(text, 32, fabs(x) < 1e10 ? "%.10g" : "%g", x);
   char *power = strchr(text, 'e');
   if (power) snprintf(power, 8, "e%d", atoi(power + 1));
-  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); at -= 3) {
-    memmove(text + at + 1, text + at, strlen(text + at) + 1); text[at] = ',';
-  }
+  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); text[at] = ',', at -= 3)
+    memmove(text + at + 1, text + at, strlen(text + at) + 1);
   return text;
 }
 
@@ -7411,7 +7385,7 @@ static int edits(const char *a, const char *b) {
   for (int j = 0; j <= n && n < 64; j++) row[j] = j;
   for (; *a && n < 64; a++)
     for (int j = 1, corner = row[0]++; j <= n; j++) {
-      const int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
+      int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
       corner = row[j]; row[j] = changed <= row[least] ? changed : row[least] + 1;
     }
   return n < 64 ? row[n] : n;
@@ -7419,10 +7393,10 @@ static int edits(const char *a, const char *b) {
 
 /* A part of a word, or what it begins, is one edit away. */
 static void near_look(Near *n, const char *right) {
-  const int size = (int)strlen(n->word), length = (int)strlen(right);
-  const int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
+  int size = (int)strlen(n->word), length = (int)strlen(right);
+  int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
   const char *part = strstr(n->word, right);
-  const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
+  int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
                  || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
@@ -7430,10 +7404,10 @@ static void near_look(Near *n, const char *right) {
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
+  size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
-  const bool number = *text && !*end && !isspace((unsigned char)*text)
+  bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
   if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
@@ -7498,7 +7472,7 @@ const Option *option_find(const char *flag, const char *groups) {
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
-    const int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
     const Option *o = option_find(flag, s->groups);
     if (!o) continue;
     known = true;
@@ -7524,7 +7498,7 @@ int settings_count(const Settings *s, Error *e) {
     if (!s->given[o - OPTIONS] || !*groups) continue;
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
-    const bool not = to && *to == '!';
+    bool not = to && *to == '!';
     if (to)
       fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
            not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
@@ -7541,7 +7515,7 @@ int settings_count(const Settings *s, Error *e) {
 /* What THEIRS advises for a word to someone who can use these groups, or "". */
 static const char *advice(const char *word, const char *groups, char text[64]) {
   for (int i = 0; THEIRS[i]; i++) {
-    const int size = (int)strcspn(THEIRS[i], "|");
+    int size = (int)strcspn(THEIRS[i], "|");
     snprintf(text, 64, "%.*s", size, THEIRS[i]);
     if (has_word(THEIRS[i] + size, word) && (text[0] != '-' || option_find(text + 2, groups)))
       return text;
@@ -7578,10 +7552,10 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
     if (value) value++;
     if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
-    const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
-    const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
+    bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
+    bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
-    const bool own = !o;   /* one of the program's own */
+    bool own = !o;   /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
@@ -7602,8 +7576,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
 }
 
 int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-  char text[4096], *argv[sizeof text / 2];
-  int argc = 0;
+  char text[4096], *argv[sizeof text / 2]; int argc = 0;
   if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
     return fail(e, 2, "too many flags in one string. Try: fewer");
   for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
@@ -7618,7 +7591,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
@@ -7629,14 +7602,14 @@ static bool wants_colour(FILE *f) {
 /* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
   static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-  const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+  int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
   if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
   fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
 /* [FIG19] Maps side by side: alpha of a column by layer and head, below a title and the column. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
-  const bool colour = wants_colour(out);
+  bool colour = wants_colour(out);
   for (int line = -2; line < maps->s->L; line++) {
     if (line >= 0 && !sinks_attends(maps->s, line)) continue;
     if (line < 0) fprintf(out, "%6s", "");
@@ -7644,8 +7617,8 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
     for (const HeatMap *map = maps; map < maps + n; map++) {
       const Sinks *s = map->s;
       const double *alpha = s->alpha + (idx)line * s->H * s->S + map->column;
-      const int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
-      const int width = map == maps + n - 1 ? 0 : least;
+      int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
+      int width = map == maps + n - 1 ? 0 : least;
       fputc(' ', out);
       if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
       for (int h = 0; line >= 0 && h < s->H; h++) {
@@ -7666,14 +7639,14 @@ void progress_start(Progress *p, const char *name, bool quiet) {
 /* On a terminal two lines that rewrite themselves; elsewhere one long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
-  const double now = seconds();
-  const int tenth = r->steps > 9 ? r->steps / 10 : 1;
-  const bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
+  double now = seconds();
+  int tenth = r->steps > 9 ? r->steps / 10 : 1;
+  bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
   if (p->quiet || (!due && t->step < r->steps)) return;
   p->shown = now;
-  const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  const int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
+  double tokens = (double)r->batch * r->accumulate * t->s.model.context;
+  double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
+  int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
@@ -7686,22 +7659,19 @@ void progress_show(const Trainer *t, Progress *p) {
   fflush(stderr);
 }
 
-void progress_end(Progress *p) {
-  if (p->open) fputc('\n', stderr);
-  p->open = false;
-}
+void progress_end(Progress *p) { if (p->open) fputc('\n', stderr); p->open = false; }
 
 /* What `sink eval` prints: the metric, the norms by layer, and the map. */
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                       "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-  const int first = config_column_first(c), star = config_column_star(c);
-  const int shown = c->place == PLACE_POST ? 10 : 9;
-  const double even = sink_uniform(c, s->T);
+  int first = config_column_first(c), star = config_column_star(c);
+  int shown = c->place == PLACE_POST ? 10 : 9;
+  double even = sink_uniform(c, s->T);
   const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
   for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
-    const double alpha = sinks_alpha(s, j);
+    double alpha = sinks_alpha(s, j);
     char name[16];
     snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
@@ -7712,7 +7682,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
   fputc('\n', out);
   for (int l = 0; l < s->L; l++) {
-    const idx row = (idx)l * s->N;
+    idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
                      norm_ratio(s->vnorm + row, s->N)};
     for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
@@ -7735,7 +7705,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
@@ -7975,7 +7945,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
   return e->status ? e->status : page_total(&p);
 }
 
-/* ---------------------------------------------------------
+/* -------------------------------------
  * 16.4  Verbs */
 
 /* The command that repeats the work: the verb, its word if any, and the flags that count and differ

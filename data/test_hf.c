@@ -160,8 +160,7 @@ typedef struct Theirs { char name[128], ours[96], shape[16], how; } Theirs;
 static bool tensor_of(const char *family, int n, Theirs *x) {
   const char *row = TENSORS_OF[family_of(family)], *at;
   const int blocks = (int)strcspn(row, ":");
-  char name[96], here[2][32];
-  int used = 0, words;
+  char name[96], here[2][32]; int used = 0, words;
   for (at = row + blocks + 1; *at; at += used) {
     words = sscanf(at, " %95s %15s %c %31[^ ;] %31[^;]", name, x->shape, &x->how, here[0], here[1]);
     used = (int)strcspn(at, ";") + 1;
@@ -949,9 +948,7 @@ static void hf__choices(Test *t) {
 static void dumped(Test *t, Trainer *r) {
   static const char WORDS[] = "dump " SCRATCH "/x.model --ids " SCRATCH "/ids --out " SCRATCH "/d";
   const bool back = !config_trains(&r->m.c, &(Error){0});
-  int ids[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-  real loss, theirs = NAN;
-  Error e = {0}; Ran said;
+  int ids[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; real loss, theirs = NAN; Error e = {0}; Ran said;
   text_file(t, SCRATCH "/ids", "1 2 3 4 5 6 7 8 9 10\n");
   if (acts_create(&r->a, &r->m, 1, 9, ACTS_ONE, &e) || !sink_does(t, WORDS, &said)) return;
   fact(t, !strstr((char *)said.out.at, "without gradients: --") == back
@@ -1254,8 +1251,7 @@ static const struct { const char *ours; int in, out, copies; } BIN_ORDER[] = { /
 
 /* Such a file, its numbers 0.5, 1.5, .. in the order of the file. */
 static void bin_bytes(Bytes *b, bool tied, Error *e) {
-  const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2};
-  float value = 0.5f;
+  const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2}; float value = 0.5f;
   for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
   for (int i = 0; i < 13 - tied; i++)
     for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--)
@@ -1266,8 +1262,7 @@ static void bin_bytes(Bytes *b, bool tied, Error *e) {
 static void hf__llama2c(Test *t) {
   if (!begun(t)) return;
   for (int tied = 0; tied < 2; tied++) {
-    Bytes b = {0}; Error e = {0}; Trainer r;
-    float value = 0.5f;
+    Bytes b = {0}; Error e = {0}; Trainer r; float value = 0.5f;
     bin_bytes(&b, tied, &e);
     file_write(SCRATCH "/x.bin", b.at, b.size, &e);
     if (!hf_does(t, SCRATCH "/x.bin --force --out " SCRATCH "/x.model")
@@ -1603,8 +1598,7 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
  * whose matrices stay in the file, and as links that are read at once. */
 static void imported__against_library(Test *t) {
   static const char *const *const FAMILY = NAMES_OF;
-  Bytes text = {0}; TinyCase c;
-  Golden g = {.path = TINY, .line = 1};
+  Bytes text = {0}; TinyCase c; Golden g = {.path = TINY, .line = 1};
   double most[6][TINY_KINDS] = {{0}}, worst = 0;
   char what[160] = ""; int cases = 0, told, imports = 0; long numbers = 0;
   if (no_binary(t)) return;
@@ -1754,9 +1748,7 @@ static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
   return good;
 }
 
-static void other_close(Tokenizer *k, Encoder *c) {
-  encoder_free(c); tokenizer_free(k);
-}
+static void other_close(Tokenizer *k, Encoder *c) { encoder_free(c); tokenizer_free(k); }
 
 /* Ids as their spellings with | between them; a byte's token in CUT_BESIDE as <XX>. */
 static void spelt_out(const Tokenizer *k, const Ids *ids, char *to, size_t room) {
@@ -1886,16 +1878,14 @@ static void tokenizer_encode__ranks(Test *t) {
     const bool beside = trial % 2;
     const int symbols = beside ? SYMBOLS : 3;
     Other o = other_begin(beside ? CUT_BESIDE : CUT_GPT2, beside ? SPACE_NONE : SPACE_PLAIN, 0);
-    char spelt[SPELT][64];
-    int token[SPELT], n = 0, merge[MERGES][4], merges = 0;
+    char spelt[SPELT][64]; int token[SPELT], n = 0, merge[MERGES][4], merges = 0;
     for (; n < symbols; n++) {
       snprintf(spelt[n], sizeof spelt[n], "%s", SYMBOL[n]);
       token[n] = beside ? other_token(&o, KIND_TEXT, SYMBOL[n], strlen(SYMBOL[n])) : SYMBOL[n][0];
     }
     for (int tries = 0; tries < 400 && merges < MERGES && n < SPELT; tries++) {
       const int left = (int)rng_below(&r, (uint64_t)n), right = (int)rng_below(&r, (uint64_t)n);
-      char both[128]; int made = 0;
-      bool twice = false;
+      char both[128]; int made = 0; bool twice = false;
       snprintf(both, sizeof both, "%s%s", spelt[left], spelt[right]);
       if (strlen(both) > 20) continue;
       for (int i = 0; i < merges; i++)
@@ -1920,8 +1910,7 @@ static void tokenizer_encode__ranks(Test *t) {
       merge[i][3] = i && rng_below(&r, 3) == 0 ? merge[i - 1][3] : i;
       other_merge(&o, merge[i][0], merge[i][1], merge[i][2], merge[i][3]);
     }
-    Tokenizer k; Encoder c; Ids ids = {0}; Error e = {0};
-    char text[2 * MOST + 1];
+    Tokenizer k; Encoder c; Ids ids = {0}; Error e = {0}; char text[2 * MOST + 1];
     int slow[MOST], size = 1 + (int)rng_below(&r, MOST), length = 0;
     for (int i = 0; i < size; i++) {
       const int s = (int)rng_below(&r, (uint64_t)symbols);
@@ -1946,8 +1935,7 @@ static void tokenizer_encode__ranks(Test *t) {
 /* Is this file read? It then encodes and decodes without a fault; else the error has its hint. */
 static bool read_and_used(Test *t, const Bytes *w, int trial) {
   static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
-  Error bad = {0}; Tokenizer back; Encoder c = {0}; Ids ids = {0};
-  Bytes text = {0};
+  Error bad = {0}; Tokenizer back; Encoder c = {0}; Ids ids = {0}; Bytes text = {0};
   bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) && !encoder_make(&c, &back, &bad);
   if (good) {
     tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
@@ -2284,8 +2272,7 @@ static int slow_pieces(const char *text, int *ids, int merge[][4], int merges) {
 }
 
 static void hf__sentencepiece(Test *t) {
-  static int merge[1000][4];
-  Rng r = {41}; int joined = 0, merges;
+  static int merge[1000][4]; Rng r = {41}; int joined = 0, merges;
   if (!begun(t)) return;
   for (int trial = 0; trial < 12; trial++) {
     Pieces p; Tokenizer k, k2; Encoder c, c2; Error e = {0};
@@ -2335,8 +2322,7 @@ static void hf__sentencepiece(Test *t) {
   fact(t, joined > 12 * 40 * 20, "%d joins", joined);
   /* no space in front; and one as transformers puts it when it is not to be as it always was */
   for (int i = 0; i < 2; i++) {
-    static const int NO_SPACE[] = {3, 0, 4, 0, 0};
-    Pieces p; Tokenizer k; Encoder c; Error e = {0};
+    static const int NO_SPACE[] = {3, 0, 4, 0, 0}; Pieces p; Tokenizer k; Encoder c; Error e = {0};
     pieces_draw(&p, &r);
     model_write(t, &p, TRAINED, i ? NORMAL : NO_SPACE);
     text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
@@ -3014,8 +3000,7 @@ static void choices_answer__oracle(Test *t) {
   static const char *const WORDS[] = {
     "the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9", "there", "in", "Tom",
     "went far away from", "x"};
-  Settings s;
-  HfOwn own = {.choices = SCRATCH "/choices"};
+  Settings s; HfOwn own = {.choices = SCRATCH "/choices"};
   if (!tale_open(t, &s, "")) return;
   for (int f = 0; f < 3; f++) {
     static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
@@ -3367,8 +3352,7 @@ static void model_file__links(Test *t) {
   enum { C = 12, H = 2, D = 6 };
   for (int way = 0; way < 4; way++) {
     bool heads = way & 1, link = way & 2;
-    Lab b; Trainer back; Settings s; Error e = {0}; Bytes file = {0};
-    ModelWriter w; Rng r = {9};
+    Lab b; Trainer back; Settings s; Error e = {0}; Bytes file = {0}; ModelWriter w; Rng r = {9};
     scratch_open();
     if (!lab_open(&b, t, 2, 7, "--layers 1")) return;
     bytes_add(&file, "a header of 24 bytes, so", 24, &e);
@@ -3435,8 +3419,7 @@ static void model_file_end__refuses(Test *t) {
                                      "264 bytes more", "outside its file", "found it cut short",
                                      "12 more bytes", "check the path", "outside its file"};
   const char *path = SCRATCH "/model.bin";
-  unsigned char zeros[1 << 12] = {0};
-  Lab b;
+  unsigned char zeros[1 << 12] = {0}; Lab b;
   if (!lab_open(&b, t, 1, 5, "--layers 1")) return;
   for (int what = 0; what < 8; what++) {
     Settings s; Error e = {0}, of_file = {0}; ModelWriter w;
