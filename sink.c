@@ -5884,11 +5884,11 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink, at equal loss
  * and ends with a verdict. Its rule: alpha of a column, divided by what even rows would give it,
- * shows a sink from SHOWS on, and none below ABSENT. Losses within EQUAL nats are equal.
+ * shows a sink from SHOWS on, and none below ABSENT. Losses within ALIKE nats are equal.
  *
  * A row of t sigmoids begins with the sum t/2, where softmax has 1. The scale brings it to that
  * size, and is a smaller start and rate of W_O (7.9). At 1 the arm learns less (3.50 nats). */
-static const double SHOWS = 2, ABSENT = 1.5, EQUAL = 0.05;
+static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 enum { ARMS = 3 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
@@ -5961,9 +5961,9 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
               star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
               star, left, sigmoid < ABSENT ? "failed to appear"
                           : sigmoid >= SHOWS ? "appeared" : "is unclear", sigmoid,
-              row[2][ROW_MASS], gap > EQUAL ? "a higher" : gap < -EQUAL ? "a lower" : "equal", gap);
+              row[2][ROW_MASS], gap > ALIKE ? "a higher" : gap < -ALIKE ? "a lower" : "equal", gap);
   bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
-              "absent below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT, EQUAL);
+              "absent below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT, ALIKE);
 }
 
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
