@@ -7253,6 +7253,57 @@ static void sink__pages(Test *t) {
 
 static void sink__usage(Test *t) { usage_hold(t, &SINK); }
 
+/* ./bench: so many lines of a kind, whose first numbers are finite and above 0; a peer's figures
+ * beside ours, as their ratio; what is wrong is refused in one line. */
+#define OF_SIZE " --layers 1 --heads 1 --dim 16 --ffn 20 --batch 1 --threads 1 --context "
+static void bench__figures(Test *t) {
+  static const struct { const char *words, *line; int lines, numbers; } ROWS[] = {
+    {"gemm --m 7 --n 9 --k 5 --threads 1 --peer " SCRATCH "/peer", "times_peer=", 2, 1},
+    {"gemm --m 1 --n 7 --k 9 --threads 1 --isa base", "gflops=", 3, 6},
+    {"step" OF_SIZE "20", "step_ms=", 1, 6}, {"ops" OF_SIZE "20", "whole step ", 1, 4},
+    {"length" OF_SIZE "256", "    256 ", 1, 5}};
+  static const char *const PEERS[] = {
+    "gemm 7 9 5 xW 1 .5\nstep run 2 15\ngemm 7 9 5 x^Tdy 1 .5\n", "", "\n",
+    "gemm 7 9 5 xW 1\n", "gemm 7 9 5 xW 1 nan\n", "step run 2 0\n", "step run 2 -1\n",
+    "step run 2 inf\n", "step run 2 1 2\n", "step run 2 1\nhello\n"};
+  static const char *const WRONG[][2] = {
+    {"gemm --peer " SCRATCH "/none", "none: "}, {"--peer " SCRATCH "/none", "none: "},
+    {"gemm --isa sse", "--isa sse: expected one of"}, {"gemm --m 0", "--m 0: expected a whole"},
+    {"gemm --layers 2", "--layers: no such"}, {"step --peer x", "--peer: no such"},
+    {"step --heads 3", "--heads 3 does not divide"}, {"gems", "gems: "}};
+  if (file_missing("bench") && file_missing("bench.exe")) t->skip = "no ./bench: make builds it";
+  if (t->skip) return;
+  scratch_open();
+  enum { FILES = sizeof PEERS / sizeof *PEERS, ALL = FILES + sizeof WRONG / sizeof *WRONG };
+  for (int i = 1; i < ALL; i++) {
+    const bool peer = i < FILES;
+    const char *const *wrong = WRONG[peer ? 0 : i - FILES];
+    if (peer) file_write(SCRATCH "/peer", PEERS[i], strlen(PEERS[i]), fresh(t));
+    Ran r = ran(FROM_HERE "bench", peer ? ROWS[0].words : wrong[0]);
+    const char *err = (const char *)r.err.at, *said = peer ? "expected gemm M N K WAY" : wrong[1];
+    fact(t, r.status && r.out.size == 1 && strstr(err, said) && strstr(err, "Try: ") &&
+            strchr(err, '\n') == err + r.err.size - 2, "bench %d: %s", i, err);
+    ran_free(&r);
+  }
+  file_write(SCRATCH "/peer", PEERS[0], strlen(PEERS[0]), fresh(t));
+  EACH(i, ROWS) {
+    Ran r = ran(FROM_HERE "bench", ROWS[i].words);
+    const char *out = (const char *)r.out.at, *words = ROWS[i].words, *at = out;
+    int lines = 0;
+    for (; (at = strstr(at, ROWS[i].line)) != NULL; at++, lines++)
+      for (int k = 0; k < ROWS[i].numbers; k++) {
+        const double x = number_after(at, ROWS[i].line, k);
+        fact(t, x > 0 && x < 1e12, "bench %s: number %d is %g: %s", words, k, x, out);
+      }
+    if (i == 0)
+      within(t, number_after(out, "times_peer=", 0) * 0.5, number_after(out, "gflops=", 0),
+             number_after(out, "gflops=", 0) / 50, "times the peer");
+    fact(t, r.status == 0 && r.err.size == 1 && lines == ROWS[i].lines && !strstr(out, "nan"),
+         "bench %s: %d lines of %s, %s%s", words, lines, ROWS[i].line, out, (char *)r.err.at);
+    ran_free(&r);
+  }
+}
+
 #define TRAINED "train --quiet --steps 1 --grammar " SCRATCH "/tale.grammar" SMALL_SIZE " "
 #define OF_TALE " --tokenizer " SCRATCH "/tale.tok "
 #define EVALUATED "eval " SCRATCH "/m.ckpt --T 8 --n 5 --grammar " SCRATCH "/tale.grammar" OF_TALE
@@ -7888,6 +7939,7 @@ static const TestEntry TESTS[] = {
   RUNS(option__choices), RUNS(option__numbers), RUNS(option_text__round_trip),
   RUNS(settings_parse__words), RUNS(settings_count__rows), RUNS(settings_parse__order),
   RUNS(token_draw__top), RUNS(sink__pages), RUNS(sink__usage), RUNS(sink__outputs),
+  RUNS(bench__figures),
   RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
   RUNS(sink__dump_again), RUNS(sink__train_and_eval), RUNS(sink__first_tokens),
   RUNS(sink__knows_its_text),
