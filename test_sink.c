@@ -6382,7 +6382,8 @@ static void demo_run__verdict(Test *t) {
     fact(t, (strstr(at, "did not move") == NULL) == (star >= 2 && left < 1.5), "%s", at);
     fact(t, (strstr(at, "failed to") != NULL) == (three < 1.5), "%g times even: %s", three, at);
     fact(t, (strstr(at, "at equal") != NULL) == (fabs(gap) <= 0.05), "%g nats: %s", gap, at);
-    within(t, number_after(sigmoid, "sum to", 0), mass, 0, "its row mass");
+    within(t, number_after(sigmoid, "mass,", 0), mass, 0, "its row mass");
+    within(t, number_after(sigmoid, "even,", 0), three, 0.1, "alpha_1 by mass, as good as even");
     within(t, number_after(sigmoid, "loss (", 0), fabs(gap), 0.00101, "its gap");
   }
 }
