@@ -3656,7 +3656,7 @@ static enum ByteKind byte_kind(unsigned char b) {
 }
 
 static size_t piece_length(const unsigned char *text, size_t n) {
-  size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
+  size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE;
   enum ByteKind kind = byte_kind(text[end]);
   size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
   while (end < n && end < most && byte_kind(text[end]) == kind) end++;
@@ -3765,7 +3765,8 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
   for (; m < end; m++) bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
-  return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
+  bytes_number(out, hash64(0, out->at, out->size), 8, e);
+  return e->status;
 }
 
 static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
@@ -3908,7 +3909,7 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
     int at = 0, kept = 0;
     while (at + 1 < w->length && !(s[at] == left && s[at + 1] == right)) at++;
     if (at + 1 >= w->length) continue;
-    if (word_count(r, w, -w->count, e)) return e->status;
+    word_count(r, w, -w->count, e);   /* all of its pairs are there */
     for (at = 0; at < w->length; at++) {
       bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
       s[kept++] = here ? made : s[at];
@@ -4075,7 +4076,7 @@ static int scan_number(Scan *s) {
 
 static Node *node_new(Scan *s, enum NodeKind kind) {
   Node *p = &s->g->nodes[s->g->node_count++];
-  *p = (Node){.kind = kind, .line = s->line};
+  p->kind = kind; p->line = s->line;
   return p;
 }
 
@@ -5680,7 +5681,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
 
 typedef struct Dump {
   Settings *s; const Config *c;
-  bool drawn;   /* its model */
+  bool drawn;   /* the model */
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 80];
   Error *e;
@@ -6824,8 +6825,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
 WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
-      const real *restrict da, real scale, real delta),
-     (n, dz, deriv, dlogz, da, scale, delta)) {
+      const real *restrict da, real scale, real delta), (n, dz, deriv, dlogz, da, scale, delta)) {
   for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
@@ -6879,7 +6879,6 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   }
 }
 
-/* attention_backward (3.7). */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   const LayerActs *la = &a->layer[l];
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
@@ -7005,11 +7004,11 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
-  a->size = acts_size(m, B, T, what, e);   /* first walk: how much */
+  a->size = acts_size(m, B, T, what, e);
   a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
   at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
-  take_all(m, a, &at, what);   /* second walk: where */
+  take_all(m, a, &at, what);
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
   return 0;
@@ -7188,7 +7187,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
   closedir(folder);
   if (!found.size) fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
   else qsort(found.at, found.size / sizeof name, sizeof name, by_name);
-  for (size_t i = 0; i < found.size && !e->status; i += sizeof name)
+  for (size_t i = 0; i < found.size; i += sizeof name)
     bytes_add(names, found.at + i, strlen((char *)found.at + i) + 1, e);
   bytes_free(&found);
   return e->status;
@@ -7242,9 +7241,9 @@ int file_ready(const char *path, Error *e) {
 
 static void program_folder(char home[PATH_ROOM], const char *name) {
   long n = own_path(home, PATH_ROOM - 1);
-  size_t size = n > 0 ? (size_t)n : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
-  while (size && !strchr("/\\", home[size - 1])) size--;
-  home[size] = 0;
+  if (n <= 0) n = snprintf(home, PATH_ROOM, "%.500s", name);
+  while (n && !strchr("/\\", home[n - 1])) n--;
+  home[n] = 0;
 }
 
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
