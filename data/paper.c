@@ -11,15 +11,16 @@
  * data/experiments.txt says which models are trained, what the paper printed of each, and what is
  * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
  * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
- * tables and the ledger as text (6) or as a page for a browser (7). Two toys (3) show the mechanism
- * in seconds. It has sink's own verbs too; its run, train and eval leave a page (pages.c).
+ * tables and the ledger as text (6) or as a page for a browser (7). When a sink comes, and the law
+ * of that, is in onset.c. Two toys (3) show the mechanism in seconds. It has sink's own verbs too;
+ * its run, train and eval leave a page (pages.c).
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
  *            4 One run                       5 Rules and verdicts  6 What is shown
  *            7 The page of the whole paper   8 What `check` states besides   9 The command
  *
  * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
- * data/test_paper.c.
+ * data/test_paper.c and data/test_onset.c.
  */
 #define SINK_NO_MAIN
 #include "options.h"
@@ -64,10 +65,11 @@ static const Own *own_of(const Settings *s) {
  *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
  *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
  *
- * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
- * after=ROW goes on from that row's trained model, with these flags on top of its own. A paper's
- * number is -, where training failed there, or . where none is printed, or a number, which a * may
- * follow (measured on proxy scores) and a ~ precede (second-hand: our copy has lost it).
+ * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
+ * (+onset, +until: onset.c), and after=ROW goes on from that row's trained model, with these flags
+ * on top of its own. A paper's number is -, where training failed there, or . where none is
+ * printed, or a number, which a * may follow (measured on proxy scores) and a ~ precede
+ * (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
@@ -2825,6 +2827,36 @@ static void draw_maps(Paper *p, const char *word) {
   }
 }
 
+/* The cells that a terminal and the README show (6). */
+static void grid_html(Html *h, const Grid *g, const char *title) {
+  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
+                                     "td class=\"paper\""};
+  Cell head;
+  table_begin(h, title);
+  for (int r = 0; r < g->rows; r++) {
+    say(h, "<tr>");
+    for (int c = 0; c < g->columns; c++)
+      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g->pair[c] + (r > 0)],
+              flat_cell(g, r, c, head));
+    say(h, "</tr>\n");
+  }
+  say(h, "</table></div>\n");
+}
+
+static void item_table(Paper *p) {
+  Grid g;
+  if (grid_of(&g, &p->runs, p->item, true, p->h.e)) return;
+  grid_html(&p->h, &g, "Rows of the table, the paper's numbers and ours");
+  free(g.cell);
+}
+
+/* Text of bytes without a 0 at their end, which are freed. */
+static void html_bytes(Html *h, Bytes *b) {
+  bytes_add(b, "", 1, h->e);
+  if (!h->e->status) html_text(h, (const char *)b->at);
+  bytes_free(b);
+}
+
 #include "onset.c"
 
 static const Kind KINDS[PICTURE_KINDS] = {
@@ -2869,32 +2901,6 @@ static void item_pictures(Paper *p) {
     }
     if (drawn) say(&p->h, "</div>%s\n", folded ? "</details>" : "");
   }
-}
-
-/* The cells that a terminal and the README show (6). */
-static void item_table(Paper *p) {
-  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
-                                     "td class=\"paper\""};
-  Html *h = &p->h;
-  Grid g; Cell head;
-  if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
-  table_begin(h, "Rows of the table, the paper's numbers and ours");
-  for (int r = 0; r < g.rows; r++) {
-    say(h, "<tr>");
-    for (int c = 0; c < g.columns; c++)
-      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g.pair[c] + (r > 0)],
-              flat_cell(&g, r, c, head));
-    say(h, "</tr>\n");
-  }
-  say(h, "</table></div>\n");
-  free(g.cell);
-}
-
-/* Text of bytes without a 0 at their end, which are freed. */
-static void html_bytes(Html *h, Bytes *b) {
-  bytes_add(b, "", 1, h->e);
-  if (!h->e->status) html_text(h, (const char *)b->at);
-  bytes_free(b);
 }
 
 /* A verdict's sign, and the class of its bar. */
@@ -3636,6 +3642,8 @@ static int item_unknown(const Command *q, const char *name, Error *e) {
 
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
+  if (q->own->predict && (!n || strcmp(words[0], "onset")))
+    return fail(e, 2, "--predict: it is of the item onset. Try: ./paper onset --predict");
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
