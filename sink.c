@@ -3532,9 +3532,7 @@ static const Line METRIC[] = {
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
 /* =====================================
- * PART II   THE DATA
- * =====================================
- */
+ * PART II   THE DATA */
 
 /* =====================================
  * 8  Tokenizer   (the paper's section 2)
@@ -3588,7 +3586,6 @@ static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
     *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
   return e->status;
 }
-
 static void ids_free(Ids *a) { free(a->at); *a = (Ids){0}; }
 
 typedef struct Pair {
@@ -3608,11 +3605,9 @@ static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   }
   return s;
 }
-
 static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
   return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
-
 static void pairs_free(Pairs *p) { free(p->at); free(p->slot); *p = (Pairs){0}; }
 
 static int pairs_grow(Pairs *p, Error *e) {
@@ -3654,14 +3649,13 @@ static enum ByteKind byte_kind(unsigned char b) {
   if (b >= '0' && b <= '9') return DIGIT;
   return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
-
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE;
   enum ByteKind kind = byte_kind(text[end]);
   size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
   while (end < n && end < most && byte_kind(text[end]) == kind) end++;
   bool follower = end < n && byte_kind(text[end]) != WHITE;
-  return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
+  return end - (kind == WHITE && follower && text[end - 1] == ' ');
 }
 
 /* ---- 8.3  Making, reading and writing a tokenizer --- */
@@ -3706,7 +3700,6 @@ static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char
                 (unsigned)left, (unsigned)right, HINT);
   return pairs_number(&t->merges, left, right, e) < 0 ? e->status : token_add(t, both, n + more, e);
 }
-
 static void tokenizer_free(Tokenizer *t) {
   if (t->kind) t->kind->close(t);
   pairs_free(&t->merges); bytes_free(&t->pool); free(t->start);
@@ -3749,7 +3742,6 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
   if (e->status) tokenizer_free(t);
   return e->status;
 }
-
 static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
   Bytes file = {0};
   *out = (Tokenizer){0};
@@ -3768,7 +3760,6 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, hash64(0, out->at, out->size), 8, e);
   return e->status;
 }
-
 static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
   Bytes file = {0};
   if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
@@ -3789,7 +3780,6 @@ static int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
   *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
   return e->status;
 }
-
 static void encoder_free(Encoder *c) {
   if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
   free(c->slot);
@@ -4041,13 +4031,11 @@ static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const ch
 static void scan_blanks(Scan *s) {
   for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
 }
-
 static bool scan_take(Scan *s, int c) {
   bool here = *s->p == c;
   s->p += here;
   return here;
 }
-
 static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
@@ -4059,8 +4047,8 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
   const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
   uint64_t hash = hash64(0, from, (size_t)new.size);
-  int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
-  int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
+  int64_t number = !new.size ? -1
+    : pairs_number(&s->names, (int32_t)(hash >> 33), (int32_t)(hash & INT32_MAX), s->e);
   if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
   return number < 0 ? NULL : &g->symbols[number];
 }
@@ -4239,7 +4227,7 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
   if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
   if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
-  return n ? bytes_add(o, p, n, t->e) : 0;
+  return bytes_add(o, p, n, t->e);
 }
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
@@ -4263,7 +4251,7 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
 static int tell_operation(Telling *t, const Node *p) {
   char text[24];
   long long x = tell_number(t, p, p->name);
-  long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
+  long long y = p->right ? tell_number(t, p, p->right) : p->number;
   if (t->e->status) return 1;
   if (!y && strchr("/%", p->operator))
     return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
@@ -4385,7 +4373,6 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
   bytes_free(&t.memory); free(t.values);
   return bad;
 }
-
 static void grammar_free(Grammar *g) {
   bytes_free(&g->text); free(g->symbols); free(g->nodes);
   *g = (Grammar){0};
@@ -5457,7 +5444,6 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
   r->values += n;
   return 0;
 }
-
 static void result_free(Result *r) { free(r->list); free(r->value); *r = (Result){0}; }
 
 static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
@@ -5473,13 +5459,13 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
 
 /* --replace-position, --swap-position (3.1): what is read in place of p_1; x->t 0 for nothing. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
-  const char *flag = s->swap_position ? "swap-position" : "replace-position";
-  *x = (PositionEdit){s->swap_position ? s->swap_position : s->replace_position,
-                      s->swap_position != 0};
+  bool swap = s->swap_position != 0;
+  const char *flag = swap ? "swap-position" : "replace-position";
+  *x = (PositionEdit){swap ? s->swap_position : s->replace_position, swap};
   if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
     return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s", T, c->context,
                 c->context, s->beyond ? ": it learnt no more" : ", or --beyond");
-  if (s->replace_position && s->swap_position)
+  if (s->replace_position && swap)
     return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
   if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
     return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
@@ -5531,8 +5517,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
 
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
-  const double eps[3] = {s->eps, 0.2, 0.4};
-  return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
+  return evaluate_at(out, m, d, s, (double[]){s->eps, 0.2, 0.4}, 3, n, T, starts, e);
 }
 
 static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
@@ -5707,7 +5692,6 @@ static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
   pass(&d->file, (uint64_t)padded, 2);
   pass_bytes(&d->file, header, (size_t)padded);
 }
-
 static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
@@ -6065,9 +6049,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 }
 
 /* =====================================
- * PART IV   PLUMBING
- * =====================================
- */
+ * PART IV   PLUMBING */
 
 /* =====================================
  * 13  Matrix multiply and vector maths
@@ -6621,10 +6603,10 @@ enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
-  idx N, D, ld;                       /* rows; head width; row length of the maps */
-  real *kt, *vt;                      /* [D,N] [D,N] */
-  real *z, *a, *da;                   /* [TILE,ld] each; z becomes a or, backward, dz in place */
-  real *deriv, *dlogz;                /* [ld] each: s'/Z and the gradient of log Z, of one row */
+  idx N, D, ld;          /* rows; head width; row length of the maps */
+  real *kt, *vt;         /* [D,N] [D,N] */
+  real *z, *a, *da;      /* [TILE,ld] each; z becomes a or, backward, dz in place */
+  real *deriv, *dlogz;   /* [ld] each: s'/Z and the gradient of log Z, of one row */
 } Tile;
 
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
@@ -6799,19 +6781,15 @@ static void pace(struct Pace *p, double took, double now) {
     take_less(p, true);
   }
 }
-static void pass_begins(struct Pace *p) {
-  p->began = seconds();
-  if (p->wait > 0 && p->began > p->retry) take_less(p, false);
-}
-static void pass_ends(struct Pace *p) {
-  double now = seconds();
-  if (workers() > 1 || p->less) pace(p, now - p->began, now);
-}
 
 /* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
-  if (l == 0) pass_begins(&a->pace);
+  struct Pace *p = &a->pace;
+  if (l == 0) {
+    p->began = seconds();
+    if (p->wait > 0 && p->began > p->retry) take_less(p, false);
+  }
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K;
@@ -6819,7 +6797,8 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
     transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
     for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
   }
-  if (l == m->c.layers - 1) pass_ends(&a->pace);
+  double now = seconds();
+  if (l == m->c.layers - 1 && (workers() > 1 || p->less)) pace(p, now - p->began, now);
 }
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
@@ -6887,8 +6866,8 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
     Tile t = tile_of(&m->c, a, N);
-    transpose(t.kt, N, la->fk + k0, Kw, N, D);           /* for q k^T, the scores */
-    transpose(t.vt, N, la->v + k0, Kw, N, D);            /* for do v^T, which is da */
+    transpose(t.kt, N, la->fk + k0, Kw, N, D);   /* for q k^T, the scores */
+    transpose(t.vt, N, la->v + k0, Kw, N, D);    /* for do v^T, which is da */
     for (idx h = kh * group; h < (kh + 1) * group; h++)
       for (idx i0 = 0; i0 < N; i0 += TILE)
         tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
@@ -6911,8 +6890,8 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
 
 /* MEMORY OF A PASS. Every array of struct Acts lies in one arena. A walk over the lists of them
  * adds up their sizes, with base NULL, or places them. No pass allocates. */
-typedef struct Arena { real *base; idx used; } Arena;        /* used: numbers, not bytes */
-typedef struct Room { real **at; idx n; } Room;              /* an array, and how many numbers */
+typedef struct Arena { real *base; idx used; } Arena;   /* used: numbers, not bytes */
+typedef struct Room { real **at; idx n; } Room;         /* an array, and how many numbers */
 
 /* An array of 0 numbers, which the variant lacks, is NULL. Sizes round up to 16, for alignment. */
 static void arena_take(Arena *arena, const Room *room, size_t n) {
@@ -7098,7 +7077,6 @@ uint64_t rng_next(Rng *r) {
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
   return x ^ (x >> 31);
 }
-
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
 /* By multiplication: a number below n is off its share by less than n / 2^53. */
 uint64_t rng_below(Rng *r, uint64_t n) { return (uint64_t)(rng_uniform(r) * (double)n); }
@@ -7134,7 +7112,6 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   b->size += n;
   return 0;
 }
-
 int bytes_print(Bytes *b, Error *e, const char *format, ...) {
   char text[2048];
   va_list args;
@@ -7174,7 +7151,6 @@ int file_read(const char *path, Bytes *out, Error *e) {
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
-
 int files_list(const char *path, Bytes *names, Error *e) {
   char name[1100] = ""; struct stat is; Bytes found = {0};   /* found: rows as long as name */
   DIR *folder = opendir(path);
@@ -7193,8 +7169,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
   return e->status;
 }
 
-/* The bytes go to PATH.new, to the disk, and only then take PATH's name: a reader of PATH finds
- * the old file or the new one, whole. */
+/* A reader of PATH finds the old file or the new one, whole: the bytes go to PATH.new first. */
 int writing_begin(Writing *w, const char *path, Error *e) {
   *w = (Writing){.path = path};
   if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
@@ -7225,9 +7200,7 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   writing_add(&w, at, n);
   return writing_end(&w, e);
 }
-
 bool file_missing(const char *path) { return stat(path, &(struct stat){0}) && errno == ENOENT; }
-
 int file_ready(const char *path, Error *e) {
   char folder[sizeof ((Writing *)0)->beside]; Writing w;
   for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
@@ -7468,7 +7441,6 @@ static const Option *option_among(const Option *o, const char *flag, const char 
   for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
   return NULL;
 }
-
 const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
@@ -7586,7 +7558,6 @@ int settings_flags(Settings *s, const char *flags, const char *groups, Error *e)
   for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
   return settings_parse(s, argc, argv, groups, NULL, NULL, e);
 }
-
 static int config_from_flags(Config *c, const char *flags, Error *e) {
   Settings s;
   settings_default(&s);
@@ -7662,7 +7633,6 @@ void progress_show(const Trainer *t, Progress *p) {
   p->open = p->live;
   fflush(stderr);
 }
-
 void progress_end(Progress *p) { if (p->open) fputc('\n', stderr); p->open = false; }
 
 /* What `sink eval` prints: the metric, the norms by layer, and the map. */

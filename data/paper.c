@@ -3358,9 +3358,7 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
          "that compiler and processor", path, old.build, r.build);
   else if (made) fail(e, 1,
     "%s: expected the same bytes, found others. Try: delete it, and run it again", path);
-  result_free(&r); result_free(&old);
-  bytes_free(&text);
-  bytes_free(&was);
+  result_free(&r); result_free(&old); bytes_free(&text); bytes_free(&was);
   return e->status;
 }
 

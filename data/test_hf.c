@@ -557,10 +557,9 @@ static void hf__refuses(Test *t) {
     "--place parallel", "--act gelu", "--act swish", "--combine add", "--kernel elu",
     "--kernel mlp --sim identity --normalizer one|--kernel mlp",
     "--sim sigmoid --normalizer one|--sim sigmoid",
-    "--normalizer pnorm --pnorm 2|--normalizer pnorm", "--scale 0.5", "--extra k",
-    "--extra zero", "--vbias|--vbias.", "--sink-token|--sink-token.", "--window 5",
-    "--prefix 3", "--embed-dim 8", "--linear-bias --bias-in qkv|--bias-in qkv",
-    "--heads 5 --head-dim 4|--heads that divide --dim",
+    "--normalizer pnorm --pnorm 2|--normalizer pnorm", "--scale 0.5", "--extra k", "--extra zero",
+    "--vbias|--vbias.", "--sink-token|--sink-token.", "--window 5", "--prefix 3", "--embed-dim 8",
+    "--linear-bias --bias-in qkv|--bias-in qkv", "--heads 5 --head-dim 4|--heads that divide --dim",
     "--rope-scaling llama3 --rope-low 0|--rope-low above 0"};
   static const char *const WORDS[][3] = {
     {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
