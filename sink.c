@@ -2806,7 +2806,7 @@ static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
   return y->maps + rows * config_columns(c, y->T) + config_column_first(c);
 }
 
-/* |a - b| / |b|, and how many of n numbers are not the same. */
+/* |a - b| / |b|; how many of n numbers are not the same: NaN where one is no number. */
 static double apart(idx n, const real *a, const real *b) {
   double gap = 0, size = 0;
   for (idx j = 0; j < n; j++) {
@@ -2815,9 +2815,9 @@ static double apart(idx n, const real *a, const real *b) {
   }
   return gap == 0 ? 0 : sqrt(gap / size);
 }
-static int differing(idx n, const real *a, const real *b) {
-  int count = 0;
-  for (idx j = 0; j < n; j++) count += !(a[j] == b[j]);
+static double differing(idx n, const real *a, const real *b) {
+  double count = 0;
+  for (idx j = 0; j < n; j++) count += isfinite(a[j] - b[j]) ? a[j] != b[j] : NAN;
   return count;
 }
 
@@ -2973,8 +2973,9 @@ enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 /* How many numbers of h_1^0 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
  * of x*'s when all tokens do. */
 static double h1_moved(Toy *y) {
-  int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1, count = 0;
+  int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1;
   real before[4][WIDEST];   /* of three blocks */
+  double count = 0;
   for (int l = 0; l <= L; l++) copy(before[l], toy_state(y, l, token), C);
   for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
   for (int l = 0; l < L && y->x == BY_SCORES; l++) {
@@ -5330,8 +5331,8 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *text = (const char *)log->at, *end;
   if (strncmp(text, LOG_HEAD, at))
     return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
-  for (; (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10) <= t->step;
-     at = (size_t)(end + 1 - text))
+  for (; text[at] != '#' && (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10)
+       <= t->step; at = (size_t)(end + 1 - text))
     last = look_keep(p, text + at);
   log->size = at;
   if (last != looked)
@@ -5358,13 +5359,14 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
   return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
 }
 
+/* The log of a run that diverges ends with a line "# what happened", which --resume drops. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
   static const double FOLLOW = 2;   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train; Bytes log = {0};
   long saved = t->step ? t->step : -1;
   Error seen = {0};   /* a run that goes on: its next step tells again */
-  if (log_begin(t, p, &log, e) ||
-      (r->steps && look_at_sink(t, p, t->step ? &seen : e) && !t->step)) {
+  if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, t->step ? &seen : e) &&
+                                   !t->step && !isnan(t->loss))) {
     bytes_free(&log);
     return e->status;
   }
@@ -5386,7 +5388,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     }
   }
   progress_end(p);
-  if (e->status) run_save(t, &log, false, &(Error){0});   /* the log of a diverged run */
+  if (e->status && isnan(t->loss)) bytes_print(&log, &(Error){0}, "# %s\n", e->text);
+  if (e->status) run_save(t, &log, false, &(Error){0});
   else if (t->step != saved) run_save(t, &log, true, e);
   bytes_free(&log);
   if (t->step < r->steps)
@@ -7256,10 +7259,17 @@ int file_ready(const char *path, Error *e) {
   return e->status;
 }
 
-static void program_folder(char home[PATH_ROOM], const char *name) {
-  const long n = own_path(home, PATH_ROOM - 1);
-  size_t size = n > 0 ? (size_t)n : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
-  while (size && !strchr("/\\", home[size - 1])) size--;
+/* From its path, where the system told one in home; else from argv[0]: a name alone is the first on
+ * PATH that runs, as for a shell. */
+static void program_folder(char home[PATH_ROOM], long told, const char *name, const char *path) {
+  bool found = told > 0 || strpbrk(name, "/\\"); struct stat is;
+  size_t size = told > 0 ? (size_t)told : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
+  for (size_t n; path && *path && !found; path += n + (path[n] == ':')) {
+    n = strcspn(path, ":");
+    size = (size_t)snprintf(home, PATH_ROOM, "%.*s/%.99s", (int)n, n ? path : ".", name);
+    found = size < PATH_ROOM && !stat(home, &is) && S_ISREG(is.st_mode) && is.st_mode & 0111;
+  }
+  while (size && (!found || !strchr("/\\", home[size - 1]))) size--;
   home[size] = 0;
 }
 
@@ -7269,8 +7279,9 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   char beside[sizeof ((Writing *)0)->beside];
   Writing w;
   for (int i = 0; i < n && !e->status; i++) {
-    const bool screen = !strcmp(path[i], "-");
+    const bool screen = !strcmp(path[i], "-"), rows = path[i] == s->csv || path[i] == s->json;
     bool same = false;
+    if (screen && !rows) return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
     if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
       continue;
     for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
@@ -7792,15 +7803,15 @@ static const char *number(char text[32], double x) {
 /* The length of a text's first line. */
 static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 
-/* Under "=" x may be off by half a unit of the last digit given. With a bound NaN is WRONG. */
+/* Under "=" x may be off by half a unit of the last digit given. What is not finite is WRONG. */
 static void page_line(Page *p, const Line *l, double x) {
   char measured[32], limit[32]; const char *sign = RELATION[l->relation].sign;
   double bound = l->bound, unit = 1;
   while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
-  bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
+  bool good = !isfinite(x) ? false : *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
             : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
   int finding = good ? RELATION[l->relation].finding
-              : l->relation == DECIDES && x == x ? FINDING_REFUTED : FINDING_WRONG;
+              : l->relation == DECIDES && isfinite(x) ? FINDING_REFUTED : FINDING_WRONG;
   fprintf(p->out, " %-11s %-47.*s %8s", l->reference, first_line(l->text), l->text,
           number(measured, x));
   if (finding == FINDING_REFUTED && p->count[finding] < 16) p->refuted[p->count[finding]] = *l;
@@ -7833,7 +7844,7 @@ static void check_states(Page *p) {
       bool plus = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
       double bound = STATES + (plus ? EPS_IN_Z : 0);
       double spread = toy_spread(y, first, y, first), single = toy_spread(y, 1, one, 1);
-      bool good = agree ? spread <= bound && single <= bound : spread >= APART;
+      bool good = agree ? spread <= bound && single <= bound : APART <= spread && isfinite(spread);
       if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
       else least = smaller(least, spread);
       page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
@@ -8049,7 +8060,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
            o->p.alpha1, o->p.sink1, (long long)t->m.count, o->text, s->out[0] ? " out=" : "",
            s->out);
   has_ended(o->ended, t, e);
-  if (!e->status && page[0] && o->p.looks
+  if (!e->status && page[0] && (o->p.looks || o->ended[0])
       && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
     s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
   if (o->ended[0]) fail(e, 1, "%s", o->ended);
@@ -8168,7 +8179,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; char path[PATH_ROOM]; (void)words; (void)n;
+  Work w = {0}; char path[PATH_ROOM], folder[PATH_ROOM]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
@@ -8176,7 +8187,9 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
          "What to train on or to generate from:\n");
-  files_list(located(path, "data", &s->data, &(Error){0}), &w.in, &(Error){0});
+  const char *shipped = located(path, SHIPPED_GRAMMAR, &s->data, &(Error){0});
+  snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(shipped, '/') - shipped), shipped);
+  files_list(folder, &w.in, &(Error){0});
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
     if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
@@ -8449,7 +8462,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   int n = 0;
   streams_begin(); settings_default(&s);
   s.program = program; s.own = program->own; s.data.open = program->open;
-  program_folder(s.data.home, argv[0]);
+  program_folder(s.data.home, own_path(s.data.home, PATH_ROOM - 1), argv[0], getenv("PATH"));
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";

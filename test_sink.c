@@ -4361,6 +4361,34 @@ static void checks__every_row(Test *t) {
   }
 }
 
+/* What is not finite is WRONG where there is a bound, in a control too; and no number has moved
+ * that was none before or is none now. */
+static void checks__not_finite(Test *t) {
+  static const double ODD[] = {NAN, INFINITY, -INFINITY};
+  const real x[] = {1, 2, (real)NAN, 4}, y[] = {1, 3, 3, (real)INFINITY};
+  Page p = {.out = tmpfile(), .e = fresh(t)};
+  if (!p.out) exit(1);
+  EACH(i, ODD)
+    for (int relation = AT_MOST; relation < SAYS; relation++) {
+      const int wrong = p.count[FINDING_WRONG];
+      page_line(&p, &(Line){"x", "y", "", NULL, 0, relation, 1}, ODD[i]);
+      fact(t, p.count[FINDING_WRONG] == wrong + 1, "relation %d takes %g", relation, ODD[i]);
+    }
+  for (int i = 0; i < 4; i++) {
+    const double is = differing(1, x + i, y + i), back = differing(1, y + i, x + i);
+    fact(t, i < 2 ? is == i && back == i : isnan(is) && isnan(back), "number %d: %g", i, is);
+  }
+  Toy *wild = toy(&p, 1, "--prefix 3");      /* a control of 7.4, on a model of NaN */
+  if (wild) {
+    for (idx i = 0; i < wild->m.count; i++) wild->m.params[i] = (real)NAN;
+    toy_feed(wild, 1);
+    fact(t, isnan(h1_moved(wild)), "h_1 of a model of NaN has moved");
+  }
+  fact(t, wild && !p.e->status, "%s", p.e->text);
+  for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
+  fclose(p.out);
+}
+
 /* [E10] [P1] [P2] [P3] [P4] [E32] [E44] The statements of ./sink; data/test_paper.c has all. A
  * name that no check has is a usage error. */
 static void checks__hold(Test *t) {
@@ -5752,12 +5780,18 @@ static void trainer_step__diverges(Test *t) {
     fact(t, trainer_step(&r, fresh(t)) == 1 && strstr(t->e.text, ROWS[i].said) &&
          strstr(t->e.text, "Try: a smaller --lr") && r.step == 0 && !strstr(t->e.text, "-1") &&
          !strncmp(t->e.text, "step 0: ", 8), "%s: %s", ROWS[i].tensor, t->e.text);
-    for (int look = 0; look < 2; look++) {     /* nor does an evaluation pass over it */
+    Bytes *log = bytes_of(t);
+    snprintf(r.s.log, sizeof r.s.log, SCRATCH "/log%d", i);
+    for (int look = 0; look < 3; look++) {     /* nor does an evaluation pass over it */
       r.loss = 1;
-      int status = look ? look_at_sink(&r, &p, fresh(t)) : trained_loss(&r.norm, &r, 4, fresh(t));
+      int status = look > 1 ? train_run(&r, &p, fresh(t)) : look
+                 ? look_at_sink(&r, &p, fresh(t)) : trained_loss(&r.norm, &r, 4, fresh(t));
       fact(t, status == 1 && strstr(t->e.text, ROWS[i].said) && strstr(t->e.text, "diverges") &&
            !strncmp(t->e.text, "step 0: ", 8) && isnan(r.loss), "%d: %s", look, t->e.text);
     }
+    if (!file_read(r.s.log, log, &t->e)) bytes_add(log, "", 1, &t->e);   /* and the log says so */
+    const char *last = log->at ? strstr((char *)log->at, "\n# ") : NULL;
+    fact(t, last && !strncmp(last + 3, t->e.text, strlen(t->e.text)), "%d: no log", i);
     trainer_free(&r);
   }
   EACH(f, WILD) {
@@ -6199,6 +6233,7 @@ static void train_run__continues_the_log(Test *t) {
     const int stop = STOPS[k];
     const struct { size_t cut; const char *tail; bool good; } ROWS[] = {
       {log.size, "", true}, {log.size - 20, "", stop < 20}, {log.size, "99,1,2", true},
+      {log.size, "# step 7: NaN\n", true}, {log.size, "# a\n9", true},
       {0, "", false}, {head, "", stop < 3}, {head - 2, "", false}, {head, "7", stop < 3}};
     if (!trainer_made(t, &part, FLAGS)) return;      /* stopped as by Ctrl-C: no last look */
     while (part.step < stop && !trainer_step(&part, &e))
@@ -6974,6 +7009,30 @@ static void file__round_trip(Test *t) {
   bytes_free(&b);
 }
 
+/* The program's folder where the system does not tell: a path's, or for a name alone that of the
+ * first file on PATH that runs; what lies beside it is found. */
+static void program_folder__on_path(Test *t) {
+  static const struct { const char *name, *path, *home; } ROWS[] = {
+    {"sink", SCRATCH "/none:" SCRATCH "/a:" SCRATCH "/b:" SCRATCH "/c:" SCRATCH "/d", "/c/"},
+    {"sink", SCRATCH "/d:" SCRATCH "/c", "/d/"}, {"sink", SCRATCH "/b", ""}, {"sink", "", ""},
+    {"sink", NULL, ""}, {"other", SCRATCH "/c", ""}, {SCRATCH "/c/sink", SCRATCH "/d", "/c/"}};
+  Source s = {0}; char path[PATH_ROOM], home[PATH_ROOM];
+  scratch_open();
+  if (system("cd " SCRATCH " && mkdir -p a/sink b c/grammars d && echo text >b/sink && "
+             "cp ../../" PROGRAM " c/sink && cp c/sink d/sink && cp ../../data/s*r c/grammars"))
+    t->skip = "no folder to look in";
+  EACH(i, ROWS) {
+    snprintf(home, PATH_ROOM, "%s%s", *ROWS[i].home ? SCRATCH : "", ROWS[i].home);
+    program_folder(s.home, 0, ROWS[i].name, ROWS[i].path);
+    fact(t, !strcmp(s.home, home), "%s on %s: %s", ROWS[i].name, ROWS[i].path, s.home);
+    if (!strcmp(ROWS[i].home, "/c/"))
+      fact(t, !file_missing(located(path, "grammars/story.grammar", &s, fresh(t))), "%s",
+           t->e.text);
+  }
+  program_folder(home, snprintf(home, PATH_ROOM, "/x/sink"), "sink", SCRATCH "/c");
+  fact(t, !strcmp(home, "/x/"), "told: %s", home);
+}
+
 /* The first error stays; a text too long is cut; memory that is not to be had is an error. */
 static void fail__keeps_the_first(Test *t) {
   const idx counts[] = {-1, PTRDIFF_MAX, PTRDIFF_MAX / 8};
@@ -7378,6 +7437,7 @@ static void sink__outputs(Test *t) {
     {EVALUATED "--csv " SCRATCH "/m.ckpt", 1, "Try: another name, --force to replace it"},
     {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2, "two results"},
     {EVALUATED "--json - --csv -", 2, "-: two results"},
+    {TRAINED "--out -", 2, "-: only --csv and --json"}, {TRAINED "--log -", 2, "-: only --csv and"},
     {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", 1, "it is there already"},
     {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: it is there"}};
   static const char *const AT[] = {SCRATCH "/i", SCRATCH "/f/k-bias.csv", SCRATCH "/f/config.json"};
@@ -7394,6 +7454,25 @@ static void sink__outputs(Test *t) {
   Ran r = sink(TRAINED);
   fact(t, strstr((char *)r.err.at, "this model will not be kept"), "%s", (char *)r.err.at);
   ran_free(&r);
+}
+
+/* From another folder, with a data/ of its own: data/ and the tokenizer beside the program. */
+static void sink__elsewhere(Test *t) {
+  static const char *const ROWS[][2] = {
+    {"list", "/data/story.grammar\n"}, {"generate --grammar data/story.grammar", "\n<|endoftext|>"},
+    {"tokenize encode ../../data/story.txt", " "},
+    {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text=data/story.grammar"},
+    {"eval m --T 8 --n 2", "m on data/story.grammar (held-out documents): 2 sequences"}};
+  if (no_binary(t)) return;
+  scratch_open();
+  make_folder(SCRATCH "/data");
+  EACH(i, ROWS) {
+    char words[200];
+    snprintf(words, sizeof words, "(cd " SCRATCH "; ../." PROGRAM " %s)", ROWS[i][0]);
+    Ran r = ran(words, "");
+    fact(t, !r.status && strstr((char *)r.out.at, ROWS[i][1]), "%s: %s", words, (char *)r.err.at);
+    ran_free(&r);
+  }
 }
 
 static void sink__wrong_files(Test *t) {
@@ -7956,7 +8035,7 @@ static const TestEntry TESTS[] = {
   RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass), RUNS(norm_ratio__by_hand),
   RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__not_finite), RUNS(sinks__in_parts),
   RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
-  RUNS(checks__every_row), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
+  RUNS(checks__every_row), RUNS(checks__not_finite), RUNS(checks__hold), RUNS(pieces__as_the_oracle_cuts),
   RUNS(tokenizer_encode__by_the_book), RUNS(tokenizer_train__by_the_book),
   RUNS(tokenizer_train__by_hand), RUNS(tokenizer_read__damage), RUNS(tokenizer__special_ids),
   RUNS(tokenizer__shipped), RUNS(grammar__tells), RUNS(grammar_document__bounded),
@@ -7978,12 +8057,12 @@ static const TestEntry TESTS[] = {
   RUNS(heat_maps__print_alpha), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
   RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
   RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
-  RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
+  RUNS(program_folder__on_path), RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
   RUNS(set_workers__says_so), RUNS(option__choices),
   RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
   RUNS(settings_count__rows), RUNS(settings_parse__order), RUNS(token_draw__top),
   RUNS(sink__pages), RUNS(sink__usage), RUNS(sink__outputs),
-  RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
+  RUNS(sink__elsewhere), RUNS(sink__wrong_files), RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump),
   RUNS(sink__dump_again), RUNS(sink__train_and_eval), RUNS(sink__knows_its_text),
   RUNS(sink__not_finite), RUNS(sink__plain), RUNS(sink__edits_and_starts), RUNS(sink__generate), };
 

@@ -1136,7 +1136,8 @@ static void sink__published(Test *t) {
     {"table7-gpt2", 0, {"62.28           0.20", "1 at hand", "repeat"}},
     {ONE "--replace-position 15 --csv out/replace", 0, {"repeat"}},
     {ONE "--swap-position 30 --csv out/swap", 0, {"repeat"}},
-    {"fig8-right", 0, {"No weights of it were published."}}};
+    {"fig8-right", 0, {"No weights of it were published."}},
+    {"fig8-right --commands >none", 0, {"No weights"}}};
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   if (system("mkdir -p " HOME "/data " HOME "/models && cp data/[es]*.* " HOME "/data && cp "
@@ -1557,6 +1558,13 @@ static void sink__items(Test *t) {
   if (!sink_does(t, "toy-trigger --show", &r)) return;
   fact(t, strstr((const char *)r.out.at, "trigger-softmax, seed 1\n") != NULL, "no maps");
   ran_free(&r);
+  r = sink("toy-trigger --commands");        /* nothing to print, and why */
+  fact(t, !r.status && r.out.size == 1 && strstr((char *)r.err.at, "paper: no run of toy-trigger is "
+       "missing on books. Try: "), "%s", (char *)r.err.at);
+  ran_free(&r);
+  r = ran("(cd out; ../paper list)", "");    /* from another folder: the table and its results */
+  fact(t, !r.status && strstr((char *)r.out.at, "\ntable4          19/19 "), "%s", (char *)r.err.at);
+  ran_free(&r);
   usage_hold(t, &(Program){.verbs = PAPER_VERBS});
   sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
   sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
@@ -1661,6 +1669,7 @@ static void ablate__refuses(Test *t) {
   }
 }
 
+#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
  * log's, and the ablation's numbers the JSON's. One that diverges leaves its curves. */
 static void sink__report(Test *t) {
@@ -1704,10 +1713,19 @@ static void sink__report(Test *t) {
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --out " SCRATCH "/d", 1, "diverges here");
   has(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
+  has(t, page, "The training diverged. <b>step ");
   free(page); free(log); free(json);
+  Trainer back; Error e = {0};                 /* a first look that meets a NaN */
+  if (!checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) back.m.params[0] = (real)NAN;
+  checkpoint_write(SCRATCH "/n.ckpt", &back, false, &e);
+  sink_fails(t, "train --quiet --start " SCRATCH "/n.ckpt --steps 9 --T 12 --out " SCRATCH "/o --log "
+             SCRATCH "/o.csv --grammar " SCRATCH "/tale.grammar" TOKENIZER, 1, "diverges here");
+  has(t, page = page_sound(t, SCRATCH "/o.html", -1), "The training diverged. <b>step 0: ");
+  has(t, log = file_string(SCRATCH "/o.csv"), "\n# step 0: ");
+  fact(t, !e.status && file_missing(SCRATCH "/o"), "a model: %s", e.text);
+  free(page); free(log); trainer_free(&back);
 }
 
-#define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
 /* This evaluation has the numbers of that row of all.csv. */
 static bool survey_row(Test *t, int row, const char *words) {
   static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
@@ -1741,7 +1759,7 @@ static void sink__survey(Test *t) {
   r = sink("eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs --lengths "
            "10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json");
   fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ") && strstr((char *)r.err.at,
-       "12 lines were measured and 1 could not be"), "%d: %s", r.status, (char *)r.err.at);
+       "measured: 12; that could not be, as said above: 1"), "%d: %s", r.status, (char *)r.err.at);
   ran_free(&r);
   for (int i = 0; i < 8; i++) if (!survey_row(t, i + 1, LINES[i])) return;
   fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
@@ -1759,6 +1777,37 @@ static void sink__survey(Test *t) {
   survey_row(t, 2, "a.ckpt --T 12 --text '' --grammar " SCRATCH "/texts/two.grammar");
   sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2, "one model");
   sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2, "8,x: expected up to 32");
+}
+
+/* With --csv - and --json - standard output has the rows and nothing else; what is for people, how
+ * far it is and what is wrong go to stderr. Nothing measured: no rows. */
+static void sink__rows_alone(Test *t) {
+#define ALONE " --T 8 --n 4 --grammar " SCRATCH "/tale.grammar" TOKENIZER
+  static const struct { const char *words; int rows; const char *said; } ROWS[] = {
+    {"run --steps 2 --context 16 --batch 2 --force --report " SCRATCH "/p" ALONE, 3, "Verdict: "},
+    {"eval " SCRATCH "/a.ckpt " SCRATCH "/none " SCRATCH "/a.ckpt" ALONE, 2, "paper: " SCRATCH "/no"},
+    {"eval " SCRATCH "/a.ckpt --inputs" ALONE, 3, ""}, {"eval no nor" ALONE, 0, "paper: nor: No"}};
+  Settings s; char words[600];
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  said(t, "train --quiet --steps 1 --out " SCRATCH "/a.ckpt" SMALL_RUN);
+  for (int i = 0; i < 8; i++) {
+    const int json = i % 2, rows = ROWS[i / 2].rows; int lines = 0, commas = -1;
+    snprintf(words, sizeof words, "%s --%s -", ROWS[i / 2].words, json ? "json" : "csv");
+    Ran r = sink(words);
+    char *out = (char *)r.out.at, *end = out + r.out.size - 1;
+    fact(t, r.status == (i > 1 && i != 4 && i != 5) && strstr((char *)r.err.at, ROWS[i / 2].said),
+         "%s: %d, %s", words, r.status, (char *)r.err.at);
+    fact(t, !json || !rows || (!strncmp(out, "[{\"", 3) && !strcmp(end - 3, "}]\n")), "%s", out);
+    for (char *at = out, *next; (next = strchr(at, '\n')); at = next + 1, lines++) {
+      int here = 0;
+      for (char *c = at; c < next; c++) here += *c == ',';
+      fact(t, json ? at[1] == '{' && strchr("]}", next[-1 - (next + 1 < end)]) && here > 8
+           : here > 8 && (here == commas || !lines), "%s: line %d of %s", words, lines, out);
+      commas = here;
+    }
+    fact(t, lines == (rows ? rows + !json : 0) && end == out + strlen(out), "%s: %s", words, out);
+    ran_free(&r);
+  }
 }
 
 /* Table 7's flags reach a head's map and an ablation: those of a model so written. */
@@ -1798,7 +1847,7 @@ static const TestEntry TESTS[] = {
   RUNS(trigger_draw__rules), RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients),
   RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits),
   RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
-  RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey), RUNS(head_map__edited)};
+  RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey), RUNS(sink__rows_alone), RUNS(head_map__edited)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
