@@ -3703,15 +3703,13 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
 }
 
 /* A limit keeps a hostile file's tokens from doubling. */
-static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const char *name,
-                           Error *e) {
-  const uint64_t id = (uint64_t)t->vocab;
+static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
   unsigned char both[2 * PIECE_MAX];
   size_t n = PIECE_MAX, more = PIECE_MAX;
-  if (left >= TOKEN_BYTE && left < id && right >= TOKEN_BYTE && right < id &&
-      pairs_find(&t->merges, (int32_t)left, (int32_t)right) < 0) {
-    const unsigned char *first = tokenizer_token(t, (int)left, &n);
-    const unsigned char *second = tokenizer_token(t, (int)right, &more);
+  if (left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab &&
+      pairs_find(&t->merges, left, right) < 0) {
+    const unsigned char *first = tokenizer_token(t, left, &n);
+    const unsigned char *second = tokenizer_token(t, right, &more);
     memcpy(both, first, n);
     memcpy(both + n, second, more);
   }
@@ -3719,8 +3717,8 @@ static int tokenizer_merge(Tokenizer *t, uint64_t left, uint64_t right, const ch
     return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
                 "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
                 (unsigned)left, (unsigned)right, HINT);
-  return pairs_number(&t->merges, (int32_t)left, (int32_t)right, e) < 0
-       ? e->status : token_add(t, both, n + more, e);
+  return pairs_number(&t->merges, left, right, e) < 0 ? e->status
+       : token_add(t, both, n + more, e);
 }
 
 static void tokenizer_free(Tokenizer *t) {
@@ -3748,7 +3746,7 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
   const unsigned merges = (unsigned)number_at(bytes + 16, 4);
   if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
     t->kind = &PUBLISHED_TOKENIZERS;
-    PUBLISHED_TOKENIZERS.read(t, bytes, n, name, e);
+    t->kind->read(t, bytes, n, name, e);
   } else if (version == TOKENIZER_PUBLISHED)
     fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
   else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
@@ -3760,7 +3758,7 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
     const unsigned char *p = bytes + TOKENIZER_HEAD;
     tokenizer_begin(t, (int)vocab, e);
     for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
-      tokenizer_merge(t, number_at(p, 4), number_at(p + 4, 4), name, e);
+      tokenizer_merge(t, (int32_t)number_at(p, 4), (int32_t)number_at(p + 4, 4), name, e);
     t->hash = number_at(p, TOKENIZER_TAIL);
   }
   if (e->status) tokenizer_free(t);
@@ -3821,8 +3819,7 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
     int64_t best = INT64_MAX;
     for (size_t i = 0; i + 1 < n; i++) {
       const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
-      if (rank < 0 || rank >= best) continue;
-      best = rank; at = i;
+      if (rank >= 0 && rank < best) best = rank, at = i;
     }
     if (at == n) return ids_add(out, id, n, e);
     id[at] = TOKEN_MERGE + (int32_t)best;
@@ -3866,13 +3863,12 @@ static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
   const size_t before = out->size;
-  for (size_t i = 0, length; i < n && !e->status; i++) {
-    const bool known = ids[i] >= 0 && ids[i] < t->vocab;
-    const unsigned char *from = known ? tokenizer_token(t, ids[i], &length) : NULL;
-    if (known) bytes_add(out, from, length, e);
-    else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
-              "that made them", t->vocab - 1, (long)ids[i], i);
-  }
+  for (size_t i = 0, length; i < n && !e->status; i++)
+    if (ids[i] >= 0 && ids[i] < t->vocab) {
+      const unsigned char *from = tokenizer_token(t, ids[i], &length);
+      bytes_add(out, from, length, e);
+    } else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
+                "that made them", t->vocab - 1, (long)ids[i], i);
   if (e->status) out->size = before;
   return e->status;
 }
@@ -3922,8 +3918,7 @@ static int joiner_words(Joiner *r, Error *e) {
     int first = PIECE_MAX;
     Word *w = &r->words[r->n_words++];
     *w = (Word){.start = r->symbols.size, .count = p->count};
-    for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL)
-      word[--first] = TOKEN_BYTE + p->right;
+    for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL) word[--first] = TOKEN_BYTE + p->right;
     w->length = PIECE_MAX - first;
     if (!ids_add(&r->symbols, word + first, (size_t)w->length, e)) word_count(r, w, w->count, e);
   }
@@ -3975,13 +3970,10 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
     joiner_words(&r, e);
   while (!e->status && out->vocab < vocab) {
     const Pair *best = joiner_best(&r);
-    if (!best) {
+    if (!best)
       fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", out->vocab);
-      break;
-    }
-    const int32_t left = best->left, right = best->right;
-    if (!tokenizer_merge(out, (uint64_t)left, (uint64_t)right, "training text", e))
-      joiner_merge(&r, left, right, out->vocab - 1, e);
+    else if (!tokenizer_merge(out, best->left, best->right, "training text", e))
+      joiner_merge(&r, best->left, best->right, out->vocab - 1, e);
   }
   if (!e->status && !tokenizer_bytes(out, &file, e))
     out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
@@ -4026,8 +4018,8 @@ enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
 typedef struct Symbol {
-  const char *at;   /* its letters, in Grammar.text */
-  int size, slot;   /* how many; a variable's number */
+  const char *at;   /* its size letters, in Grammar.text */
+  int size;
   const struct Node *rule, *shape;   /* the rule so named; one with the variable's forms; NULL */
 } Symbol;
 
@@ -4057,9 +4049,8 @@ typedef struct Scan {
 
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
   const int c = *s->p; char found[24];
-  if (c == '\n' || c == '\v' || !c)
-    snprintf(found, sizeof found, "the end of the %s", c ? "line" : "file");
-  else snprintf(found, sizeof found, c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
+  snprintf(found, sizeof found, !c ? "the end of the file" : c == '\n' || c == '\v' ? "the end of "
+           "the line" : c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
   return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
               found, hint);
 }
@@ -4255,15 +4246,13 @@ static int grammar_link(Grammar *g, Error *e) {
       if (p->variable && !p->variable->shape) p->variable->shape = reference_shape(p);
   for (p = g->nodes; p < end && !e->status; p++)
     if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
-  for (int i = 0; i < g->symbol_count; i++)
-    if (g->symbols[i].shape) g->symbols[i].slot = g->slot_count++;
   return e->status;
 }
 
 typedef struct Telling {
   const Grammar *g; Rng rng;
   Bytes *out, memory;   /* memory: what is remembered, each form ended by a \0 */
-  size_t *values;   /* of each variable: where in memory its first form is, 0 nowhere */
+  size_t *values;   /* of each symbol: where in memory its first form is, 0 nowhere */
   size_t start, floor;   /* where in out the document begins, and what is remembered now */
   int depth, steps; Error *e;
 } Telling;
@@ -4279,9 +4268,9 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
-  if (!t->values[name->slot])
-    name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
-  return t->values[name->slot];
+  const size_t at = t->values[name - t->g->symbols];
+  if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
+  return at;
 }
 
 static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
@@ -4324,8 +4313,8 @@ static int tell_forms(Telling *t, const Node *p, size_t *at) {
     if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
     t->out->size = from; held = false;
     const char *m = (const char *)t->memory.at;
-    for (int i = 0; i < t->g->slot_count && !held; i++)
-      held = i != p->variable->slot && t->values[i] && !strcmp(m + t->values[i], m + *at);
+    for (int i = 0; i < t->g->symbol_count && !held; i++)
+      held = t->values[i] && p->variable != t->g->symbols + i && !strcmp(m + t->values[i], m + *at);
   }
   return 0;
 }
@@ -4358,7 +4347,7 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   size_t at = t->memory.size;
   if (p->operator ? tell_operation(t, p)
       : p->recall ? !(at = tell_recall(t, p, p->name)) : tell_forms(t, p, &at)) return 1;
-  if (p->variable) t->values[p->variable->slot] = at;
+  if (p->variable) t->values[p->variable - t->g->symbols] = at;
   const unsigned char *text = t->memory.at + at;
   for (int f = form_index(reference_shape(p), wanted); f > 0; f--)
     text += strlen((const char *)text) + 1;
@@ -4411,7 +4400,7 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
   Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
   t.rng.state = rng_next(&t.rng) ^ number;
   t.rng.state = rng_next(&t.rng);
-  t.values = grab(g->slot_count, sizeof *t.values, e);
+  t.values = grab(g->symbol_count, sizeof *t.values, e);
   const bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
                    tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
@@ -4903,7 +4892,6 @@ typedef struct Passage {
   const char *name; Error *e;
 } Passage;
 
-static void number_put(unsigned char *p, uint64_t x, int bytes);   /* 15 */
 
 static int damaged(const char *name, Error *e) {
   return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
@@ -5434,10 +5422,6 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
   return 0;
 }
 
-int result_add1(Result *r, const char *name, double x, Error *e) {
-  return result_add(r, name, &x, 1, e);
-}
-
 static void result_free(Result *r) {
   free(r->list); free(r->value);
   *r = (Result){0};
@@ -5505,7 +5489,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
   for (int b = 0; b < got && !e->status; b += batch)
     sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
-                  got - b < batch ? got - b : batch, s->metric_rows, e);
+                  (int)at_most(got - b, batch), s->metric_rows, e);
   sinks_finish(out);
   if (m->published) m->published->end(m, e);
   acts_free(&a); free(ids);
@@ -5524,7 +5508,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
   o->name = name; o->source = source; o->c = t->m.c;
   o->even = sink_uniform(&o->c, T);
   o->star = config_column_star(&o->c) >= 0; o->tokens = (idx)t->data.held.size / (o->c.context + 1);
-  o->tokens = (o->tokens < HELD_BLOCKS ? o->tokens : HELD_BLOCKS) * o->c.context;
+  o->tokens = at_most(o->tokens, HELD_BLOCKS) * o->c.context;
   if (t->s.input != INPUT_NATURAL) return;
   strcpy(o->text, t->data.name), strcpy(o->read, t->data.read);
 }
@@ -5544,7 +5528,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e)) {
     got = data_held(d, &s->data, n, T, ids, ids + (idx)n * T, e);
     for (int b = 0; b < got && !e->status; b += BATCH) {
-      int B = got - b < BATCH ? got - b : BATCH;
+      int B = (int)at_most(got - b, BATCH);
       model_forward(m, &a, ids + (idx)b * T, B, T);
       sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
       for (int i = b; !isfinite(sum) && i < b + B; i++) forward_fault(m, ids + (idx)i * T, T, e);
@@ -5612,27 +5596,24 @@ static bool results_alone(const Settings *s) {
  * NULL; where the first is the text, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
+  const bool list = strcmp(labels[0], "text") != 0;
+  int known = 0;
+  while (labels[known]) known++;
   for (int json = 0; json < 2; json++) {
-    const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
-    const bool list = strcmp(labels[0], "text") != 0;
+    const char *path = json ? s->json : s->csv;
     Bytes out = {0};
     if (!path[0]) continue;
-    for (int i = 0; labels[i] && !json; i++) bytes_print(&out, e, "%s,", labels[i]);
-    for (int i = 0; i < row->all.lists && !json; i++)
-      bytes_print(&out, e, "%s%s", i ? "," : "", row->all.list[i].name);
-    for (int r = 0; r < n; r++) {
-      const Result *all = &row[r].all;
-      bytes_print(&out, e, !json ? "\n" : r ? ",\n {" : list ? "[{" : "{");
-      for (int i = 0; labels[i]; i++) {
-        if (json) bytes_print(&out, e, "\"%s\": ", labels[i]);
-        quoted(&out, row[r].label[i], json, e);
-        bytes_print(&out, e, "%s", comma);
-      }
-      for (int i = 0; i < all->lists; i++) {
-        double x = all->value[all->list[i].at];
-        bytes_print(&out, e, "%s", i ? comma : "");
-        if (json) bytes_print(&out, e, "\"%s\": ", all->list[i].name);
-        bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
+    for (int r = json - 1; r < n; r++) {                 /* -1: the names above a CSV's rows */
+      const Measured *m = &row[r < 0 ? 0 : r];
+      bytes_print(&out, e, json ? r ? ",\n {" : list ? "[{" : "{" : r < 0 ? "" : "\n");
+      for (int i = 0; i < known + m->all.lists; i++) {
+        const Numbers *at = i < known ? NULL : &m->all.list[i - known];
+        double x = at ? m->all.value[at->at] : 0;
+        if (i) bytes_print(&out, e, json ? ", " : ",");
+        if (json || r < 0)
+          bytes_print(&out, e, json ? "\"%s\": " : "%s", at ? at->name : labels[i]);
+        if (r >= 0 && at) bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
+        else if (r >= 0) quoted(&out, m->label[i], json, e);
       }
       bytes_print(&out, e, json ? "}" : "");
     }
@@ -5699,16 +5680,14 @@ static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-static const char *option_idle(const char *spaced, const Settings *s);
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
-  char value[PATH_ROOM], flag[32];
+  char value[PATH_ROOM];
   Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    snprintf(flag, sizeof flag, " %s ", o->flag);
-    const bool start = o->group == 't' && strstr(" init seed ", flag);
+    const bool start = o->group == 't' && option_find(o->flag, " init seed ");
     option_text(o, d->s, value, sizeof value);
-    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(flag, d->s)
+    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
     const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
     bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
@@ -5810,7 +5789,7 @@ static void dump_logits(Dump *d, const Model *m, Acts *a) {
   npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
     for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
-      some = d->T - t < SLICE ? d->T - t : SLICE;
+      some = at_most(d->T - t, SLICE);
       model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
       npy_add(d, y, some * V);
     }
@@ -6134,7 +6113,6 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #endif
 
-INLINE idx at_most(idx n, idx most) { return n < most ? n : most; }
 /* How many pieces of at most `size` make n. */
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
 /* The part of a from row i and column j on. */
@@ -7057,20 +7035,6 @@ double seconds(void) {
 }
 #endif
 
-/* Appends the plain files of a folder, each with its 0; false when path is no folder. */
-static bool folder_files(const char *path, Bytes *names, Error *e) {
-  char name[1100]; struct stat is;
-  DIR *folder = opendir(path);
-  if (!folder) return false;
-  for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
-    int n = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-    if (entry->d_name[0] == '.' || n >= (int)sizeof name) continue;
-    if (!stat(name, &is) && S_ISREG(is.st_mode)) bytes_add(names, name, (size_t)n + 1, e);
-  }
-  closedir(folder);
-  return true;
-}
-
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
@@ -7159,7 +7123,7 @@ void bytes_free(Bytes *b) {
   *b = (Bytes){0};
 }
 
-static void number_put(unsigned char *p, uint64_t x, int bytes) {
+void number_put(unsigned char *p, uint64_t x, int bytes) {
   for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
 }
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
@@ -7186,23 +7150,24 @@ int file_read(const char *path, Bytes *out, Error *e) {
   return e->status;
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 int files_list(const char *path, Bytes *names, Error *e) {
-  Bytes found = {0}; size_t count = 0;
-  if (!folder_files(path, &found, e)) return bytes_add(names, path, strlen(path) + 1, e);
-  for (size_t i = 0; i < found.size; i++) count += !found.at[i];
-  char **name = grab((idx)count, sizeof *name, e);
-  for (size_t i = 0, at = 0; i < count && name; i++, at += strlen(name[i - 1]) + 1)
-    name[i] = (char *)found.at + at;
-  if (name) qsort(name, count, sizeof *name, by_name);
-  for (size_t i = 0; i < count && !e->status; i++)
-    bytes_add(names, name[i], strlen(name[i]) + 1, e);
-  free(name); bytes_free(&found);
-  return count ? e->status
-               : fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
+  char name[1100] = ""; struct stat is; Bytes found = {0};    /* found: rows as long as name */
+  DIR *folder = opendir(path);
+  if (!folder) return bytes_add(names, path, strlen(path) + 1, e);
+  for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
+    int n = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+    if (entry->d_name[0] != '.' && n < (int)sizeof name && !stat(name, &is) && S_ISREG(is.st_mode))
+      bytes_add(&found, name, sizeof name, e);
+  }
+  closedir(folder);
+  if (!found.size) fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
+  else qsort(found.at, found.size / sizeof name, sizeof name, by_name);
+  for (size_t i = 0; i < found.size && !e->status; i += sizeof name)
+    bytes_add(names, found.at + i, strlen((char *)found.at + i) + 1, e);
+  bytes_free(&found);
+  return e->status;
 }
 
 /* The bytes go to PATH.new, to the disk, and only then take PATH's name: a reader of PATH finds
@@ -7428,7 +7393,7 @@ static int edits(const char *a, const char *b) {
 /* A part of a word, or what it begins, is one edit away. */
 static void near_look(Near *n, const char *right) {
   const int size = (int)strlen(n->word), length = (int)strlen(right);
-  const int few = ((size < length ? size : length) + 2) / 3, most = few < 3 ? few : 3;
+  const int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
   const char *part = strstr(n->word, right);
   const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
                  || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
@@ -7482,11 +7447,16 @@ void settings_default(Settings *s) {
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
+/* Is it among words that each have a space on either side? */
+static bool has_word(const char *words, const char *word) {
+  char spaced[72];
+  snprintf(spaced, sizeof spaced, " %s ", word);
+  return strstr(words, spaced) != NULL;
+}
+
 /* Does a verb of these groups take it? */
 static bool option_in(const Option *o, const char *groups) {
-  char name[64];
-  snprintf(name, sizeof name, " %s ", o->flag);
-  return strstr(groups, name) || memchr(groups, o->group, strcspn(groups, " "));
+  return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
 }
 
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
@@ -7531,9 +7501,9 @@ static bool is_chosen(const Settings *s, const char *what) {
   return !known || *what == '!';
 }
 
-static const char *option_idle(const char *spaced, const Settings *s) {
+const char *option_idle(const char *flag, const Settings *s) {
   for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
-    if (strstr(BELONGS[i][0], spaced) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
+    if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
   return NULL;
 }
 
@@ -7543,17 +7513,16 @@ int settings_count(const Settings *s, Error *e) {
   if (!option_find(longer, groups)) most = s->eval_T, longer = "T";
   if (option_find("prompt", groups)) most = 1;   /* of a text that begins */
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
-    char is[PATH_ROOM], flag[32]; int at[17] = {0};
+    char is[PATH_ROOM]; int at[17] = {0};
     if (!s->given[o - OPTIONS] || !*groups) continue;
-    snprintf(flag, sizeof flag, " %s ", o->flag);
     option_text(o, s, is, sizeof is);
-    const char *to = option_idle(flag, s), *or = to ? strchr(to, '/') : NULL;
+    const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
     const bool not = to && *to == '!';
     if (to)
       fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
            not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
            or ? " or --" : "", or ? or + 1 : "", not ? "out one of them" : " that, or without it");
-    if (strstr(" fix-token random-tokens T ", flag)) positions_parse(o->flag, is, at, 16, e);
+    if (has_word(" fix-token random-tokens T ", o->flag)) positions_parse(o->flag, is, at, 16, e);
     for (int i = 0; at[i]; i++)
       if (at[i] > most)
         fail(e, 2, "--%s %s: there are %d tokens. Try: fewer, or a longer --%s", o->flag, is, most,
@@ -7564,12 +7533,10 @@ int settings_count(const Settings *s, Error *e) {
 
 /* What THEIRS advises for a word to someone who can use these groups, or "". */
 static const char *advice(const char *word, const char *groups, char text[64]) {
-  char spaced[72];
-  snprintf(spaced, sizeof spaced, " %s ", word);
   for (int i = 0; THEIRS[i]; i++) {
     const int size = (int)strcspn(THEIRS[i], "|");
     snprintf(text, 64, "%.*s", size, THEIRS[i]);
-    if (strstr(THEIRS[i] + size, spaced) && (text[0] != '-' || option_find(text + 2, groups)))
+    if (has_word(THEIRS[i] + size, word) && (text[0] != '-' || option_find(text + 2, groups)))
       return text;
   }
   return "";
@@ -8008,15 +7975,14 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
  * from their default. */
 static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
                          Error *e) {
-  Settings base; char value[PATH_ROOM], fallback[PATH_ROOM], flag[32];
+  Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
   bytes_print(out, e, "%s %s%s%s", s->program->name, verb, *word ? " " : "", word);
   for (const Option *o = OPTIONS; o->flag; o++) {
     if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
-    snprintf(flag, sizeof flag, " %s ", o->flag);
-    if (!strcmp(value, fallback) || option_idle(flag, s)) continue;
+    if (!strcmp(value, fallback) || option_idle(o->flag, s)) continue;
     const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
     bytes_print(out, e, " --%s", o->flag);
     if (o->kind != 'b') bytes_print(out, e, " %s%s%s", quote, value, quote);

@@ -35,6 +35,7 @@ typedef float real;
 
 /* Counts and offsets: signed and wide, so that they mix with int and no product overflows. */
 typedef ptrdiff_t idx;
+static inline idx at_most(idx n, idx most) { return n < most ? n : most; }
 
 /* A matrix: element (i, j) lies at at[i*row + j*col]. It is fast where one of the strides is 1. */
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
@@ -119,8 +120,7 @@ typedef struct Config {
   /* Published models of several kinds of block; forward only (config_trains).
    * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
    * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
-  int attention_period, attention_offset;
-  int mamba_inner, mamba_state, mamba_conv, mamba_rank;
+  int attention_period, attention_offset, mamba_inner, mamba_state, mamba_conv, mamba_rank;
   /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
    * blocks with l % period == offset; 0: one ffn everywhere */
   int experts, expert_top, expert_period, expert_offset;
@@ -356,7 +356,7 @@ typedef struct Grammar {
   char name[128];             /* the file's, for errors */
   Bytes text;                 /* a copy of the grammar, its text made plain in place */
   struct Symbol *symbols; struct Node *nodes; /* the first is the rule that a document is */
-  int symbol_count, node_count, slot_count;
+  int symbol_count, node_count;
 } Grammar;
 
 #define SHIPPED_GRAMMAR "data/story.grammar"
@@ -498,7 +498,6 @@ typedef struct Result {
   char ended[640];             /* why it diverged, or "" */
   Numbers *list; int lists; double *value; int values;
 } Result;
-int  result_add1(Result *r, const char *name, double x, Error *e);
 /* -------------------------------------------------------------------------------------------------
  * 13  Matrix multiply and vector maths */
 
@@ -563,6 +562,7 @@ int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up t
 void bytes_free(Bytes *b);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
 uint64_t number_at(const unsigned char *p, int bytes);
+void number_put(unsigned char *p, uint64_t x, int bytes);
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
 /* Appends path and a 0; of a folder instead its plain files' paths, each with a 0, sorted by their
  * bytes. An empty folder is an error. */
@@ -587,6 +587,7 @@ typedef struct Option {
 } Option;
 extern const Option OPTIONS[];   /* ends with a NULL flag */
 const Option *option_find(const char *flag, const char *groups);
+const char *option_idle(const char *flag, const Settings *s);   /* what it needs beside it; NULL */
 int  option_set(const Option *o, void *base, const char *text, bool bounded, Error *e);
 void option_text(const Option *o, const void *base, char *text, size_t room);
 int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);

@@ -489,9 +489,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
   if (extra && !(no_key && s->cut == -1)) {
     double dot = 0;
     for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
-    z[n] = c->extra == EXTRA_ZERO    ? 0
-           : c->extra == EXTRA_LOGIT ? (double)w->logit[h]
-                                     : dot / root;
+    z[n] = c->extra == EXTRA_ZERO ? 0 : c->extra == EXTRA_LOGIT ? (double)w->logit[h] : dot / root;
     column[n++] = 0;
   }
   for (int j = 0; j < N; j++) {
@@ -982,14 +980,11 @@ static bool refused(const unsigned char *at, size_t n) {
 }
 
 /* A small world of people and things, for chapters 8 to 16. */
-static const char TALE[] =
-    "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
+static const char TALE[] = "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
     "line = {[^$x]|[^$x/he]} [verb] [a thing] {by [$y/his] [place]|}. | [^$y] {then|} [verb] the "
-    "[thing],\n"
-    "  [$y/he] said. | \"[^a thing],\" said [$x].\n"
+    "[thing],\n  [$y/he] said. | \"[^a thing],\" said [$x].\n"
     "who/he/his ~= Ann/she/her | Bob/he/his | Cid/he/his | Dot/she/her | Eve/she/her | "
-    "Finn/he/his\n"
-    "verb ~= saw | took | ate | lost | found | liked | hid\n"
+    "Finn/he/his\nverb ~= saw | took | ate | lost | found | liked | hid\n"
     "thing ~= apple | owl | hour | house | unicorn | box | egg | red {coat|hat} | umbrella\n"
     "place = garden | school | inn | tower\n";
 
@@ -1280,8 +1275,7 @@ static void report(const char *name, const Test *t, double took) {
   if (t->skip) snprintf(measured, sizeof measured, "%s", t->skip);
   else if (t->what[0])
     snprintf(measured, sizeof measured, "%.2g (bound %.2g) %.60s", t->error, t->bound, t->what);
-  else
-    snprintf(measured, sizeof measured, "%d of %d facts hold", t->facts - t->wrong, t->facts);
+  else snprintf(measured, sizeof measured, "%d of %d facts hold", t->facts - t->wrong, t->facts);
   const char *verdict = t->skip ? "skip" : t->wrong || !t->facts ? "FAIL" : "ok";
   printf("%-32s %-76s %5.2f s  %s\n", name, measured, took, verdict);
   if (t->note[0]) printf("    %s\n", t->note);
@@ -1650,8 +1644,7 @@ static void config_resolve__near_misses(Test *t) {
 static void variants__resolve(Test *t) {
   int n = 0, operations = 0;
   for (const Variant *v = VARIANTS; v->name; v++, n++) {
-    const Config c = config_of(t, "%s", v->flags);
-    const Config named = config_of(t, "--variant %s", v->name);
+    const Config c = config_of(t, "%s", v->flags), named = config_of(t, "--variant %s", v->name);
     fact(t, c.sim == named.sim && c.normalizer == named.normalizer && c.extra == named.extra &&
              c.pos == named.pos && c.act == named.act && c.scale == named.scale &&
              c.kernel == named.kernel && c.extra_norm == named.extra_norm &&
@@ -1694,15 +1687,13 @@ static void config_learned_dim__orders(Test *t) {
     {"--head-dim 8 --extra-order first", 8, {0, 1, 2, 3, 4, 5, 6, 7}},
     {"--head-dim 8 --extra-order last", 8, {7, 6, 5, 4, 3, 2, 1, 0}},
     {"--head-dim 8 --extra-order lowfreq", 8, {3, 7, 2, 6, 1, 5, 0, 4}},
-    {"--head-dim 8 --extra-order lowfreq --rope-pairing interleaved", 8,
-     {6, 7, 4, 5, 2, 3, 0, 1}},
+    {"--head-dim 8 --extra-order lowfreq --rope-pairing interleaved", 8, {6, 7, 4, 5, 2, 3, 0, 1}},
     {"--head-dim 8 --extra-order lowfreq --rotary-dims 4", 8, {4, 5, 6, 7, 1, 3, 0, 2}},
     {"--head-dim 8 --extra-order lowfreq --rotary-dims 6 --rope-pairing interleaved", 8,
      {6, 7, 4, 5, 2, 3, 0, 1}},
     {"--head-dim 7 --extra-order lowfreq --rotary-dims 2", 7, {2, 3, 4, 5, 6, 0, 1}},
     {"--head-dim 5 --extra-order last --pos none", 5, {4, 3, 2, 1, 0}},
-    {"--head-dim 8 --extra-order lowfreq --rotary-dims 3 --pos none", 8,
-     {2, 3, 4, 5, 6, 7, 0, 1}}};
+    {"--head-dim 8 --extra-order lowfreq --rotary-dims 3 --pos none", 8, {2, 3, 4, 5, 6, 7, 0, 1}}};
   EACH(i, ROWS) for (int n = 1; n <= ROWS[i].D; n++) {
     const Config c = config_of(t, "%s --extra k --extra-dims %d", ROWS[i].flags, n);
     for (int rank = 0; rank < ROWS[i].D; rank++)
@@ -1892,8 +1883,7 @@ static void model_create__layout(Test *t) {
   LABS(b, 1, 4, "") {
     const Model *m = &b.m;
     fact(t, m->n_tensors == 21, "%d tensors", m->n_tensors);
-    EACH(i, NOT_THERE)
-      fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
+    EACH(i, NOT_THERE) fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
     idx at = 0;
     for (int i = 0; i < m->n_tensors; at += m->tensor[i++].count)
       fact(t, m->tensor[i].at == at, "%s is not at %td", m->tensor[i].name, at);
@@ -2120,8 +2110,7 @@ static void edited(Test *t, Lab *b, const PositionEdit *edit) {
 static void embed_forward__edited(Test *t) {
   for (int swap = 0; swap < 2; swap++)
     LABS(b, 2, 7, "--pos learned", "--pos learned --sink-token", "--pos absolute",
-         "--pos absolute --sink-token --extra k")
-      edited(t, &b, &(const PositionEdit){5, swap});
+         "--pos absolute --sink-token --extra k") edited(t, &b, &(const PositionEdit){5, swap});
 }
 
 /* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4, from n = 0 (x* if present). */
@@ -2224,11 +2213,9 @@ static void rotate__angles(Test *t) {
         for (int d = 0; d < D; d++) {
           int pair = split ? d % half : d / 2, second = split ? d / half : d % 2;
           int partner = split ? (d + half) % (2 * half) : d ^ 1, n = row / heads % N;
-          double angle = n * pow(c->rope_base, -2.0 * pair / c->rotary_dims);
-          double want = (double)y[d];
+          double angle = n * pow(c->rope_base, -2.0 * pair / c->rotary_dims), want = (double)y[d];
           if (d < 2 * half)
-            want = (double)y[d] * cos(angle)
-                 + (double)y[partner] * sin(angle) * (second ? 1 : -1);
+            want = (double)y[d] * cos(angle) + (double)y[partner] * sin(angle) * (second ? 1 : -1);
           within(t, (double)x[d], want, 64 * REAL_EPS, "[%d][%d], %s", n, d, FLAGS[f]);
         }
     }
@@ -2302,8 +2289,7 @@ static void distance_bias__tables(Test *t) {
     {"--pos alibi --dim 12 --heads 6", 6,
      {0.39685026299204984, 0.15749013123685915, 0.0625, 0.024803141437003115,
       0.0098431332023036968, 0.00390625}},
-    {"--pos alibi --dim 16 --heads 16", 4,
-     {0.70710678118654752, 0.5, 0.35355339059327376, 0.25}},
+    {"--pos alibi --dim 16 --heads 16", 4, {0.70710678118654752, 0.5, 0.35355339059327376, 0.25}},
     {"--pos relative", 2, {0}}, {"--pos relative --prefix 3", 2, {0}}, {"--pos t5", 2, {0}},
     {"--pos t5 --prefix 3 --sink-token", 2, {0}}};
   EACH(r, ROWS) LABS(b, 1, 40, ROWS[r].flags) {
@@ -2316,8 +2302,7 @@ static void distance_bias__tables(Test *t) {
         if (!slow_visible(c, 0, i, j)) continue;
         int n = i > j ? i - j : 0;
         double want = c->pos == POS_ALIBI ? -n * ROWS[r].slope[h]
-                    : c->pos == POS_T5 ? (double)b.m.w.rel[slow_bucket(n) * 2 + h]
-                                       : slow_bucket(n);
+                    : c->pos == POS_T5 ? (double)b.m.w.rel[slow_bucket(n) * 2 + h] : slow_bucket(n);
         within(t, (double)z[(h * N + i) * N + j], want, 32 * REAL_EPS,
                "%s, head %d, distance %d", b.flags, h, i - j);
       }
@@ -2470,8 +2455,7 @@ static Flat flat_row(int sim, int normalizer, double p, int n, double z) {
   f.row_stat = row_forward(&c, n, f.a, spare);
   row_metric(&c, n, f.a, f.row_stat, f.m);
   row_backward(&c, n, row, f.row_stat, again, f.deriv, f.dlogz);
-  double error = fabs((double)again[0] - (double)f.a[0]);
-  double least = REAL_EPS > 1e-10 ? 1e-37 : 1e-307;
+  double error = fabs((double)again[0] - (double)f.a[0]), least = REAL_EPS > 1e-10 ? 1e-37 : 1e-307;
   if (!(error <= 1e-2 * fabs((double)f.a[0]) + least)) f.a[0] = (real)NAN;
   return f;
 }
@@ -2619,8 +2603,7 @@ static void visible__pictures(Test *t) {
            "%s: row %d, key %d", PICTURES[p].flags, i, j);
   }
   const Config c = config_of(t, "--window 2 --window-period 2 --window-offset 1");
-  for (int l = 0; l < 4; l++)
-    fact(t, visible(&c, l, 3, 0) == (l % 2 == 0), "layer %d's window", l);
+  for (int l = 0; l < 4; l++) fact(t, visible(&c, l, 3, 0) == (l % 2 == 0), "layer %d's window", l);
 }
 
 /* [E4] THE FORMULA for every similarity, normaliser, kernel and extra column, over 70 rows, so that
@@ -2755,8 +2738,7 @@ static void attention__equivalences(Test *t) {
     {"--heads 1 --kernel mlp --sim sigmoid",
      "--heads 1 --combine add --kernel mlp --sim sigmoid", 0, NULL},
     {"--scale 0.3", "", tight, scale_into_wo},
-    {"--scale -2 --sim elu --normalizer one", "--sim elu --normalizer one", tight,
-     scale_into_wo},
+    {"--scale -2 --sim elu --normalizer one", "--sim elu --normalizer one", tight, scale_into_wo},
     {"--sim sigmoid --normalizer pnorm --pnorm 1", "--sim sigmoid", 0, NULL},
     {"--normalizer pnorm --pnorm 1.0000001", "", 1e-4, NULL}};
   static const struct { const char *one, *other; } APART_FROM[] = {
@@ -2957,8 +2939,7 @@ static void published__opt_350m(Test *t) {
         for (int e = 0; e < E; e++)
           h += (double)w->wte[b.ids[n] * E + e] * (double)w->win[e * C + i];
         within(t, (double)b.a.h0[n * C + i], h, 32 * REAL_EPS, "H^0 of row %d", n + 1);
-        double out = ((double)nf[i] - (double)w->layer[1].norm2b[i])
-                   / (double)w->layer[1].norm2[i];
+        double out = ((double)nf[i] - (double)w->layer[1].norm2b[i]) / (double)w->layer[1].norm2[i];
         mean += out / C;
         square += out * out / C;
       }
@@ -3468,8 +3449,7 @@ static void gradients__tiles(Test *t) {
        "--sink-token --window 20 --sim sigmoid --extra logit",
        "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
        "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5",
-       "--pos relative --kernel elu --sim identity --window 40")
-    check_gradients(t, &y, &b, 0);
+       "--pos relative --kernel elu --sim identity --window 40") check_gradients(t, &y, &b, 0);
   tell_tally(t, &y);
 }
 
@@ -3786,8 +3766,7 @@ static void optimizer_step__against_scalar(Test *t) {
         W[i] -= lr * wd * W[i];
         M[i] = b1 * M[i] + (1 - b1) * y;
         U[i] = b2 * U[i] + (1 - b2) * y * y;
-        W[i] -= lr * (M[i] / (1 - pow(b1, step))) /
-                (sqrt(U[i] / (1 - pow(b2, step))) + eps);
+        W[i] -= lr * (M[i] / (1 - pow(b1, step))) / (sqrt(U[i] / (1 - pow(b2, step))) + eps);
       }
       optimizer_step(&s, COUNT, w, g, m, v);
     }
@@ -3879,8 +3858,7 @@ static void sink_alpha__by_hand(Test *t) {
   }
   for (int rows = METRIC_REAL; rows <= METRIC_PLUS1; rows++) { /* the same without * and prefix */
     sink_alpha(&c, T, rows, first, alpha);
-    for (int k = 0; k < T; k++)
-      within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
+    for (int k = 0; k < T; k++) within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
     sink_alpha(&c, T, rows, diagonal, alpha);
     for (int k = 0; k < T; k++)
       within(t, alpha[k], 1.0 / (T - k), 1e-15, "alpha_%d of the diagonal", k + 1);
@@ -4417,8 +4395,7 @@ static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
     if (mode == 3 && (!i || !rng_below(r, 9))) from = (size_t)rng_below(r, size);
     to[i] = (unsigned char)(mode == 0 ? (int)rng_below(r, 256)
                             : mode == 1 ? "abe th  1.2\n\xc3\xa9"[rng_below(r, 14)]
-                            : mode == 3 ? SAMPLE[from++ % size]
-                            : i && rng_below(r, 40) ? to[i - 1]
+                            : mode == 3 ? SAMPLE[from++ % size] : i && rng_below(r, 40) ? to[i - 1]
                             : "a 1=\n\xff\0"[rng_below(r, 7)]);
   }
 }
@@ -4466,8 +4443,7 @@ static Tokenizer *sample_tokenizer(Test *t, int vocab) {
 
 /* Kinds 0 to 3: letter, digit, neither, white space. */
 static bool oracle_is(int kind, unsigned char b) {
-  bool white = memchr(" \t\n\v\f\r", b, 6) != NULL;
-  bool digit = memchr("0123456789", b, 10) != NULL;
+  bool white = memchr(" \t\n\v\f\r", b, 6) != NULL, digit = memchr("0123456789", b, 10) != NULL;
   bool letter = b > 127 || memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", b, 52);
   return kind == 0 ? letter : kind == 1 ? digit : kind == 2 ? !white && !digit && !letter : white;
 }
@@ -4742,9 +4718,8 @@ static void tokenizer_read__damage(Test *t) {
     }
     if (trial % 8 == 7) w->size = (size_t)rng_below(&r, b->size);
     if (w->size >= 8) seal(w);
-    if (!tokenizer_read(w->at, w->size, "x", &back, fresh(t)) && ++accepted % 50 == 0) {
+    if (!tokenizer_read(w->at, w->size, "x", &back, fresh(t)) && ++accepted % 50 == 0)
       encode_and_back(t, encoder_of(t, &back), SAMPLE, strlen(SAMPLE), "a tampered file");
-    }
     tokenizer_free(&back);
   }
   fact(t, accepted > 100 && accepted < TRIALS - 100, "%d tampered files are read", accepted);
@@ -4765,8 +4740,7 @@ static void tokenizer__special_ids(Test *t) {
   Bytes *b = bytes_of(t);
   fact(t, !tokenizer_decode(k, SPECIAL, 4, b, fresh(t)) &&
           bytes_are(b, "<|bos|><|endoftext|><|fix|>x", 28), "special ids: %zu bytes", b->size);
-  EACH(i, WRONG)
-    fact(t, tokenizer_decode(k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
+  EACH(i, WRONG) fact(t, tokenizer_decode(k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
             strstr(t->e.text, "at place 1") && strstr(t->e.text, "0 to 299"), "%s", t->e.text);
 }
 
@@ -4845,8 +4819,7 @@ static void grammar__tells(Test *t) {
     {"s = a [5-2 t]", 1, "a range such as 2-5"},
     {"s = 0: a", 1, "a weight above 0"},
     {"s a", 1, "= or ~= after a rule's name, found a"},
-    {"s = [x=t] [x=u]\nt/a = b\nu = b", 1,
-     "rules with the same forms, found x"},
+    {"s = [x=t] [x=u]\nt/a = b\nu = b", 1, "rules with the same forms, found x"},
     {"s = {{{{{{{{{{{{{{{{{{{{", 1, "at most 16 { inside another"},
     {"s = {a/b}", 1, "} to close a {, found /"},
     {"s = a\\\n", 1, "a mark after \\"},
@@ -4865,8 +4838,7 @@ static void grammar__tells(Test *t) {
     {"s = [x=t] [$x+1]\nt = {|}", 1, "a whole number of at most nine digits"},
     {"s = [x=t] [y=$x*$x] [$y+1]\nt = 99999", 1, "a whole number of at most"},
     {"s = [x=t] [$x+$y]\nt = 1", 1, "a variable of the grammar, found y"},
-    {"s = [x=t] [$x+$y] [y=t]\nt = 1", 1,
-     "a variable that is remembered by now, found y"},
+    {"s = [x=t] [$x+$y] [y=t]\nt = 1", 1, "a variable that is remembered by now, found y"},
     {"s = [x=t] [$x+]\nt = 1", 1, "$ and a variable's name, or a number, found ]"},
     {"s = [x=t] [$x+12345]\nt = 1", 1, "$ and a variable's name, or a number, found 1"},
     {"s = [x=t] [$x+1/of]\nt/of = 1/2", 1, "] after a reference, found /"},
@@ -5349,8 +5321,7 @@ static void utf8_length__rows(Test *t) {
     {"\xf4\x8f\xbf\xbf", 4, 4}, {"\xf4\x90\x80\x80", 4, 0}, {"\xf5\x80\x80\x80", 4, 0},
     {"\xf8\x90\x80\x80\x80", 5, 0}, {"\xff\xfe", 2, 0}, {"\xc3\x28", 2, 0}, {"\xe4\xb8\xc0", 3, 0},
     {"\xf0\x90\x80\xff", 4, 0}};
-  EACH(i, ROWS)
-    within(t, (double)utf8_length((const unsigned char *)ROWS[i].at, ROWS[i].n),
+  EACH(i, ROWS) within(t, (double)utf8_length((const unsigned char *)ROWS[i].at, ROWS[i].n),
            (double)ROWS[i].good, 0, "row %d: bytes of UTF-8", i);
 }
 
@@ -6361,8 +6332,7 @@ static void evaluate__against_maps(Test *t) {
       const int k = column - star < 0 ? 0 : column - star;
       for (int map = 0; map < L * N * H; map++) {
         double alpha = 0;
-        for (int i = k; i < T; i++)
-          alpha += (double)maps[(map * T + i) * S + column] / (T - k);
+        for (int i = k; i < T; i++) alpha += (double)maps[(map * T + i) * S + column] / (T - k);
         mean += alpha / (L * N * H);
         over += (alpha > r.s.eps) / (double)(L * N * H);
       }
@@ -6668,8 +6638,7 @@ static void matmul__sizes(Test *t) {
         double want = (double)of[WAS][i * ldc + j], both = fabs(want);
         if (j < n && !add) want = both = 0;
         for (idx x = 0; x < inner && j < n; x++) {
-          double y = (double)a.at[i * a.row + x * a.col] *
-                     (double)b.at[x * b.row + j * b.col];
+          double y = (double)a.at[i * a.row + x * a.col] * (double)b.at[x * b.row + j * b.col];
           want += y;
           both += fabs(y);
         }
@@ -6778,8 +6747,7 @@ static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to, uint6
   while (from < to) {
     int n = 0;
     for (; n < BATCH && from < to; from += stride) x[n++] = real_of_bits((uint32_t)from);
-    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++)
-      vec_map_at(isa, r->op, n, y[isa], x, r->p);
+    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) vec_map_at(isa, r->op, n, y[isa], x, r->p);
     for (int i = 0; i < n; i++) {
       long double want = vec_want(r->op, x[i], r->p);
       for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) {
@@ -6961,8 +6929,7 @@ static void bytes__round_trip(Test *t) {
   for (size_t n = 0; n < 1000; at += n++) fact(t, !memcmp(b.at + at, block, n), "block %zu", n);
   bytes_free(&b);
   fact(t, !b.at && !b.size && !b.room, "freed");
-  EACH(i, NUMBERS)
-    for (int width = 1; width <= 8; width++) {
+  EACH(i, NUMBERS) for (int width = 1; width <= 8; width++) {
       uint64_t mask = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
       b.size = 0;
       bytes_number(&b, NUMBERS[i], width, &e);
@@ -7234,8 +7201,7 @@ static void option_text__round_trip(Test *t) {
       option_text(o, &b, again, sizeof again);
       fact(t, !strcmp(text, again) && !memcmp(&a, &b, sizeof a), "--%s %s became %s", o->flag,
            value, text);
-      fact(t,
-           o->kind == 'd' ? strtod(text, NULL) == strtod(value, NULL) : !strcmp(text, value),
+      fact(t, o->kind == 'd' ? strtod(text, NULL) == strtod(value, NULL) : !strcmp(text, value),
            "--%s %s printed as %s", o->flag, value, text);
     }
     fact(t, option_find(o->flag, (char[]){o->group, 0}) == o, "--%s is not found in its group",
@@ -7520,8 +7486,7 @@ static void sink__wrong_files(Test *t) {
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
  * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
 static void sink__sources(Test *t) {
-  static const char MODEL[] =
-      " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
+  static const char MODEL[] = " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
       "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --force --out ";
   static const struct { const char *kind, *file, *more; } FROM[] = {
     {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
@@ -7822,8 +7787,7 @@ static void sink__train_and_eval(Test *t) {
     {"\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
     {"\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
     {"\"loss\": ", 0, found.loss, 1e-4}, {"median\n", 9, found.loss, 1e-4}};
-  EACH(i, NUMBERS)
-    within(t, number_after((const char *)json.at, NUMBERS[i].name, NUMBERS[i].k),
+  EACH(i, NUMBERS) within(t, number_after((const char *)json.at, NUMBERS[i].name, NUMBERS[i].k),
            NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
   sinks_free(&found); bytes_free(&json);
   for (int cold = 0; cold < 2; cold++) {

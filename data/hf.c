@@ -71,8 +71,7 @@ WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), 
   for (idx i = 0; i < n; i++) {
     uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8, rest = (h & 0x7FFF) << 13;
     uint32_t normal = rest + (112u << 23), small = bits_of(float_of(rest + one) - least);
-    uint32_t bits = rest < 1u << 23    ? small : rest >= 31u << 23 ? normal + (112u << 23)
-                                        : normal;
+    uint32_t bits = rest < 1u << 23 ? small : rest >= 31u << 23 ? normal + (112u << 23) : normal;
     to[i] = (real)float_of(bits | (h & 0x8000) << 16);
   }
 }
@@ -198,8 +197,7 @@ static bool all_finite(int dtype, const unsigned char *p, size_t n) {
   const size_t width = dtype_width(dtype);
   const int most = dtype == DTYPE_F16 ? 0x7C00 : 0x7F80;   /* the exponent of infinity and NaN */
   bool finite = true;
-  for (size_t i = width; i <= n; i += width)
-    finite &= ((p[i - 2] | p[i - 1] << 8) & most) != most;
+  for (size_t i = width; i <= n; i += width) finite &= ((p[i - 2] | p[i - 1] << 8) & most) != most;
   return finite;
 }
 
@@ -838,8 +836,7 @@ static void softplus(idx n, real *v) {
 WIDE(scan_row,
      (idx n, idx M, idx I, real *restrict state, real *restrict y, const real *restrict rate,
       const real *restrict dt, const real *restrict a, const real *restrict skip,
-      const real *restrict b, const real *restrict c),
-     (n, M, I, state, y, rate, dt, a, skip, b, c))
+      const real *restrict b, const real *restrict c), (n, M, I, state, y, rate, dt, a, skip, b, c))
 {
   real fade[CHUNK];
   for (idx j = 0; j < n; j++) y[j] = skip[j] * a[j];
@@ -1552,8 +1549,7 @@ static int tokenizer_config_json(Bytes *out, const Tokenizer *t, int start, int 
                      "\"bos_token\": \"%s\",\n  \"eos_token\": \"%s\",\n  \"pad_token\": "
                      "\"%s\",\n  \"clean_up_tokenization_spaces\": false,\n  "
                      "\"model_input_names\": [\"input_ids\", \"attention_mask\"],\n  "
-                     "\"model_max_length\": %d\n}\n", token_name(t, start, bos), end, end,
-                     context);
+                     "\"model_max_length\": %d\n}\n", token_name(t, start, bos), end, end, context);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2574,8 +2570,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   const Family *family = FAMILIES;
   char text[64];
   while (family->type && (type ? !json_is(j, type, family->type)
-                               : !json_is(j, first, family->architecture)))
-    family++;
+                               : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found "
                "%s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
@@ -2771,8 +2766,7 @@ static size_t gpt2_length(const Published *t, const unsigned char *text, size_t 
   if (length) return length;
   const size_t blank = n > 1 && text[0] == ' ';
   const unsigned class = char_class(t, text + blank, n - blank, &length);
-  return class == WHITE ? white_length(t, text, n)
-                        : blank + class_run(t, text, blank, n, class, n);
+  return class == WHITE ? white_length(t, text, n) : blank + class_run(t, text, blank, n, class, n);
 }
 
 static size_t llama3_length(const Published *t, const unsigned char *text, size_t n) {
@@ -3180,8 +3174,7 @@ static int scratch_room(Scratch *c, size_t n, Error *e) {
  * own key out and puts in two at most: 2 room keys are enough. */
 static void heap_add(Scratch *c, uint64_t key) {
   size_t at = c->joins++;
-  for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
-    c->heap[at] = c->heap[(at - 1) / 2];
+  for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2) c->heap[at] = c->heap[(at - 1) / 2];
   c->heap[at] = key;
 }
 
@@ -3288,8 +3281,7 @@ static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool 
     length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
     /* what stands before the run has been encoded: its place may take a blank */
     const bool blank = before && run[0] != ' ' &&
-                       (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first &&
-                                                     at == 1));
+                       (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first && at == 1));
     if (blank) run[-1] = ' ';
     if (!pieces_encode(c->encoder, run - blank, before + blank, out, e) && length)
       ids_add(out, &id, 1, e);
@@ -3547,8 +3539,7 @@ static int joins_of_scores(Making *m, Error *e) {
       from = at;
       const int32_t left = name_find(m, s, at), right = name_find(m, s + at, x->size - at);
       if (at < x->size && left >= 0 && right >= 0 && m->entry[left].kind == KIND_TEXT &&
-          m->entry[right].kind == KIND_TEXT)
-        join_add(m, left, right, id, x->score, e);
+          m->entry[right].kind == KIND_TEXT) join_add(m, left, right, id, x->score, e);
     }
   }
   if (!e->status && m->joins) qsort(m->join.at, m->joins, sizeof(Join), by_score);
@@ -3921,8 +3912,7 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   if (end >= 0) m->end = end;
   for (int i = 0; ENDS[i] && m->end < 0; i++) m->end = name_find(m, ENDS[i], strlen(ENDS[i]));
   if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
-  for (int i = 0; STARTS[i] && m->bos < 0; i++)
-    m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
+  for (int i = 0; STARTS[i] && m->bos < 0; i++) m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
   const JsonValue *top = config->at;
   if (json_true(config, top, "add_bos_token", false)) m->begins = BEGINS_YES;
   if (!json_true(config, top, "add_bos_token", true)) m->begins = BEGINS_NO;
@@ -4722,8 +4712,7 @@ static const TrainedLine OF_RANDOM[] = {
 }, OF_REPEATED[] = {
   {{"eq. 10-17", "repeated token: states apart, all blocks",
     "", all_spread, 0, AT_MOST, TRAINED_STATES}, EQUAL, 10 * APART},
-  {{"eq. 18", "  no positions: A_ti off 1/t",
-    "", proposition, 0, AT_MOST, TRAINED_ROWS}, NONE, 0},
+  {{"eq. 18", "  no positions: A_ti off 1/t", "", proposition, 0, AT_MOST, TRAINED_ROWS}, NONE, 0},
   {{"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
     "", proposition, 0, AT_MOST, TRAINED_ROWS}, RELATIVE, 0},
   {{"eq. 22", "  ALiBi: A_ti off its closed form",
@@ -4818,9 +4807,8 @@ static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trai
   bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
               own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
               share_error(x.acc_norm, x.n));
-  result_add1(besides, "questions", x.n, e);
-  result_add1(besides, "acc", x.acc, e);
-  return result_add1(besides, "acc_norm", x.acc_norm, e);
+  put(besides, e, x.n, "questions"); put(besides, e, x.acc, "acc");
+  return put(besides, e, x.acc_norm, "acc_norm");
 }
 
 static int out_wanted(const Settings *s, const char *verb, Error *e) {
@@ -4840,8 +4828,7 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_export(Settings *s, const char **words, int n, Error *e) {
   const HfOwn *own = s->own;
-  if (n != 2)
-    return fail(e, 2, "export: expected a model file and a folder. Try: hf help export");
+  if (n != 2) return fail(e, 2, "export: expected a model file and a folder. Try: hf help export");
   char at[1024];
   if (path_make(at, e, "%s/config.json", words[1])) return e->status;
   return outputs_ready(s, (const char *[]){at}, 1, e) ? e->status : export_folder(
@@ -4930,8 +4917,7 @@ static int verb_stream(Settings *s, const char **words, int n, Error *e) {
   const Config *c = &t.m.c;
   int B = s->train.batch, T = s->model.context;
   int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
-  for (idx i = 0; ids && i < 2 * (idx)B * T; i++)
-    ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
+  for (idx i = 0; ids && i < 2 * (idx)B * T; i++) ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
   double peak = multiply_rate(e);
   if (!e->status && !t.m.file)
     fail(e, 2, "%s: expected a model file, found a checkpoint. Try: another --out", s->out);
@@ -4970,8 +4956,7 @@ static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba; FILE.bin is llama2.c's.\n"
-   "    The word import may be left out",
-   verb_import},
+   "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},
   {"tokenizer", "FOLDER|FILE",      "u",
@@ -4992,8 +4977,7 @@ int main(int argc, char **argv) {
   Near near = {.word = argc > 1 ? argv[1] : ""};
   for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])
-      || (near.best[0] && file_missing(argv[1])))
-    return sink_main(&hf, argc, argv);
+      || (near.best[0] && file_missing(argv[1]))) return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */
   return sink_main(&hf, argc + 1, more);
 }

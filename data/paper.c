@@ -882,8 +882,7 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
   d->drawn_from = grab(1, sizeof(Chain), e);
   int32_t *block = grab(n, sizeof *block, e);
   if (s->text[0]) source_read(d, s, &text, e);
-  else if (!file_read(path, &file, e)
-           && !grammar_read(&d->grammar, file.at, file.size, path, e))
+  else if (!file_read(path, &file, e) && !grammar_read(&d->grammar, file.at, file.size, path, e))
     for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
       grammar_document(&d->grammar, HELD_SEED, i, &text, e);
   if (!e->status) backcopy_count(d, &text, path, e);
@@ -1171,8 +1170,7 @@ static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
     if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
       play_map(y, r, "after", e);
   }
-  trainer_free(&y->t);
-  free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
+  trainer_free(&y->t); free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
   free(y);
   return e->status;
 }
@@ -1180,8 +1178,7 @@ static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
 /* A toy's maps before and after: rows are queries, marked > at a trigger. */
 static void toy_print(const Result *r, FILE *out) {
   int n, m;
-  const double *shape = result_find(r, "toy_shape", &n);
-  const double *tokens = result_find(r, "toy_tokens", &n);
+  const double *shape = result_find(r, "toy_shape", &n), *tokens = result_find(r, "toy_tokens", &n);
   const double *trigger = result_find(r, "toy_trigger", &n);
   bool colour = wants_colour(out);
   for (int k = 0; k < 2 && shape && tokens && trigger; k++) {
@@ -1329,8 +1326,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
   static const char *const names[NUMBERS] = {
     "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio", "value_ratio",
     "cos_1", "cos_rest", "product_1", "product_rest"};
-  int L = q->L, H = q->H, LH = L * H, first = config_column_first(c);
-  int star = config_column_star(c);
+  int L = q->L, H = q->H, LH = L * H, first = config_column_first(c), star = config_column_star(c);
   double x[NUMBERS] = {[RATIO] = sinks_ratio(q), [MASSIVE] = q->massive, [MEDIAN] = q->median};
   double *map = grab(2 * (idx)LH, sizeof *map, e), before = 0;
   if (e->status) return e->status;
@@ -1350,7 +1346,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
     x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
     if (c->place == PLACE_POST) before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
   }
-  for (int i = 0; i < NUMBERS; i++) result_add1(r, names[i], x[i], e);
+  for (int i = 0; i < NUMBERS; i++) result_add(r, names[i], &x[i], 1, e);
   result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
   result_add(r, "map_alpha_1", map, LH, e);
   if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
@@ -1488,8 +1484,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
     if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
   }
-  sinks_free(&o->s);
-  free(o);
+  sinks_free(&o->s); free(o);
   return e->status;
 }
 
@@ -1975,8 +1970,7 @@ static int result_there(const Experiments *x, int row, const char *folder, const
   Result r;
   Bytes notes = {0};
   RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
-  result_free(&r);
-  bytes_free(&notes);
+  result_free(&r); bytes_free(&notes);
   return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
 }
 
@@ -2044,8 +2038,7 @@ static int claims_judge(Results *r, Error *e) {
     claim_decide(&j[i], &x->claim[i]);
   }
 done:
-  free(value);
-  free(p);
+  free(value); free(p);
   return e->status;
 }
 
@@ -2065,8 +2058,7 @@ static int results_load(Results *r, const Experiments *x, const char *folder, co
 
 static void results_free(Results *r) {
   for (int i = 0; r->run && i < r->x->rows * r->seeds; i++) result_free(&r->run[i].result);
-  free(r->run);
-  free(r->judged);
+  free(r->run); free(r->judged);
   bytes_free(&r->notes);
   *r = (Results){0};
 }
@@ -2855,11 +2847,9 @@ static void draw_maps(Paper *p, const char *word) {
 
 static const Kind KINDS[PICTURE_KINDS] = {
   [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
-  [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#",
-      .least = 1},
+  [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#", .least = 1},
   [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
-      "above 1 it is a massive activation.", norm_at, "block", "first / others", 1,
-      .log_y = true},
+      "above 1 it is a massive activation.", norm_at, "block", "first / others", 1, .log_y = true},
   [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.", norm_at, "block", .least = 1,
       .log_y = true},
   [PICTURE_ANGLES] = {draw_each_row, "By block, mean over heads. The paper's Figure 2, bottom, "
@@ -3082,8 +3072,7 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
   }
   results_free(&p.runs);
   for (int k = 0; p.others && k < x->corpora; k++) results_free(&p.others[k]);
-  free(p.others);
-  free(p.lines);
+  free(p.others); free(p.lines);
   return page_end(&p.h, path);
 }
 
@@ -3383,8 +3372,7 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
          "that compiler and processor", path, old.build, r.build);
   else if (made) fail(e, 1,
     "%s: expected the same bytes, found others. Try: delete it, and run it again", path);
-  result_free(&r);
-  result_free(&old);
+  result_free(&r); result_free(&old);
   bytes_free(&text);
   bytes_free(&was);
   return e->status;
@@ -3501,8 +3489,7 @@ static int results_show(const Command *q, Error *e) {
     printf("\n%s, seed 1\n", q->x.row[row].name);
     toy_print(&run->result, stdout);
   }
-  results_free(&r);
-  bytes_free(&out);
+  results_free(&r); bytes_free(&out);
   return e->status;
 }
 
@@ -3713,8 +3700,7 @@ static int command_results(Command *q, Results *r, const Settings *s, Error *e) 
 }
 
 static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
-  results_free(r);
-  bytes_free(out);
+  results_free(r); bytes_free(out);
   experiments_free(&q->x);
   return e->status;
 }
@@ -3742,8 +3728,7 @@ static int verb_readme(Settings *s, const char **words, int n, Error *e) {
   if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
       !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
       !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
-  bytes_free(&text);
-  bytes_free(&page);
+  bytes_free(&text); bytes_free(&page);
   return command_close(&q, &r, &out, e);
 }
 
@@ -3752,8 +3737,7 @@ static int verb_report(Settings *s, const char **words, int n, Error *e) {
   Command q;
   (void)words; (void)n;
   if (command_open(&q, s, e)) return e->status;
-  if (!outputs_ready(s, &path, 1, e) &&
-      !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
+  if (!outputs_ready(s, &path, 1, e) && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
     printf("The page: %s\n", path);
   experiments_free(&q.x);
   return e->status;
@@ -3775,15 +3759,13 @@ static const Option PAPER_OPTIONS[] = {
    "where finished runs are kept"},
   {"commands", 'x', 'b', OWN(commands), "0", 0, 1, "",
    "print a command a line for each missing run"},
-  {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "",
-   "run one finished run again: the same bytes?"},
+  {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "", "run one finished run again: the same bytes?"},
   {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
 static const Verb PAPER_VERBS[] = {
-  {"ITEM", "or all", "xo", "a table or figure, run and judged",
-   verb_item},
+  {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
   {"list", "", "x", "the items, runs done, claims judged", verb_items},
   {"report", "", "oux", "the whole paper [out/report.html]", verb_report},
   {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},

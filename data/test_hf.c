@@ -817,8 +817,7 @@ static void hf__json(Test *t) {
     {"{`a`: `\\uD83D`}", "a whole surrogate pair"}, {"{`a`: `\\uD83Dx`}", "a whole surrogate pair"},
     {"{`a`: `\\uD83D\\u0041`}", "a whole surrogate pair"},
     {"{`a`: `\\uD83D\\uD83D`}", "a whole surrogate pair"},
-    {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
-     "\\uDBFF\\uDFFF\"}",
+    {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00\\uDBFF\\uDFFF\"}",
      "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
      "\xF4\x8F\xBF\xBF. Try"},
     {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
@@ -860,8 +859,7 @@ static void hf__shards(Test *t) {
     {MAP("`a`: `3.safetensors`"), "expected b in the weight_map, found it in"},
     {TWO("2", "2"), MISSING("a", "2")}, {TWO("1", "1"), MISSING("b", "1")},
     {TWO("2", "1"), MISSING("a", "2")}, {TWO("1", "3"), "each tensor once, found a in"},
-    {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"),
-     MISSING("c", "2")}};
+    {MAP("`a`: `1.safetensors`, `b`: `2.safetensors`, `c`: `2.safetensors`"), MISSING("c", "2")}};
   static const char *const SHARDS[] = {"{" ENTRY("a", "U8", "1", "0, 1") "}",
       "{" ENTRY("b", "U8", "1", "0, 1") "}",
       "{" ENTRY("a", "U8", "1", "0, 1") ", " ENTRY("b", "U8", "0", "1, 1") "}"};
@@ -2027,8 +2025,7 @@ static void tokenizer_read__published(Test *t) {
   for (int trial = 0; trial < trials; trial++) {
     memcpy(w.at, b.at, b.size);
     for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
-      w.at[12 + rng_below(&r, b.size - 20)] =
-          (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
+      w.at[12 + rng_below(&r, b.size - 20)] = (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
     seal(&w);
     accepted += read_and_used(t, &w, trial);
   }
@@ -2115,8 +2112,7 @@ static void hf__tokenizer_refuses(Test *t) {
     {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `NFC`}, "
                     "{`type`: `Strip`}]}"}, "normalizer `Strip`"},
     {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OWN},
-    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: "
-                    "`" SIGN "`}"}, OWN},
+    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OWN},
     {{.cuts = "null"}, "pre_tokenizer ``"}, {{.cuts = "{`type`: `Whitespace`}"}, OWN},
     {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OWN},
     {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OWN},
@@ -2409,8 +2405,7 @@ static void hf__tokenizer_folder(Test *t) {
     {NULL, 258, 258, 0, NULL},
     {"{`bos_token`: {`content`: `</s>`}, `eos_token`: `</s>`, `pad_token`: "
      "`<pad>`, `add_prefix_space`: false, `add_bos_token`: true}", 260, 260, 1, NULL},
-    {"{`bos_token`: `<pad>`, `eos_token`: `</s>`, `add_bos_token`: false}", 260, 259,
-     0, NULL},
+    {"{`bos_token`: `<pad>`, `eos_token`: `</s>`, `add_bos_token`: false}", 260, 259, 0, NULL},
     {"{`eos_token`: null}", 260, 258, 0, NULL},
     {"{`add_prefix_space`: true}", 0, 0, 0, "found add_prefix_space"},
     {"{`add_eos_token`: true}", 0, 0, 0, "found add_eos_token"},

@@ -193,11 +193,7 @@ static void result__round_trip(Test *t) {
   snprintf(r.flags, sizeof r.flags, "--dim 64 then --lr 1");
   result_add(&r, "many", many, 500, &e);
   result_add(&r, "odd", odd, 3, &e);
-  for (int k = 1; k <= 5; k++) {
-    char name[24];
-    snprintf(name, sizeof name, "sink_%d", k);
-    result_add1(&r, name, k, &e);
-  }
+  for (int k = 1; k <= 5; k++) put(&r, &e, k, "sink_%d", k);
   fact(t, !result_text(&r, &text, &e) && !result_read(&back, text.at, text.size, "r", &e), "%s",
        e.text);
   fact(t, is(back.row, "k-bias") && is(back.flags, r.flags) && !back.ended[0] && back.seed == 7
@@ -919,10 +915,8 @@ static void leave_result(const Experiments *x, const char *row, int seed, double
   snprintf(r.corpus, sizeof r.corpus, "tale");
   snprintf(r.ended, sizeof r.ended, "%s", ended);
   r.checksum = x->row[experiments_row(x, row)].checksum ^ twist;
-  result_add1(&r, "sink_1", m, e);
-  result_add1(&r, "loss", 3 + m, e);
-  result_add1(&r, "alpha_1", m / 2, e);
-  result_add1(&r, "times_1", 4, e);
+  put(&r, e, m, "sink_1"); put(&r, e, 3 + m, "loss");
+  put(&r, e, m / 2, "alpha_1"); put(&r, e, 4, "times_1");
   result_leave(&r, SCRATCH);
 }
 
@@ -1499,8 +1493,8 @@ static void paper_write__numbers(Test *t) {
         Result r = {.seed = seed, .checksum = x.row[row].checksum};
         snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
         strcpy(r.corpus, corpus ? "b" : "a");
-        result_add1(&r, "sink_1", row == corpus ? LOW[seed - 1] : HIGH[seed - 1], &e);
-        result_add1(&r, "loss", 4 + row, &e);
+        put(&r, &e, row == corpus ? LOW[seed - 1] : HIGH[seed - 1], "sink_1");
+        put(&r, &e, 4 + row, "loss");
         result_add(&r, "curve_tokens", CURVE_TOKENS, 3, &e);
         result_add(&r, "curve_loss", LOSS, 3, &e);
         result_leave(&r, SCRATCH "/results");
