@@ -1169,6 +1169,16 @@ static const char *said(Test *t, const char *format, ...) {
   return sink_does(t, words, r) ? (const char *)r->out.at : "";
 }
 
+/* It ends with this status; `said` is in a |, what it printed, a | and what went to stderr. */
+static void answers(Test *t, const char *program, const char *words, int status, const char *said) {
+  Ran r = ran(program, words); Bytes *all = bytes_of(t); Error *e = fresh(t);
+  bytes_add(all, "|", 1, e); bytes_add(all, r.out.at, r.out.size - 1, e);
+  bytes_add(all, "|", 1, e); bytes_add(all, r.err.at, r.err.size, e);
+  fact(t, r.status == status && strstr((char *)all->at, said), "%s %s: %d, and no %s in %.500s",
+       program, words, r.status, said, (char *)all->at);
+  ran_free(&r);
+}
+
 /* The rows of data/usage.txt: status, program, words, and a part of the answer. And every page of
  * help has at most 80 columns, and is found by `help VERB`, `VERB --help`, `VERB -h`. */
 static void usage_hold(Test *t, const Program *program) {
@@ -7417,9 +7427,7 @@ static void sink__outputs(Test *t) {
   const char *json = said(t, EVALUATED "--json -"), *csv = said(t, EVALUATED "--csv -");
   fact(t, !strncmp(json, "{\"", 2) && strstr(json, "}\n") == json + strlen(json) - 2, "%s", json);
   fact(t, !strncmp(csv, "text,read,", 10) && !strchr(strchr(csv, '\n') + 1, '\n')[1], "%s", csv);
-  Ran r = sink(TRAINED);
-  fact(t, strstr((char *)r.err.at, "this model will not be kept"), "%s", (char *)r.err.at);
-  ran_free(&r);
+  answers(t, PROGRAM, TRAINED, 0, "|sink: this model will not be kept");
 }
 
 /* From another folder, with a data/ of its own: data/ and the tokenizer beside the program. */
@@ -7435,9 +7443,7 @@ static void sink__elsewhere(Test *t) {
   EACH(i, ROWS) {
     char words[200];
     snprintf(words, sizeof words, "(cd " SCRATCH "; ../." PROGRAM " %s)", ROWS[i][0]);
-    Ran r = ran(words, "");
-    fact(t, !r.status && strstr((char *)r.out.at, ROWS[i][1]), "%s: %s", words, (char *)r.err.at);
-    ran_free(&r);
+    answers(t, words, "", 0, ROWS[i][1]);
   }
 }
 
@@ -7478,9 +7484,9 @@ static void sink__wrong_files(Test *t) {
   file_write(SCRATCH "/short.ckpt", b.at, b.size - b.size / 3, &e);
   fact(t, !e.status, "%s", e.text);
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
-  Ran r = ran("(cd out; ." PROGRAM " train --quiet --steps 0 --grammar none)", "");
-  fact(t, strstr((char *)r.err.at, "none: it is neither here nor beside"), "%s", r.err.at);
-  ran_free(&r); bytes_free(&b);
+  answers(t, "(cd out; ." PROGRAM " train --quiet --steps 0 --grammar none)", "", 1,
+          "none: it is neither here nor beside");
+  bytes_free(&b);
 }
 
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
@@ -7849,10 +7855,8 @@ static void sink__not_finite(Test *t) {
   r.m.w.layer[0].wq[8] = (real)NAN;
   checkpoint_write(SCRATCH "/m.ckpt", &r, false, fresh(t));
   EACH(i, WORDS) sink_fails(t, WORDS[i], 1, "block 1 of 1, head 2 of 2: expected numbers");
-  Ran of = sink("generate " SCRATCH "/m.ckpt --temperature 0");
-  fact(t, of.status == 1 && strstr((char *)of.err.at, "block 1 of 1, head 2 of 2: "), "%s",
-       (char *)of.err.at);
-  ran_free(&of); trainer_free(&r);
+  answers(t, PROGRAM, "generate " SCRATCH "/m.ckpt --temperature 0", 1, "block 1 of 1, head 2 of 2: ");
+  trainer_free(&r);
 }
 
 /* By 3.7's loops a training, an evaluation and a text are what the tiles make, on any threads. */
@@ -7915,9 +7919,7 @@ static void sink__edits_and_starts(Test *t) {
              "/tale.txt --tokenizer " SCRATCH "/tale.tok --batch 2 --lr 1e-3 --warmup 0 "
              "--T 8 --steps %d --out " SCRATCH "%s %s",
              RUNS_OF[i].steps, RUNS_OF[i].out, RUNS_OF[i].more);
-    Ran r = sink(command);
-    fact(t, strstr((const char *)r.err.at, RUNS_OF[i].said), "%s", (const char *)r.err.at);
-    ran_free(&r);
+    answers(t, PROGRAM, command, 0, RUNS_OF[i].said);
   }
   fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
        "a fine-tuning that went on has other bytes");

@@ -1130,8 +1130,7 @@ static void sink__published(Test *t) {
     {"table7-gpt2", 0, {"62.28           0.20", "1 at hand", "repeat"}},
     {ONE "--replace-position 15 --csv out/replace", 0, {"repeat"}},
     {ONE "--swap-position 30 --csv out/swap", 0, {"repeat"}},
-    {"fig8-right", 0, {"No weights of it were published."}},
-    {"fig8-right --commands >none", 0, {"No weights"}}};
+    {"fig8-right", 0, {"No weights of it were published."}}};
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   if (system("mkdir -p " HOME "/data " HOME "/models && cp data/[es]*.* " HOME "/data && cp "
@@ -1532,40 +1531,32 @@ static void paper_write__numbers(Test *t) {
 /* Every item is listed, every verb has its help, what is no verb is an item, and the report. */
 static void sink__items(Test *t) {
   static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
-  char line[80], *text = file_string(EXPERIMENTS_FILE); Experiments x; Ran r;
+  char line[80], *text = file_string(EXPERIMENTS_FILE); Experiments x;
   if (no_binary(t)) return;
   table_open(&x, text);
   scratch_open();
-  if (!sink_does(t, "list", &r)) return;
+  const char *list = said(t, "list"), *help = said(t, "help");
   for (int i = 0; i < x.items; i++) {
     snprintf(line, sizeof line, "\n%s ", x.item[i].name);
-    fact(t, strstr((const char *)r.out.at, line) != NULL, "list has no %s", x.item[i].name);
+    fact(t, strstr(list, line) != NULL, "list has no %s", x.item[i].name);
   }
-  free(text); experiments_free(&x); ran_free(&r);
-  if (!sink_does(t, "help", &r)) return;
-  for (int i = 0; i < 7; i++) {
+  free(text); experiments_free(&x);
+  EACH(i, NAMES) {
     snprintf(line, sizeof line, "\n  %s ", NAMES[i]);
-    const char *at = strstr((const char *)r.out.at, line);
+    const char *at = strstr(help, line);
     fact(t, at && !strstr(at + 1, line), "help has %s twice, or not at all", NAMES[i]);
   }
-  ran_free(&r);
-  if (!sink_does(t, "toy-trigger --show", &r)) return;
-  fact(t, strstr((const char *)r.out.at, "trigger-softmax, seed 1\n") != NULL, "no maps");
-  ran_free(&r);
-  r = sink("toy-trigger --commands");        /* nothing to print, and why */
-  fact(t, !r.status && r.out.size == 1 && strstr((char *)r.err.at, "paper: no run of toy-trigger is "
-       "missing on books. Try: "), "%s", (char *)r.err.at);
-  ran_free(&r);
-  r = ran("(cd out; ../paper list)", "");    /* from another folder: the table and its results */
-  fact(t, !r.status && strstr((char *)r.out.at, "\ntable4          19/19 "), "%s", (char *)r.err.at);
-  ran_free(&r);
+  answers(t, PROGRAM, "toy-trigger --show", 0, "trigger-softmax, seed 1\n");
+  answers(t, PROGRAM, "toy-trigger --commands", 0,         /* nothing to print, and why */
+          "||paper: no run of toy-trigger is missing on books. Try: ");
+  answers(t, PROGRAM, "fig8-right --commands", 0, "||No weights of it were published. Try: ");
+  answers(t, "(cd out; ../paper list)", "", 0, "\ntable4          19/19 ");   /* its results */
   usage_hold(t, &(Program){.verbs = PAPER_VERBS});
   sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
   sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
   sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
-  if (!sink_does(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", &r)) return;
-  fact(t, strstr((const char *)r.out.at, "The page: " SCRATCH "/deep/r.html\n") != NULL, "where");
-  ran_free(&r);
+  answers(t, PROGRAM, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", 0,
+          "The page: " SCRATCH "/deep/r.html\n");
   char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
   fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
   free(page);
@@ -1664,14 +1655,14 @@ static void ablate__refuses(Test *t) {
 }
 
 #define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
+#define OF_TALE " --grammar " SCRATCH "/tale.grammar" TOKENIZER
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
  * log's, and the ablation's numbers the JSON's. One that diverges leaves its curves. */
 static void sink__report(Test *t) {
-  Settings s; Ran r;
+  Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  if (!sink_does(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH "/log.csv --out "
-                    SCRATCH "/m.ckpt" SMALL_RUN, &r)) return;
-  ran_free(&r);
+  said(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " SCRATCH "/log.csv --out " SCRATCH
+       "/m.ckpt" SMALL_RUN);
   char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
   has(t, page, "<code>./paper train --quiet --steps 9 --log-every 2 --T 12");
   char *log = file_string(SCRATCH "/log.csv"), *line = strrchr(log, ',');
@@ -1681,29 +1672,27 @@ static void sink__report(Test *t) {
   within(t, number_after(at ? at : "", "train: from ", 0), first, 0.0051, "the curve's start");
   within(t, number_after(at ? at : "", "train: from ", 1), last, 0.0051, "the curve's end");
   free(page);
-  if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
-                    "/r.json --report " SCRATCH "/e.html --grammar " SCRATCH
-                    "/tale.grammar --tokenizer " SCRATCH "/tale.tok", &r)) return;
+  const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
+                         "/r.json --report " SCRATCH "/e.html" OF_TALE);
+  const char *told = strstr(out, "Ablation of token 1: its value");
   has(t, page = page_sound(t, SCRATCH "/e.html", 4), "paper eval " SCRATCH "/m.ckpt --T 12 --n 9");
   char *json = file_string(SCRATCH "/r.json");
-  const char *said = strstr((const char *)r.out.at, "Ablation of token 1: its value");
   static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
     "untouched", "token 1", "control"};
-  fact(t, said != NULL, "%s", (const char *)r.out.at);
+  fact(t, told != NULL, "%s", out);
   for (int k = 0; k < 3; k++) {
     char name[64], row[64];
     snprintf(row, sizeof row, "\n%-10s", ROWS[k]);
     snprintf(name, sizeof name, "\"ablate_%s\":", NAMES[k]);
     double loss = number_after(json, name, 0);
     within(t, number_after(strstr(page, "<pre>"), row, 0), loss, 5.1e-5, "loss %s", NAMES[k]);
-    within(t, number_after(said ? said : "", row, 0), loss, 5.1e-5, "printed %s", NAMES[k]);
+    within(t, number_after(told ? told : "", row, 0), loss, 5.1e-5, "printed %s", NAMES[k]);
     snprintf(name, sizeof name, "\"ablate_%s_more_spread\":", NAMES[k]);
     if (k) within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
          5.1e-5, "spread %s", NAMES[k]);
   }
-  ran_free(&r); free(page);
-  sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12 --grammar " SCRATCH
-                "/tale.grammar --tokenizer " SCRATCH "/tale.tok", 2, "no extra column");
+  free(page);
+  sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12" OF_TALE, 2, "no extra column");
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --out " SCRATCH "/d", 1, "diverges here");
   has(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
@@ -1712,8 +1701,8 @@ static void sink__report(Test *t) {
   Trainer back; Error e = {0};                 /* a first look that meets a NaN */
   if (!checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) back.m.params[0] = (real)NAN;
   checkpoint_write(SCRATCH "/n.ckpt", &back, false, &e);
-  sink_fails(t, "train --quiet --start " SCRATCH "/n.ckpt --steps 9 --T 12 --out " SCRATCH "/o --log "
-             SCRATCH "/o.csv --grammar " SCRATCH "/tale.grammar" TOKENIZER, 1, "diverges here");
+  sink_fails(t, "train --quiet --start " SCRATCH "/n.ckpt --steps 9 --T 12 --out " SCRATCH
+             "/o --log " SCRATCH "/o.csv" OF_TALE, 1, "diverges here");
   has(t, page = page_sound(t, SCRATCH "/o.html", -1), "The training diverged. <b>step 0: ");
   has(t, log = file_string(SCRATCH "/o.csv"), "\n# step 0: ");
   fact(t, !e.status && file_missing(SCRATCH "/o"), "a model: %s", e.text);
@@ -1723,11 +1712,8 @@ static void sink__report(Test *t) {
 /* This evaluation has the numbers of that row of all.csv. */
 static bool survey_row(Test *t, int row, const char *words) {
   static const char *const NAMES[] = {"sink_1", "alpha_1", "norm_ratio", "loss", "T", "n"};
-  char command[600]; Ran r;
-  snprintf(command, sizeof command, "eval " SCRATCH "/%s --n 9" TOKENIZER " --force --csv " SCRATCH
-           "/one.csv", words);
-  if (!sink_does(t, command, &r)) return false;
-  ran_free(&r);
+  if (!*said(t, "eval " SCRATCH "/%s --n 9" TOKENIZER " --force --csv " SCRATCH "/one.csv", words))
+    return false;
   for (int k = 0; k < 6; k++) within(t, csv_number(t, SCRATCH "/all.csv", row, NAMES[k]),
        csv_number(t, SCRATCH "/one.csv", 1, NAMES[k]), 0, "%s, %s", words, NAMES[k]);
   return true;
@@ -1741,20 +1727,15 @@ static void sink__survey(Test *t) {
     "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
     "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
     "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
-  Settings s; Ran r; char command[600];
+  Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  for (int m = 0; m < 2; m++) {
-    snprintf(command, sizeof command, "train --quiet --text " SCRATCH "/tale.txt --tokenizer "
-             SCRATCH "/tale.tok --context 16 --layers 2 --dim 16 --ffn 20 --steps 8 --seed %d "
-             "--out " SCRATCH "/%c.ckpt", m, 'a' + m);
-    if (!sink_does(t, command, &r)) return;
-    ran_free(&r);
-  }
-  r = sink("eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs --lengths "
-           "10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json");
-  fact(t, r.status == 1 && strstr((char *)r.err.at, "none.ckpt: ") && strstr((char *)r.err.at,
-       "measured: 12; that could not be, as said above: 1"), "%d: %s", r.status, (char *)r.err.at);
-  ran_free(&r);
+  for (int m = 0; m < 2; m++)
+    said(t, "train --quiet --text " SCRATCH "/tale.txt" TOKENIZER " --context 16 --layers 2 --dim 16 "
+         "--ffn 20 --steps 8 --seed %d --out " SCRATCH "/%c.ckpt", m, 'a' + m);
+  answers(t, PROGRAM, "eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs "
+          "--lengths 10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json",
+          1, "none.ckpt: No such file or directory. Try: check the path\npaper: eval: lines that were "
+          "measured: 12; that could not be, as said above: 1");
   for (int i = 0; i < 8; i++) if (!survey_row(t, i + 1, LINES[i])) return;
   fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
           >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
@@ -1764,9 +1745,8 @@ static void sink__survey(Test *t) {
   free(json);
   if (system("cd " SCRATCH " && rm all.csv && mkdir texts && cp tale.txt texts/one.txt && "
              "cp tale.grammar texts/two.grammar")) exit(1);        /* texts, a line each */
-  if (!sink_does(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
-                 " --csv " SCRATCH "/all.csv", &r)) return;
-  ran_free(&r);
+  said(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER " --csv "
+       SCRATCH "/all.csv");
   if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.txt")) return;
   survey_row(t, 2, "a.ckpt --T 12 --text '' --grammar " SCRATCH "/texts/two.grammar");
   sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2, "one model");
@@ -1776,30 +1756,29 @@ static void sink__survey(Test *t) {
 /* With --csv - and --json - standard output has the rows and nothing else; what is for people, how
  * far it is and what is wrong go to stderr. Nothing measured: no rows. */
 static void sink__rows_alone(Test *t) {
-#define ALONE " --T 8 --n 4 --grammar " SCRATCH "/tale.grammar" TOKENIZER
-  static const struct { const char *words; int rows; const char *said; } ROWS[] = {
-    {"run --steps 2 --context 16 --batch 2 --force --report " SCRATCH "/p" ALONE, 3, "Verdict: "},
-    {"eval " SCRATCH "/a.ckpt " SCRATCH "/none " SCRATCH "/a.ckpt" ALONE, 2, "paper: " SCRATCH "/no"},
-    {"eval " SCRATCH "/a.ckpt --inputs" ALONE, 3, ""}, {"eval no nor" ALONE, 0, "paper: nor: No"}};
+#define A_CKPT SCRATCH "/a.ckpt"
+#define ALONE " --T 8 --n 4" OF_TALE
+  static const struct { const char *words; int status, rows; const char *said; } ROWS[] = {
+    {"run --steps 2 --context 16 --batch 2 --force --report " SCRATCH "/p" ALONE, 0, 3, "Verdict: "},
+    {"eval " A_CKPT " " SCRATCH "/no " A_CKPT ALONE, 1, 2, "paper: " SCRATCH "/no: "},
+    {"eval " A_CKPT " --inputs" ALONE, 0, 3, ""}, {"eval no nor" ALONE, 1, 0, "paper: nor: "}};
   Settings s; char words[600];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  said(t, "train --quiet --steps 1 --out " SCRATCH "/a.ckpt" SMALL_RUN);
+  said(t, "train --quiet --steps 1 --out " A_CKPT SMALL_RUN);
   for (int i = 0; i < 8; i++) {
-    const int json = i % 2, rows = ROWS[i / 2].rows; int lines = 0, commas = -1;
+    const int json = i % 2, rows = ROWS[i / 2].rows; int lines = 0, commas = 0, c = 0;
     snprintf(words, sizeof words, "%s --%s -", ROWS[i / 2].words, json ? "json" : "csv");
     Ran r = sink(words);
-    char *out = (char *)r.out.at, *end = out + r.out.size - 1;
-    fact(t, r.status == (i > 1 && i != 4 && i != 5) && strstr((char *)r.err.at, ROWS[i / 2].said),
-         "%s: %d, %s", words, r.status, (char *)r.err.at);
-    fact(t, !json || !rows || (!strncmp(out, "[{\"", 3) && !strcmp(end - 3, "}]\n")), "%s", out);
-    for (char *at = out, *next; (next = strchr(at, '\n')); at = next + 1, lines++) {
-      int here = 0;
-      for (char *c = at; c < next; c++) here += *c == ',';
-      fact(t, json ? at[1] == '{' && strchr("]}", next[-1 - (next + 1 < end)]) && here > 8
-           : here > 8 && (here == commas || !lines), "%s: line %d of %s", words, lines, out);
-      commas = here;
+    const char *at = (char *)r.out.at, *err = (char *)r.err.at;
+    fact(t, r.status == ROWS[i / 2].status && strstr(err, ROWS[i / 2].said), "%s: %s", words, err);
+    for (; *at; at += strcspn(at, "\n") + 1, lines++, c = 0) {
+      for (const char *k = at; *k && *k != '\n'; k++) c += *k == ',';
+      if (!lines) commas = c;
+      fact(t, json ? at[1] == '{' && strstr(at, "}") : c == commas && c > 8, "%s: %s", words, at);
     }
-    fact(t, lines == (rows ? rows + !json : 0) && end == out + strlen(out), "%s: %s", words, out);
+    fact(t, lines == rows + (rows && !json) && at == (char *)r.out.at + r.out.size - 1
+         && (!json || !rows || (*r.out.at == '[' && !strcmp(at - 3, "}]\n"))), "%s: %d lines in %s",
+         words, lines, (char *)r.out.at);
     ran_free(&r);
   }
 }
@@ -1841,7 +1820,8 @@ static const TestEntry TESTS[] = {
   RUNS(trigger_draw__rules), RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients),
   RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits),
   RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
-  RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey), RUNS(sink__rows_alone), RUNS(head_map__edited)};
+  RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
+  RUNS(sink__rows_alone), RUNS(head_map__edited)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
