@@ -580,8 +580,7 @@ static void backcopy_draw__rules(Test *t) {
  *   2 >     0.2   0.6  0.2                    5    3
  *   3       0.5   0.3  0.1  0.1               1    2    4                      */
 static void toy_measure__by_hand(Test *t) {
-  Config c; Error e = {0}; ToySums x = {0};
-  const bool trigger[3] = {false, true, false};
+  Config c; Error e = {0}; ToySums x = {0}; const bool trigger[3] = {false, true, false};
   const real m[12] = {(real)0.9, (real)0.1, 0, 0, (real)0.2, (real)0.6, (real)0.2, 0,
                       (real)0.5, (real)0.3, (real)0.1, (real)0.1};
   const real z[12] = {9, 9, 9, 9, 9, 5, 3, 0, 9, 1, 2, 4};
@@ -651,8 +650,7 @@ static void toy_run__learns(Test *t) {
       const double *map = result_find(&r, k ? "after" : "before", &n);
       fact(t, map && n == rows * columns, "%d numbers", n);
       for (int i = 0; map && i < rows; i++) {
-        double sum = 0, ahead = 0;
-        const double *row = map + i * columns;
+        double sum = 0, ahead = 0; const double *row = map + i * columns;
         for (int j = 0; j < columns; j++) sum += row[j];
         for (int j = i + 1 + columns - rows; j < columns; j++) ahead += row[j];
         within(t, sum, 1, 20 * REAL_EPS, "row %d", i);
@@ -741,8 +739,7 @@ static void student__known(Test *t) {
   }
   static const double nus[] = {2.5, 7.3, 60, 197, 1000};
   for (int k = 0; k < 5; k++) {
-    double nu = nus[k], top = 3.1, sum = 0;
-    const int n = 4000;
+    double nu = nus[k], top = 3.1, sum = 0; const int n = 4000;
     for (int i = 0; i <= n; i++) {
       double x = top * i / n, weight = i == 0 || i == n ? 1 : i % 2 ? 4 : 2;
       sum += weight * pow(1 + x * x / nu, -(nu + 1) / 2);
@@ -1137,12 +1134,10 @@ static void sink__published(Test *t) {
              SCRATCH "/tale.tok " HOME "/tokenizer.bin && ln -s ../../../paper " HOME "/hf && "
              "for i in 1 2 3 4 5 6 7 8 9 10; do tr -d '<|>' <" SCRATCH "/tale.txt; echo '"
              DOCUMENT_END "'; done >" HOME "/books.txt")) exit(1);      /* hf: checkpoints do */
-  Ran r = sink("train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out "
-               HOME "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
-  fact(t, !r.status, "%s", (const char *)r.err.at);
-  ran_free(&r);
+  said(t, "train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out " HOME
+       "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
   EACH(i, ROWS) {
-    r = ran(THERE, ROWS[i].words);
+    Ran r = ran(THERE, ROWS[i].words);
     const char *out = (const char *)r.out.at, *err = (const char *)r.err.at;
     fact(t, r.status == ROWS[i].status, "%s: %d, %s", ROWS[i].words, r.status, err);
     for (int k = 0; k < 3 && ROWS[i].said[k]; k++)
@@ -1722,21 +1717,20 @@ static bool survey_row(Test *t, int row, const char *words) {
 /* A table of several models, inputs, texts and lengths has in each line the numbers of that one
  * evaluation; what cannot be read is said, and the rest stands. */
 static void sink__survey(Test *t) {
-  static const char *const LINES[] = {
-    "a.ckpt --input natural --T 10", "a.ckpt --input natural --T 12",
-    "a.ckpt --input random --T 10", "a.ckpt --input random --T 12",
-    "a.ckpt --input repeat --T 10", "a.ckpt --input repeat --T 12",
-    "b.ckpt --input natural --T 10", "b.ckpt --input natural --T 12"};
-  Settings s;
+  Settings s; char line[64];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   for (int m = 0; m < 2; m++)
-    said(t, "train --quiet --text " SCRATCH "/tale.txt" TOKENIZER " --context 16 --layers 2 --dim 16 "
-         "--ffn 20 --steps 8 --seed %d --out " SCRATCH "/%c.ckpt", m, 'a' + m);
+    said(t, "train --quiet --text " SCRATCH "/tale.txt" TOKENIZER " --context 16 --layers 2 --dim "
+         "16 --ffn 20 --steps 8 --seed %d --out " SCRATCH "/%c.ckpt", m, 'a' + m);
   answers(t, PROGRAM, "eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs "
-          "--lengths 10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH "/all.json",
-          1, "none.ckpt: No such file or directory. Try: check the path\npaper: eval: lines that were "
-          "measured: 12; that could not be, as said above: 1");
-  for (int i = 0; i < 8; i++) if (!survey_row(t, i + 1, LINES[i])) return;
+          "--lengths 10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH
+          "/all.json", 1, "\npaper: eval: lines that were measured: 12; that could not be, as said "
+          "above: 1. Try: ");
+  for (int i = 0; i < 8; i++) {
+    snprintf(line, sizeof line, "%c.ckpt --input %s --T %d", "ab"[i / 6], INPUTS[i / 2 % 3],
+             i % 2 ? 12 : 10);
+    if (!survey_row(t, i + 1, line)) return;
+  }
   fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
           >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
   char *json = file_string(SCRATCH "/all.json");
@@ -1759,7 +1753,7 @@ static void sink__rows_alone(Test *t) {
 #define A_CKPT SCRATCH "/a.ckpt"
 #define ALONE " --T 8 --n 4" OF_TALE
   static const struct { const char *words; int status, rows; const char *said; } ROWS[] = {
-    {"run --steps 2 --context 16 --batch 2 --force --report " SCRATCH "/p" ALONE, 0, 3, "Verdict: "},
+    {"run --steps 2 --context 16 --batch 2 --force --report " SCRATCH "/p" ALONE, 0, 3, "Verdict:"},
     {"eval " A_CKPT " " SCRATCH "/no " A_CKPT ALONE, 1, 2, "paper: " SCRATCH "/no: "},
     {"eval " A_CKPT " --inputs" ALONE, 0, 3, ""}, {"eval no nor" ALONE, 1, 0, "paper: nor: "}};
   Settings s; char words[600];
@@ -1812,16 +1806,15 @@ static const TestEntry TESTS[] = {
   RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
   RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
   RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
-  RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses),
-  RUNS(report_write__maps), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
-  RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
-  RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
-  RUNS(readme_with__marks), RUNS(paper_write__sound), RUNS(paper_write__numbers),
-  RUNS(trigger_draw__rules), RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients),
-  RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits),
-  RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
-  RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
-  RUNS(sink__rows_alone), RUNS(head_map__edited)};
+  RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses), RUNS(report_write__maps),
+  RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand), RUNS(holm__by_hand),
+  RUNS(claim_judge__verdicts), RUNS(claims_judge__files), RUNS(claims_judge__holm),
+  RUNS(item_text__shows), RUNS(item_text__narrow), RUNS(readme_with__marks),
+  RUNS(paper_write__sound), RUNS(paper_write__numbers), RUNS(trigger_draw__rules),
+  RUNS(trigger_loss__running_mean), RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules),
+  RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits), RUNS(toy_run__learns),
+  RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items), RUNS(sink__published),
+  RUNS(sink__report), RUNS(sink__survey), RUNS(sink__rows_alone), RUNS(head_map__edited)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
