@@ -633,9 +633,8 @@ static void hf__keeps(Test *t) {
   if (!checkpoint_load(SCRATCH "/m.ckpt", &r, false, &e)) r.m.params[3] = (real)NAN;
   checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
   sink_fails(t, WORDS, 1, "m.ckpt: its weights are no numbers");
-  trainer_free(&r);
   for (int i = 0; i < 4; i++) bytes_free(&was[i]);
-  tokenizer_free(&k);
+  trainer_free(&r); tokenizer_free(&k);
 }
 
 /* -------------------------------------------------------------------------------------------------

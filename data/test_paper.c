@@ -1303,8 +1303,7 @@ static void report_write__maps(Test *t) {
             map->one[i * S + column]);
       }
     }
-    free(maps); free(page); sinks_free(&o->s); free(o); acts_free(&a);
-    trainer_free(&r);
+    free(maps); free(page); sinks_free(&o->s); free(o); acts_free(&a); trainer_free(&r);
   }
 }
 
@@ -1691,7 +1690,6 @@ static void sink__report(Test *t) {
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --out " SCRATCH "/d", 1, "diverges here");
   has(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
-  has(t, page, "The training diverged. <b>step ");
   free(page); free(log); free(json);
   Trainer back; Error e = {0};                 /* a first look that meets a NaN */
   if (!checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) back.m.params[0] = (real)NAN;
