@@ -3586,7 +3586,7 @@ enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZE
 /* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
-/* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
+/* ---- 8.1  Ids and numbered pairs --------------------- */
 
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
@@ -3649,7 +3649,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   return (int64_t)p->size - 1;
 }
 
-/* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
+/* ---- 8.2  Cutting text ------------------------------- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
   const size_t mark = strlen(DOCUMENT_END);
@@ -3676,7 +3676,7 @@ static size_t piece_length(const unsigned char *text, size_t n) {
   return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
+/* ---- 8.3  Making, reading and writing a tokenizer ---- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
@@ -3779,7 +3779,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, TOKENIZER_OWN, 4, e);
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
-  for (; m < end && !e->status; m++)
+  for (; m < end; m++)
     bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
   return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
@@ -3791,7 +3791,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
   return e->status;
 }
 
-/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Encoding and decoding ---------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
@@ -3837,17 +3837,14 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
     length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
     CachedWord *w = NULL;
     if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-    if (w && w->length == length && !memcmp(w->word, piece, length)) {
+    if (w && w->length == length && !memcmp(w->word, piece, length))
       ids_add(out, w->ids, w->count, e);
-      continue;
+    else if (!(kind ? kind->piece : piece_encode)(c, piece, length, out, e) && w
+             && out->size - before <= CACHE_IDS) {
+      w->length = (unsigned char)length; w->count = (unsigned char)(out->size - before);
+      memcpy(w->word, piece, length);
+      memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
     }
-    if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
-      break;
-    if (!w || out->size - before > CACHE_IDS) continue;
-    w->length = (unsigned char)length;
-    w->count = (unsigned char)(out->size - before);
-    memcpy(w->word, piece, length);
-    memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
   }
   return e->status;
 }
@@ -3855,8 +3852,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
   const size_t before = out->size;
-  if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
-    out->size = before;
+  if ((kind ? kind->encode : pieces_encode)(c, text, n, out, e)) out->size = before;
   return e->status;
 }
 
@@ -3873,9 +3869,9 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
   return e->status;
 }
 
-/* ---- 8.5  Training -------------------------------------------------------------------------- */
+/* ---- 8.5  Training ----------------------------------- */
 
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
+enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
@@ -3890,10 +3886,9 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
       int64_t node = -1;
       length = piece_length(text + at, end - at);
-      for (size_t i = 0; i < length; i++) {
+      for (size_t i = 0; i < length && !e->status; i++)
         node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-        if (node < 0) return e->status;
-      }
+      if (node < 0) return e->status;
       r->nodes.at[node].count++;
     }
   return 0;
@@ -5603,7 +5598,7 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
     const char *path = json ? s->json : s->csv;
     Bytes out = {0};
     if (!path[0]) continue;
-    for (int r = json - 1; r < n; r++) {                 /* -1: the names above a CSV's rows */
+    for (int r = json - 1; r < n; r++) {   /* -1: the names above a CSV's rows */
       const Measured *m = &row[r < 0 ? 0 : r];
       bytes_print(&out, e, json ? r ? ",\n {" : list ? "[{" : "{" : r < 0 ? "" : "\n");
       for (int i = 0; i < known + m->all.lists; i++) {
@@ -5618,8 +5613,8 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, json ? "}" : "");
     }
     bytes_print(&out, e, json && list ? "]\n" : "\n");
-    if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
-    else if (!e->status) file_write(path, out.at, out.size, e);
+    if (strcmp(path, "-")) file_write(path, out.at, out.size, e);
+    else if (!e->status) fwrite(out.at, 1, out.size, stdout);
     bytes_free(&out);
   }
   return e->status;
@@ -5649,7 +5644,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
 
 typedef struct Dump {
   Settings *s; const Config *c;
-  bool drawn;                  /* its model */
+  bool drawn;   /* its model */
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 80];
   Error *e;
@@ -5695,24 +5690,24 @@ static void dump_config(Dump *d) {
   }
   bytes_add(&out, "\n}\n", 3, d->e);
   snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
-  if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
+  file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
 
-/* Lines of ids, where even is set T+1 each. starts, if any, receives where each begins in out. */
-static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
-                     Ids *starts, int *B, int *T, Error *e) {
-  int line = 1, columns = -1, here = 0;
-  *B = 0;
+/* Lines of ids. lines and starts may be NULL: how many, all of one length; where each begins. */
+static int ids_parse(const Bytes *text, const char *name, int vocab, int *lines, Ids *out,
+                     Ids *starts, Error *e) {
+  int line = 1, columns = 0, here = 0;
   for (size_t i = 0; i <= text->size && !e->status; i++) {
     int c = i < text->size ? text->at[i] : '\n';
     if (c == '\n') {
-      if (even && here && columns >= 0 && here != columns)
+      if (lines && here && columns && here != columns)
         return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
                     name, line, columns);
       int32_t start = (int32_t)out->size - here;
       if (here && starts) ids_add(starts, &start, 1, e);
-      if (here) { columns = here; ++*B; }
+      if (here && lines) ++*lines;
+      if (here) columns = here;
       here = 0; line++;
     } else if (isdigit(c)) {
       int64_t id = c - '0';
@@ -5726,18 +5721,16 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
     } else if (!isspace(c) && c != ',')
       return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name, line);
   }
-  *T = columns - 1;
-  if (even && !e->status && *T < 1)
+  if (lines && !e->status && columns < 2)
     return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
   return e->status;
 }
 
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
-  Bytes text = {0}; int B, T;
+  Bytes text = {0};
   *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1, .read = "all of it"};
   snprintf(d->name, sizeof d->name, "%s", path);
-  if (!file_read(path, &text, e))
-    ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
+  if (!file_read(path, &text, e)) ids_parse(&text, path, vocab, NULL, &d->held, &d->starts, e);
   bytes_free(&text);
   return e->status;
 }
@@ -5775,7 +5768,7 @@ static void dump_states(Dump *d, const Acts *a) {
   for (int key = 0; key < 2; key++) {
     const idx own = key ? c->kv_heads : H, group = H / own;
     npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
-    for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
+    for (idx i = 0; i < L * B * H * N; i++) {   /* (l, b, h, n), in that order */
       const idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
       npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
@@ -5822,7 +5815,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     a->probe = probe;
     model_forward(m, a, ids, B, T);
     real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
-    dump_logits(d, m, a);                        /* before the backward: it shares scratch */
+    dump_logits(d, m, a);   /* before the backward: it shares scratch */
     if (m->grads) model_backward(m, a, ids, B, T);
     npy_begin(d, "ids", 2, (idx[]){B, T + 1});
     for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
@@ -6637,11 +6630,11 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
   matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
               span.hi - span.lo, t->D, false);
   for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
+    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* [1+n]; keys[j] is key lo + j */
     idx seen = row_columns(c, l, t->N, span, i);
     vec_scale(seen, keys, score_scale(c, l));
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
-    for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
+    for (idx j = span.lo; w && j < i - w + 1; j++)   /* what lies behind the window */
       if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
     z[0] = extra_score(m, l, h, q + (i - i0) * stride);
   }
@@ -6672,7 +6665,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
   idx D = c->head_dim, H = c->heads, K = c->kv_heads;
   PARALLEL
   for (idx bh = 0; bh < B * H; bh++) {
-    idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
+    idx h = bh % H, first = bh / H * N;   /* the sequence's first row */
     const real *k = la->fk + (first * K + h / (H / K)) * D;
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
@@ -6705,12 +6698,12 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   const LayerActs *la = &a->layer[l];
   idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
   idx row0 = (b * c->heads + h) * R - a->past;
-  idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
-  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
+  idx q0 = (b * R - a->past) * Qw + h * D;   /* row 0's place, were it there */
+  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;   /* [N,D] */
   const real *vstar = extra_value(c, w, a, h);
   /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
   real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
-  if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
+  if (mean) zero(mean, D);   /* vt is free: it is the backward's */
   for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
   if (mean) vec_scale(D, mean, (real)(1 / (double)N));
   for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
@@ -6719,7 +6712,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     Span span = span_of(c, l, N, start, i1);
     idx n = span.hi - span.lo;
     tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
-    for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
+    for (idx i = i0; i < i1; i++) {   /* a = s/Z */
       real *row = t->z + (i - i0) * ld;
       idx seen = row_columns(c, l, N, span, i);
       Span own = {span.lo, span.lo + seen};
@@ -6727,14 +6720,14 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
-      zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+      zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
       if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
     matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                 rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-    for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) + v+ */
       real *o_i = la->o + (q0 + i * Qw);
       if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
       if (mean) add_times(D, o_i, taken[i - i0], mean);
@@ -6810,7 +6803,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   Span span = span_of(c, l, N, i0, i1);
   idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-  const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
+  const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
   real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
   real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
@@ -6828,7 +6821,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
     real delta = scale * vec_dot(seen + 1, a_i, da);
-    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);     /* dz, over z */
+    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);   /* dz, over z */
     /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
     if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
     *dlogit += z[0];
@@ -6841,7 +6834,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
   matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
   matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
-  for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+  for (idx i = 0; i < R; i++) {   /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
     if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
     if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
@@ -6935,7 +6928,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     LayerActs *la = &a->layer[l];
     *la = a->layer[0];
     if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
-    if (l > 0 && what == ACTS_ONE) continue;             /* k and v: what later rows ask for */
+    if (l > 0 && what == ACTS_ONE) continue;   /* k and v: what later rows ask for */
     arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
     if (!phi) la->fk = la->k;
   }
@@ -6954,7 +6947,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
     {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
-  if (!all) a->fnorm = a->layer[0].n1;                     /* the last block is through */
+  if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
   if (!add) a->dosum = a->dout;
 }
 
@@ -6968,20 +6961,17 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 }
 
 /* Room for B sequences of T tokens, everything 0 but the tables of positions. A pass must not run
- * on more threads than there are now. On failure nothing is held. What of a block outlives it:
- *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
- *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
+ * on more threads than there are now. On failure nothing is held. ACTS_KEYS is model_extend's. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   Arena at = {NULL, 0};
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
-  a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+  a->size = acts_size(m, B, T, what, e);   /* first walk: how much */
   a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
   at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
-  take_all(m, a, &at, what);                               /* second walk: where */
+  take_all(m, a, &at, what);   /* second walk: where */
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
   return 0;
@@ -7080,7 +7070,7 @@ double rng_normal(Rng *r) {
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. What comes in pieces has the same hash. */
+/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
@@ -7153,7 +7143,7 @@ int file_read(const char *path, Bytes *out, Error *e) {
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 int files_list(const char *path, Bytes *names, Error *e) {
-  char name[1100] = ""; struct stat is; Bytes found = {0};    /* found: rows as long as name */
+  char name[1100] = ""; struct stat is; Bytes found = {0};   /* found: rows as long as name */
   DIR *folder = opendir(path);
   if (!folder) return bytes_add(names, path, strlen(path) + 1, e);
   for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
@@ -7203,16 +7193,10 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-bool file_missing(const char *path) {
-  FILE *f = fopen(path, "rb");
-  bool missing = !f && errno == ENOENT;
-  if (f) fclose(f);
-  return missing;
-}
+bool file_missing(const char *path) { return stat(path, &(struct stat){0}) && errno == ENOENT; }
 
 int file_ready(const char *path, Error *e) {
-  char folder[sizeof ((Writing *)0)->beside];
-  Writing w;
+  char folder[sizeof ((Writing *)0)->beside]; Writing w;
   for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
     if (path[n] == '/') {
       snprintf(folder, n + 1, "%s", path);
@@ -7241,8 +7225,7 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
  * and is none there already that only --force may replace, or --resume? */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
-  char beside[sizeof ((Writing *)0)->beside];
-  Writing w;
+  char beside[sizeof ((Writing *)0)->beside]; struct stat is; Writing w;
   for (int i = 0; i < n && !e->status; i++) {
     const bool screen = !strcmp(path[i], "-"), rows = path[i] == s->csv || path[i] == s->json;
     bool same = false;
@@ -7255,11 +7238,10 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     }
     if (!screen) fclose(w.f), remove(w.beside);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
-    FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
-    if (f && fgetc(f) != EOF)
+    if (!screen && !s->force && !s->resume && !stat(path[i], &is) && S_ISREG(is.st_mode)
+        && is.st_size)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
            path[i], s->groups && option_find("resume", s->groups) ? "--resume to go on, " : "");
-    if (f) fclose(f);
   }
   return e->status;
 }
@@ -7574,7 +7556,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
     const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
-    const bool own = !o;                                 /* one of the program's own */
+    const bool own = !o;   /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
@@ -8182,7 +8164,6 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
-  int B, T;
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
@@ -8205,7 +8186,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
+  } else if (!ids_parse(&w.in, path, t->vocab, NULL, &w.ids, NULL, e)
              && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
     const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
     fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
@@ -8315,7 +8296,7 @@ static void dump_forget(const char *folder, const char *config, Error *e) {
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
   char config[PATH_ROOM + 16];
-  Model *m = &w.t.m; int B = 0, T = 0;
+  Model *m = &w.t.m; int B = 0;
   Error forward = {0};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
@@ -8327,7 +8308,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
-    ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
+    ids_parse(&w.in, s->ids, m->c.vocab, &B, &w.ids, NULL, e);
+  const int T = B ? (int)w.ids.size / B - 1 : 0;
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
   if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);

@@ -1838,10 +1838,9 @@ static void model_create__table(Test *t) {
     const char *flags, *name; int rank, rows, columns; bool matrix;
   } ROWS[] = {
     {"", "wte", 2, 11, 5, true}, {"", "win", 2, 5, 12, true}, {"", "l0.norm1", 1, 12, 1, false},
-    {"", "l1.wq", 2, 12, 12, true}, {"", "l0.wk", 2, 12, 6, true},
-    {"", "l0.wv", 2, 12, 6, true}, {"", "l0.wo", 2, 12, 12, true},
-    {"", "l1.norm2", 1, 12, 1, false}, {"", "l0.w1", 2, 12, 7, true},
-    {"", "l0.w2", 2, 12, 7, true}, {"", "l0.w3", 2, 7, 12, true},
+    {"", "l1.wq", 2, 12, 12, true}, {"", "l0.wk", 2, 12, 6, true}, {"", "l0.wv", 2, 12, 6, true},
+    {"", "l0.wo", 2, 12, 12, true}, {"", "l1.norm2", 1, 12, 1, false},
+    {"", "l0.w1", 2, 12, 7, true}, {"", "l0.w2", 2, 12, 7, true}, {"", "l0.w3", 2, 7, 12, true},
     {"", "normf", 1, 12, 1, false}, {"", "wout", 2, 12, 5, true}, {"", "wcls", 2, 5, 11, true},
     {"--act relu", "l0.w2", 2, 7, 12, true}, {"--combine add", "l0.wo", 2, 3, 12, true},
     {"--linear-bias", "l0.bq", 1, 12, 1, false}, {"--linear-bias", "l0.bk", 1, 6, 1, false},
@@ -1855,8 +1854,8 @@ static void model_create__table(Test *t) {
     {"--linear-bias --bias-in attention", "l1.bo", 1, 12, 1, false},
     {"--linear-bias --bias-in ffn", "l1.b3", 1, 12, 1, false},
     {"--linear-bias --bias-in ffn --act gelu", "l1.b2", 1, 12, 1, false},
-    {"--norm layer", "l0.norm1.b", 1, 12, 1, false},
-    {"--norm layer", "normf.b", 1, 12, 1, false}, {"--extra k", "l0.kstar", 2, 4, 3, false},
+    {"--norm layer", "l0.norm1.b", 1, 12, 1, false}, {"--norm layer", "normf.b", 1, 12, 1, false},
+    {"--extra k", "l0.kstar", 2, 4, 3, false},
     {"--extra kv --extra-shared", "l1.kstar", 2, 1, 3, false},
     {"--extra kv", "l0.vstar", 2, 4, 3, false},
     {"--extra kv --extra-shared", "l0.vstar", 2, 1, 3, false},
@@ -1902,21 +1901,18 @@ static void model_create__layout(Test *t) {
     const Model *m = &b.m;
     const Layer *w = &m->w.layer[1], *d = &m->d.layer[1];
     const struct { const char *name; const real *w, *d; } POINTERS[] = {
-      {"wte", m->w.wte, m->d.wte},       {"win", m->w.win, m->d.win},
-      {"xstar", m->w.xstar, m->d.xstar}, {"rel", m->w.rel, m->d.rel},
-      {"normf", m->w.normf, m->d.normf}, {"normf.b", m->w.normfb, m->d.normfb},
-      {"wout", m->w.wout, m->d.wout},    {"wcls", m->w.wcls, m->d.wcls},
-      {"l1.norm1", w->norm1, d->norm1},  {"l1.norm1.b", w->norm1b, d->norm1b},
-      {"l1.wq", w->wq, d->wq},           {"l1.wk", w->wk, d->wk},
-      {"l1.wv", w->wv, d->wv},           {"l1.wo", w->wo, d->wo},
-      {"l1.bq", w->bq, d->bq},           {"l1.bk", w->bk, d->bk},
-      {"l1.bv", w->bv, d->bv},           {"l1.bo", w->bo, d->bo},
-      {"l1.norm2", w->norm2, d->norm2},  {"l1.norm2.b", w->norm2b, d->norm2b},
-      {"l1.w1", w->w1, d->w1},           {"l1.w2", w->w2, d->w2},
-      {"l1.w3", w->w3, d->w3},           {"l1.b1", w->b1, d->b1},
-      {"l1.b2", w->b2, d->b2},           {"l1.b3", w->b3, d->b3},
-      {"l1.kstar", w->kstar, d->kstar},  {"l1.vstar", w->vstar, d->vstar},
-      {"l1.vplus", w->vplus, d->vplus},  {"l1.phi1", w->phi1, d->phi1},
+      {"wte", m->w.wte, m->d.wte}, {"win", m->w.win, m->d.win}, {"xstar", m->w.xstar, m->d.xstar},
+      {"rel", m->w.rel, m->d.rel}, {"normf", m->w.normf, m->d.normf},
+      {"normf.b", m->w.normfb, m->d.normfb}, {"wout", m->w.wout, m->d.wout},
+      {"wcls", m->w.wcls, m->d.wcls}, {"l1.norm1", w->norm1, d->norm1},
+      {"l1.norm1.b", w->norm1b, d->norm1b}, {"l1.wq", w->wq, d->wq}, {"l1.wk", w->wk, d->wk},
+      {"l1.wv", w->wv, d->wv}, {"l1.wo", w->wo, d->wo}, {"l1.bq", w->bq, d->bq},
+      {"l1.bk", w->bk, d->bk}, {"l1.bv", w->bv, d->bv}, {"l1.bo", w->bo, d->bo},
+      {"l1.norm2", w->norm2, d->norm2}, {"l1.norm2.b", w->norm2b, d->norm2b},
+      {"l1.w1", w->w1, d->w1}, {"l1.w2", w->w2, d->w2}, {"l1.w3", w->w3, d->w3},
+      {"l1.b1", w->b1, d->b1}, {"l1.b2", w->b2, d->b2}, {"l1.b3", w->b3, d->b3},
+      {"l1.kstar", w->kstar, d->kstar}, {"l1.vstar", w->vstar, d->vstar},
+      {"l1.vplus", w->vplus, d->vplus}, {"l1.phi1", w->phi1, d->phi1},
       {"l1.phi2", w->phi2, d->phi2}};
     EACH(i, POINTERS) {
       const Tensor *x = model_tensor(m, POINTERS[i].name);
@@ -2172,8 +2168,7 @@ static void linear__with_biases(Test *t) {
     const LayerActs *a = &b.a.layer[0];
     const Layer *w = &b.m.w.layer[0];
     const struct { const char *name; const real *y, *x, *w, *b, *plus; int in, out; } ROWS[] = {
-      {"q", a->q, a->n1, w->wq, w->bq, NULL, 12, 12},
-      {"k", a->k, a->n1, w->wk, w->bk, NULL, 12, 6},
+      {"q", a->q, a->n1, w->wq, w->bq, NULL, 12, 12}, {"k", a->k, a->n1, w->wk, w->bk, NULL, 12, 6},
       {"v", a->v, a->n1, w->wv, w->bv, NULL, 12, 6},
       {"s1", a->s1, a->o, w->wo, w->bo, a->x, 12, 12},
       {"f1", a->f1, a->n2, w->w1, w->b1, NULL, 12, 7},
@@ -3148,11 +3143,10 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
     const ActsArray block[] = {
       {"n1", y->n1, X}, {"n1stat", y->n1stat, 2 * rows}, {"q", y->q, Q}, {"k", y->k, K},
       {"v", y->v, K}, {"fq", y->fq == y->q ? NULL : y->fq, Q},
-      {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K},
-      {"o", y->o, Q}, {"osum", y->osum, rows * D}, {"row_stat", y->row_stat, rows * H},
-      {"s1", y->s1, X}, {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows},
-      {"f1", y->f1, rows * F}, {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F},
-      {"s2", y->s2, X}};
+      {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K}, {"o", y->o, Q},
+      {"osum", y->osum, rows * D}, {"row_stat", y->row_stat, rows * H}, {"s1", y->s1, X},
+      {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows}, {"f1", y->f1, rows * F},
+      {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F}, {"s2", y->s2, X}};
     EACH(i, block) out[n++] = block[i];
   }
   return n;
@@ -3966,8 +3960,7 @@ static void sinks__threshold_per_sequence(Test *t) {
 static void sinks__entropy_and_mass(Test *t) {
   static const struct { const char *flags; double power, factor; } ROWS[] = {
     {"--pos none", 0, 1}, {"--pos none --scale 0.2", 0, 0.2},
-    {"--pos none --normalizer pnorm", 0.5, 1},
-    {"--pos none --normalizer pnorm --pnorm 0.5", -1, 1},
+    {"--pos none --normalizer pnorm", 0.5, 1}, {"--pos none --normalizer pnorm --pnorm 0.5", -1, 1},
     {"--pos none --sim sigmoid --normalizer one", 1, 0.5},
     {"--pos none --sim elu --normalizer one", 1, 1},
     {"--pos none --extra zero", 2, 1},                   /* 2: t/(t + 1) */
@@ -4789,14 +4782,12 @@ static void grammar__tells(Test *t) {
      "she her Ann her."},
     {"s = [3 w]\nw = {|}", 0, ""},
     {"s = [x:w] [y:w] [$x][$y]\nw = {|}", 0, ""},              /* nothing is remembered */
-    {"s = [3 w].\nw = , {|}", 0, ",,,."},
-    {"s = [3 w] [^2-2 w]\nw=x", 0, "x x x X X"},
+    {"s = [3 w].\nw = , {|}", 0, ",,,."}, {"s = [3 w] [^2-2 w]\nw=x", 0, "x x x X X"},
     {"s = [n/s] [n] [n/n]\nn/s = [c] [b] {[b]|[b]}\nb/s = box/boxes\nc = red", 0,
      "red boxes boxes red box box red box box"},
     {"s = a \\[b\\] \\/ \\| \\{\\} \\# \\\\ \\n c", 0, "a [b] / | {} # \\\nc"},
     {"s = {0: no|2: yes} \"[^w]\"\nw = 'quick'", 0, "yes \"'Quick'\""},
-    {"s = [x=w][$x]\r\nw/q = a/b\r\n", 0, "a"},
-    {"s = { {a} } {,} { b }!", 0, "a, b!"},
+    {"s = [x=w][$x]\r\nw/q = a/b\r\n", 0, "a"}, {"s = { {a} } {,} { b }!", 0, "a, b!"},
     {"s = [w/v]\nw/v = [x]\nx/v = one/two", 0, "two"},
     {"s = [x=n] [$x+$x] [$x-9] [$x*$x] [$x/2] [$x%2]\nn = 7", 0, "14 -2 49 3 1"},
     {"s = [x=n] [y=$x-9][$y/2] [$y%2]. [z:$x+1], [$z*$y] [z=$z*10][$z]\nn = 7", 0,
@@ -4805,8 +4796,7 @@ static void grammar__tells(Test *t) {
      "999999998000000001 1000009998 1000000000 1000000000"},
     {"s = [x=n] [$x/60]:[$x%60] [$x/of] [x=$x+1] [$x/of]\nn/of = 125/b", 0, "2:5 b 126"},
     {"s = a\\tb \\n\\t[w]\\n\nw = c \\t", 0, "a\tb\n\tc \t\n"},
-    {"", 2, "a rule, found the end of the file"},
-    {"s = [t]", 1, "the name of a rule, found t"},
+    {"", 2, "a rule, found the end of the file"}, {"s = [t]", 1, "the name of a rule, found t"},
     {"s = a\ns = b", 2, "a new rule, found s"},
     {"s = [$t]", 1, "a variable of the grammar, found t"},
     {"s = [$t] [t=s2]\ns2=a", 1, "a variable that is remembered by now, found t"},
@@ -4816,13 +4806,11 @@ static void grammar__tells(Test *t) {
     {"s/t/u = a/b", 1, "one form, or as many as the head has, found the end of the line"},
     {"s/t = a/b/c", 1, "one form, or as many as the head has, found the end of the line"},
     {"s = a b [s", 1, "] after a reference, found the end of the line"},
-    {"s = a [5-2 t]", 1, "a range such as 2-5"},
-    {"s = 0: a", 1, "a weight above 0"},
+    {"s = a [5-2 t]", 1, "a range such as 2-5"}, {"s = 0: a", 1, "a weight above 0"},
     {"s a", 1, "= or ~= after a rule's name, found a"},
     {"s = [x=t] [x=u]\nt/a = b\nu = b", 1, "rules with the same forms, found x"},
     {"s = {{{{{{{{{{{{{{{{{{{{", 1, "at most 16 { inside another"},
-    {"s = {a/b}", 1, "} to close a {, found /"},
-    {"s = a\\\n", 1, "a mark after \\"},
+    {"s = {a/b}", 1, "} to close a {, found /"}, {"s = a\\\n", 1, "a mark after \\"},
     {"s = a\n\n  b\n  [x=w/w]\nw=a", 4, "] after a reference, found /"},
     {"\xc3\xa9 = 1", 1, "the name of a rule in the first column, found byte 195"},
     {"a/b/c/d/e/f/g/h/i = x", 1, "at most 8 forms"},
@@ -5388,12 +5376,9 @@ static void shard_read__forms(Test *t) {
     {1, 8, 4, 0, 0, "counts them or none, found 1624 bytes"},
     {1, 8, 4, 0xffffffff, 0, "counts them or none, found 1624 bytes"},
     {1, 4, 4, 7, 0, "version 1 that counts them or none, found 1624 bytes"},
-    {1, 0, 0, 0, 1623, "none, found 1623 bytes"},
-    {1, 0, 0, 0, 1023, "none, found 1023 bytes"},
-    {1, 0, 0, 0, 4, "none, found 4 bytes"},
-    {1, 8, 4, 0, 1024, "none, found 1024 bytes"},
-    {0, 0, 0, 0, 599, "none, found 599 bytes"},
-    {0, 0, 0, 0, -1, "none, found 0 bytes"},
+    {1, 0, 0, 0, 1623, "none, found 1623 bytes"}, {1, 0, 0, 0, 1023, "none, found 1023 bytes"},
+    {1, 0, 0, 0, 4, "none, found 4 bytes"}, {1, 8, 4, 0, 1024, "none, found 1024 bytes"},
+    {0, 0, 0, 0, 599, "none, found 599 bytes"}, {0, 0, 0, 0, -1, "none, found 0 bytes"},
     {0, 20, 2, 50257, 0, "ids below 50257, found 50257 at place 10"},
     {1, 1024 + 598, 2, 65535, 0, "ids below 50257, found 65535 at place 299"},
     {1, 0, 4, 20240801, 0, "ids below 50257, found 55713 at place 0"}};
@@ -5915,11 +5900,10 @@ static void checkpoint_read__hostile(Test *t) {
     {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
     {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
     {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
-    {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"},
-    {"kv-heads 1\n", "kv-heads -1\n"}, {"pos rotary\n", "pos nowhere\n"},
-    {"sim exp\n", "sim identity\n"}, {"window 0\n", "window -5\n"},
-    {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"}, {"norm-eps", "norm-EPS"},
-    {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
+    {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"}, {"kv-heads 1\n", "kv-heads -1\n"},
+    {"pos rotary\n", "pos nowhere\n"}, {"sim exp\n", "sim identity\n"},
+    {"window 0\n", "window -5\n"}, {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"},
+    {"norm-eps", "norm-EPS"}, {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
     {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
     {"random-tokens 1,2\n", "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
      "17,18,19,20,21,22,23,24,25,26,27\n"},
@@ -6684,13 +6668,9 @@ static double ulps(real got, long double want) {
 
 /* The functions of 13.3 and the error that sink.h states, in ulp of a float. */
 static const struct VecRow { const char *name; VecOp op; real p; double bound; } VEC_ROWS[] = {
-  {"exp", VEC_EXP, 0, 1.1},
-  {"sigmoid", VEC_SIGMOID, 0, 2.5},
-  {"sqrt", VEC_SQRT, 0, 0.8},
-  {"cumulative", VEC_CUMULATIVE, 0, 4.8},
-  {"log", VEC_LOG, 0, 0.51},
-  {"pow -0.25", VEC_POW, (real)-0.25, 0.54},
-  {"pow 2.5", VEC_POW, (real)2.5, 0.54},
+  {"exp", VEC_EXP, 0, 1.1}, {"sigmoid", VEC_SIGMOID, 0, 2.5}, {"sqrt", VEC_SQRT, 0, 0.8},
+  {"cumulative", VEC_CUMULATIVE, 0, 4.8}, {"log", VEC_LOG, 0, 0.51},
+  {"pow -0.25", VEC_POW, (real)-0.25, 0.54}, {"pow 2.5", VEC_POW, (real)2.5, 0.54},
 };
 enum { VEC_ROWS_COUNT = sizeof VEC_ROWS / sizeof VEC_ROWS[0], PATTERNS = 1 << 24 };
 

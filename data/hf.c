@@ -1925,9 +1925,8 @@ enum {
 static const struct { const char *tag; int bits; } FORMATS[] = {
   [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16}, [DTYPE_BF16] = {"BF16", 16},
   {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
-  {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6},
-  {"F6_E3M2", 6}, {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-  {"F8_E5M2FNUZ", 8}};
+  {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6},
+  {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
 enum { FORMATS_READ = DTYPES, FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0] };
 
 typedef struct Entry {          /* a tensor of a file */
@@ -2223,9 +2222,8 @@ static const Counterpart OPT[] = {
   {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
   {"@wo", "@self_attn.out_proj", TURNED}, {"@norm2", "@final_layer_norm", AS_IS},
   {"@w1", "@fc1", TURNED}, {"@w2", "@fc2", TURNED},
-  {"normf", "model.decoder.final_layer_norm", AS_IS},
-  {"wout", "model.decoder.project_out", TURNED}, {"wcls", "lm_head", TURNED},
-  {NULL, NULL, AS_IS}};
+  {"normf", "model.decoder.final_layer_norm", AS_IS}, {"wout", "model.decoder.project_out", TURNED},
+  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 static const Counterpart JAMBA[] = {
   {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},

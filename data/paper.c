@@ -918,8 +918,7 @@ static const char *const TOY_NAMES[TOY_NUMBERS] = {
 enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
 static const struct { const char *name; int of; } TOY_CURVE[TOY_CURVES] = {
   {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1}, {"curve_alpha_*", TOY_ALPHA_STAR},
-  {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP},
-  {"curve_value_ratio", TOY_VALUE_1}};
+  {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP}, {"curve_value_ratio", TOY_VALUE_1}};
 
 /* A toy at work. Of its Trainer the trigger task uses the model, the activations, the moments and
  * the optimiser; it has no data. */
@@ -1251,8 +1250,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
 static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
                           const char *prefix, Error *e) {
   const struct { const char *name; bool asked; size_t at; } CURVES[] = {
-    {"loss",    true,        offsetof(Look, loss)},
-    {"norm",    true,        offsetof(Look, norm)},
+    {"loss",    true,        offsetof(Look, loss)}, {"norm",    true,        offsetof(Look, norm)},
     {"alpha_1", true,        offsetof(Look, alpha1)},
     {"sink_1",  true,        offsetof(Look, sink1)},
     {"alpha_*", p->has_star, offsetof(Look, alpha_star)},

@@ -590,9 +590,8 @@ static void toy_measure__by_hand(Test *t) {
   const struct { int which; double want; } ROWS[] = {
     {TOY_ALPHA_1, 0.3}, {TOY_ALPHA_1_TRIGGER, 0.6}, {TOY_ALPHA_PREVIOUS_TRIGGER, 0.6},
     {TOY_WEIGHT_1, 0.3}, {TOY_WEIGHT_1_TRIGGER, 0.6}, {TOY_ALPHA_STAR, 0.5},
-    {TOY_ALPHA_STAR_TRIGGER, 0.2}, {TOY_GATE, 0.5}, {TOY_GATE_TRIGGER, 0.8},
-    {TOY_LOGIT_GAP, -2}, {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even},
-    {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
+    {TOY_ALPHA_STAR_TRIGGER, 0.2}, {TOY_GATE, 0.5}, {TOY_GATE_TRIGGER, 0.8}, {TOY_LOGIT_GAP, -2},
+    {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even}, {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
   EACH(k, ROWS)
     within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
   toy_measure(&x, &c, 0.31, 3, trigger, z, m, m);
