@@ -3735,6 +3735,7 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, c
               size, n, HINT);
 }
 
+/* After a failure t is empty. */
 static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                           Error *e) {
   *t = (Tokenizer){0};
@@ -4409,7 +4410,7 @@ static void grammar_free(Grammar *g) {
   *g = (Grammar){0};
 }
 
-/* Document 0 is told as the last check: has it an end? */
+/* Document 0 is told as the last check: has it an end? After a failure g is empty. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
   bool comment = false; Bytes trial = {0};
@@ -4418,7 +4419,10 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   if (n > GRAMMAR_FILE)
     return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
   while (n && strchr(" \n", text[n - 1])) n--;   /* errors at the end name the last line */
-  if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) return e->status;
+  if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) {
+    grammar_free(g);
+    return e->status;
+  }
   unsigned char *t = g->text.at;
   for (size_t i = 0; i < n; i++) {   /* comments and controls become blanks */
     comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
@@ -4485,6 +4489,7 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
+/* Appends to out, or after a failure nothing. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
   const size_t before = out->size;
@@ -4665,7 +4670,8 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
 
-/* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
+/* Opens what s names; after a failure d is empty. seed orders the data; T is 0 when only the held
+ * documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
               .pass = -1};
@@ -5047,6 +5053,7 @@ static int checkpoint_write(const char *path, const Trainer *t, bool with_moment
   return writing_end(&c.w, e);
 }
 
+/* After a failure t is empty. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
   Passage c = {.at = p, .left = n, .name = name, .e = e};
@@ -5206,6 +5213,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
   return trainer_restart(t, &now, e);
 }
 
+/* A run anew, or where --resume or --start has left it; after a failure t holds no memory. */
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
   if (s->resume && !s->out[0])
     return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
@@ -5348,11 +5356,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   const Train *r = &t->s.train; Bytes log = {0};
   long saved = t->step ? t->step : -1;
   Error seen = {0};   /* a run that goes on: its next step tells again */
-  if (log_begin(t, p, &log, e) || (r->steps && look_at_sink(t, p, t->step ? &seen : e) &&
-                                   !t->step && !isnan(t->loss))) {
-    bytes_free(&log);
-    return e->status;
-  }
+  if (!log_begin(t, p, &log, e) && r->steps) look_at_sink(t, p, t->step ? &seen : e);
   double logged = p->start = seconds();
   p->from = t->step;
   stop_gently();
@@ -5371,9 +5375,10 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     }
   }
   progress_end(p);
-  if (e->status && isnan(t->loss)) bytes_print(&log, &(Error){0}, "# %s\n", e->text);
-  if (e->status) run_save(t, &log, false, &(Error){0});
-  else if (t->step != saved) run_save(t, &log, true, e);
+  const bool ended = e->status && isnan(t->loss);
+  if (ended) bytes_print(&log, &(Error){0}, "# %s\n", e->text);
+  if (ended || (e->status && t->step > p->from)) run_save(t, &log, false, &(Error){0});
+  if (!e->status && t->step != saved) run_save(t, &log, true, e);
   bytes_free(&log);
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps, t->s.out[0]
@@ -5468,7 +5473,8 @@ static int none_held(int T, Error *e) {
   return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid 0.2", T + 1);
 }
 
-/* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
+/* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss.
+ * After a failure out is empty. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
   const bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
@@ -5970,10 +5976,11 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 /* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  if (folder[0] && (snprintf(s.out, PATH_ROOM, "%s/%s.ckpt", folder, arm->name) >= PATH_ROOM
-      || snprintf(s.log, PATH_ROOM, "%s/%s.csv", folder, arm->name) >= PATH_ROOM))
-    fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", folder);
-  if (e->status || trainer_begin(&t, &s, arm->flags, e)) return;
+  if (folder[0]) {   /* they fit: run_outputs */
+    snprintf(s.out, PATH_ROOM, "%.490s/%s.ckpt", folder, arm->name);
+    snprintf(s.log, PATH_ROOM, "%.490s/%s.csv", folder, arm->name);
+  }
+  if (trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
   progress_start(&o->p, arm->name, base->quiet);
@@ -6984,7 +6991,11 @@ void acts_free(Acts *a) {
 }
 
 /* =================================================================================================
- * 15  Files, memory, random numbers, errors */
+ * 15  Files, memory, random numbers, errors
+ *
+ * After a failure, what a function fills (a Tokenizer, a Model, a Trainer ..) is empty again, and
+ * to free it does no harm. Bytes and Ids that it appends to stay the caller's, as far as they came.
+ */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7127,6 +7138,7 @@ uint64_t number_at(const unsigned char *p, int bytes) {
   return x;
 }
 
+/* Appends; what came before a failure stays in out, which the caller frees in any case. */
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
   unsigned char buffer[1 << 15];
@@ -8127,7 +8139,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 /* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; char path[PATH_ROOM], folder[PATH_ROOM]; (void)words; (void)n;
+  Work w = {0}; char path[PATH_ROOM]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
@@ -8135,9 +8147,8 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
          "What to train on or to generate from:\n");
-  const char *shipped = located(path, SHIPPED_GRAMMAR, &s->data, &(Error){0});
-  snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(shipped, '/') - shipped), shipped);
-  files_list(folder, &w.in, &(Error){0});
+  snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
+  files_list(path, &w.in, &(Error){0});
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
     if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
@@ -8394,15 +8405,15 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Verb *v = n ? verb_find(program, words[0]) : NULL;
   if (n && !v && !(v = program->other)) return verb_unknown(program, (Near){.word = words[0]}, e);
   if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
-    printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
-           "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
+  printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
+         "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
   while ((v = verb_after(v, program)) != NULL)
-        if (verb_find(program, v->name) == v)   /* but those it has of its own */
+    if (verb_find(program, v->name) == v)   /* but those it has of its own */
       printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
-           "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
-    return 0;
-  }
+         "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
+  return 0;
+}
 
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s; Error e = {0};
