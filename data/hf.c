@@ -4801,7 +4801,9 @@ static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (
 static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
   const HfOwn *own = s->own;
   Chosen x;
-  if (!own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
+  if (own->questions && !own->choices[0])
+    fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
+  if (e->status || !own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
   bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
               own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
               share_error(x.acc_norm, x.n));

@@ -3764,9 +3764,9 @@ static const Option PAPER_OPTIONS[] = {
 
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
-  {"list", "", "x", "the items, runs done, claims judged", verb_items},
-  {"report", "", "oux", "the whole paper [out/report.html]", verb_report},
-  {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
+  {"list", "", " corpus results ", "the items, runs done, claims judged", verb_items},
+  {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
+  {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, NULL, NULL, NULL}
 };
 

@@ -3021,6 +3021,8 @@ static void eval_choices(Test *t, const char *said) {
   EACH(i, WORDS)
     answers(t, PROGRAM, WORDS[i], 0, i ? " questions       acc  acc_norm  read" : said);
   sink_fails(t, CHOSEN("") "/none", 1, "none: ");
+  sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 4 " FROM_TEXT "--tokenizer " SCRATCH "/tale.tok "
+             "--questions 5", 2, "--questions: it belongs to --choices");
 }
 
 /* acc and acc_norm of 60 questions against endings looked at one at a time, with and without bos,

@@ -1750,7 +1750,7 @@ static void sink__rows_alone(Test *t) {
 #define A_CKPT SCRATCH "/a.ckpt"
 #define ALONE " --T 8 --n 4" OF_TALE
   static const struct { const char *words; int status, rows; const char *said; } ROWS[] = {
-    {"run --steps 2 --context 16 --batch 2 --force --report " SCRATCH "/p" ALONE, 0, 3, "Verdict:"},
+    {"run --steps 2 --T 8 --n 4 --report " SCRATCH "/p" SMALL_RUN, 0, 3, "Verdict: "},
     {"eval " A_CKPT " " SCRATCH "/no " A_CKPT ALONE, 1, 2, "paper: " SCRATCH "/no: "},
     {"eval " A_CKPT " --inputs" ALONE, 0, 3, ""}, {"eval no nor" ALONE, 1, 0, "paper: nor: "}};
   Settings s; char words[600];
