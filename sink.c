@@ -8169,6 +8169,14 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
   return e->status;
 }
 
+/* Of a verb with several uses: none of these flags is given, which this use does not read. */
+static int flags_unread(const Settings *s, const char *use, const char *flags, Error *e) {
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (s->given[o - OPTIONS] && has_word(flags, o->flag))
+      fail(e, 2, "--%s: it changes nothing for %s. Try: without it", o->flag, use);
+  return e->status;
+}
+
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Tokenizer *t = &w.t.data.tokenizer; Encoder *encoder = &w.t.data.encoder;
@@ -8178,6 +8186,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
+  if (flags_unread(s, what, train ? " tokenizer bos " : encode ? " out force vocab grammar "
+                   : " out force vocab grammar bos ", e)) return e->status;
   if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
@@ -8269,8 +8279,11 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
+  const bool tells = !n && s->data.grammar[0];   /* what the grammar tells, without a model */
   char path[PATH_ROOM];
-  if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
+  if (flags_unread(s, n ? "a model" : "a grammar", n ? " grammar " : tells ?
+                   " tokenizer fix-token bos " : "", e)) return e->status;
+  if (tells) {
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
