@@ -6993,9 +6993,8 @@ void acts_free(Acts *a) {
 /* =================================================================================================
  * 15  Files, memory, random numbers, errors
  *
- * After a failure, what a function fills (a Tokenizer, a Model, a Trainer ..) is empty again, and
- * to free it does no harm. Bytes and Ids that it appends to stay the caller's, as far as they came.
- */
+ * After a failure a struct that a function fills is empty, and to free it does no harm. Bytes and
+ * Ids that it appends to are the caller's to free. */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7138,7 +7137,7 @@ uint64_t number_at(const unsigned char *p, int bytes) {
   return x;
 }
 
-/* Appends; what came before a failure stays in out, which the caller frees in any case. */
+/* Appends to out, which the caller frees in any case. */
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
   unsigned char buffer[1 << 15];
@@ -7873,8 +7872,8 @@ static int toy_room(Toy *y, Page *p, int T) {
 
 /* A toy for as many tokens as its context; these flags win over its own. NULL on an error. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
-  char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --vocab 13 ";
-  size_t n = strlen(strcat(flags, "--context 12 "));   /* 13: TOY_VOCAB */
+  char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --context 12 --vocab 13 ";
+  size_t n = strlen(flags);   /* 13: TOY_VOCAB */
   Toy *y = &p->toy[p->toys++ % 4];
   Config c;
   va_list args;
@@ -8169,7 +8168,7 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
   return e->status;
 }
 
-/* Of a verb with several uses: none of these flags is given, which this use does not read. */
+/* Is none of these flags given, which this use of the verb does not read? */
 static int flags_unread(const Settings *s, const char *use, const char *flags, Error *e) {
   for (const Option *o = OPTIONS; o->flag; o++)
     if (s->given[o - OPTIONS] && has_word(flags, o->flag))
@@ -8309,8 +8308,7 @@ static void dump_forget(const char *folder, const char *config, Error *e) {
   if (file_missing(config) || files_list(folder, &names, e)) { bytes_free(&names); return; }
   remove(config);
   for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
-    const char *path = (char *)names.at + at, *name = path + strlen(path);
-    while (name > path && !strchr("/\\", name[-1])) name--;
+    const char *path = (char *)names.at + at, *name = path + strlen(folder) + 1;
     for (int i = 0; i < 6 && strstr(name, ".npy"); i++)
       if (!strncmp(name, some[i], strlen(some[i]))) { remove(path); break; }
   }

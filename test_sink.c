@@ -4335,7 +4335,7 @@ static void checks__every_row(Test *t) {
 /* What is not finite is WRONG where there is a bound, in a control too; and no number has moved
  * that was none before or is none now. */
 static void checks__not_finite(Test *t) {
-  static const double ODD[] = {NAN, INFINITY, -INFINITY};
+  const double ODD[] = {NAN, INFINITY, -INFINITY};
   const real x[] = {1, 2, (real)NAN, 4}, y[] = {1, 3, 3, (real)INFINITY};
   Page p = {.out = tmpfile(), .e = fresh(t)};
   if (!p.out) exit(1);
@@ -6943,10 +6943,13 @@ static void program_folder__on_path(Test *t) {
     {"sink", SCRATCH "/d:" SCRATCH "/c", "/d/"}, {"sink", SCRATCH "/b", ""}, {"sink", "", ""},
     {"sink", NULL, ""}, {"other", SCRATCH "/c", ""}, {SCRATCH "/c/sink", SCRATCH "/d", "/c/"}};
   Source s = {0}; char path[PATH_ROOM], home[PATH_ROOM];
+  if (no_binary(t)) return;
   scratch_open();
   if (system("cd " SCRATCH " && mkdir -p a/sink b c/grammars d && echo text >b/sink && "
-             "cp ../../" PROGRAM " c/sink && cp c/sink d/sink && cp ../../data/s*r c/grammars"))
-    t->skip = "no folder to look in";
+             "cp ../../" PROGRAM " c/sink && cp c/sink d/sink && cp ../../data/s*r c/grammars")) {
+    t->skip = "no shell here that copies a program";
+    return;
+  }
   EACH(i, ROWS) {
     snprintf(home, PATH_ROOM, "%s%s", *ROWS[i].home ? SCRATCH : "", ROWS[i].home);
     program_folder(s.home, 0, ROWS[i].name, ROWS[i].path);
