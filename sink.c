@@ -6006,10 +6006,18 @@ static int run_outputs(Settings *s, Error *e) {
   return outputs_ready(s, path, 2 * ARMS + 3, e);
 }
 
+/* What opens its text more than once cannot have it from standard input. */
+static int read_once(const Settings *s, Error *e) {
+  const Source *d = &s->data;
+  return strcmp(d->text, "-") && strcmp(d->tokens, "-") && strcmp(s->ids, "-") ? 0
+       : fail(e, 2, "-: it can be read once, and is needed more often. Try: a file");
+}
+
 /* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
  * again, and one that is not there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
   if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
+  if (read_once(s, e)) return e->status;
   Outcome *o = grab(ARMS, sizeof *o, e);
   Settings base = *s; Bytes verdict = {0};
   double start = seconds();

@@ -971,7 +971,8 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
   if (alone)
     return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
                 alone, words[0], alone, s->ablate ? "key1" : s->report);
-  if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
+  if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
+    return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
