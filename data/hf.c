@@ -208,8 +208,6 @@ static uint64_t sums_end(const Sums *x) {
 }
 
 #ifdef _WIN32
-#define fseeko _fseeki64
-#define ftello _ftelli64
 static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 #else
 /* From the root on; to be freed. NULL: errno says why. */
@@ -1584,7 +1582,7 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
-    if (files[i].size && rename(beside[i], path[i]))
+    if (files[i].size && !take_name(beside[i], path[i]))
       fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i], strerror(errno));
   for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
   return e->status;

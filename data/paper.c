@@ -3565,7 +3565,8 @@ static int evals_do(const Command *q, bool run, Error *e) {
       int models = eval_command(&line, q, v, m, run, e);
       if (models && !e->status) printf("  %s\n", (const char *)line.at);
       fflush(stdout);
-      if (run && models && !e->status && system((const char *)line.at))
+      const char *command = (const char *)line.at + (*QUOTE == '"' ? 2 : 0);   /* no ./ there */
+      if (run && models && !e->status && system(command))
         fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: "
              "make hf, or --show for the commands", q->x.item[q->item].name);
       bytes_free(&line);

@@ -7,7 +7,7 @@
 #define HF_NO_MAIN
 #include "hf.c"
 #define TEST_FRAME
-#define PROGRAM "./hf"
+#define PROGRAM FROM_HERE "hf"
 #include "../test_sink.c"
 
 /* -------------------------------------------------------------------------------------------------
@@ -613,7 +613,7 @@ static void hf__keeps(Test *t) {
   /* the last of the five cannot be written: its place is taken by a folder */
   fact(t, !make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new"), "no folder");
   for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
-    if (round == 2) remove(SCRATCH "/a/llama/tokenizer_config.json.part.new");
+    if (round == 2) rmdir(SCRATCH "/a/llama/tokenizer_config.json.part.new");
     if (round == 1) sink_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
     if (round == 2) hf_does(t, WORDS);
     for (int i = 0; i < 4; i++) {
@@ -816,8 +816,7 @@ static void hf__json(Test *t) {
     {"{`a`: `\\uD83D\\uD83D`}", "a whole surrogate pair"},
     {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00\\uDBFF\\uDFFF\"}",
      "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
-     "\xF4\x8F\xBF\xBF. Try"},
-    {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
+     "\xF4\x8F\xBF\xBF. Try"}, {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
     {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
     {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
     {"{} // end", "expected nothing more"}, {"/ {}", VALUE}, {"{}}", "expected nothing more"},
@@ -970,8 +969,7 @@ static void hf__families(Test *t) {
     ", `h.1.attn.bias`: {`dtype`: `BOOL`, `shape`: [1,0,16], `data_offsets`: [0, 0]}",
     (", `gpt_neox.layers.1.attention.rotary_emb.inv_freq`: {`dtype`: `I64`, `shape`: "
     "[0], `data_offsets`: [0, 0]}, `gpt_neox.layers.0.attention.masked_bias`: {`dtype`: "
-    "`U8`, `shape`: [0], `data_offsets`: [0, 0]}"),
-    "", "",
+    "`U8`, `shape`: [0], `data_offsets`: [0, 0]}"), "", "",
     (", `model.layers.1.self_attn.rotary_emb.inv_freq`: {`dtype`: `F32`, `shape`: [0], "
     "`data_offsets`: [0, 0]}")};
   if (no_binary(t)) return;
@@ -1019,8 +1017,7 @@ static const struct { const char *family, *text, *flags; } FACTS_TAKEN[] = {
   {"gpt2", "`activation_function`: `silu`", "--act swish"},
   {"gpt2", "`reorder_and_upcast_attn`: true, `attn_pdrop`: 0.5", "--act gelutanh"},
   {"gpt_neox", "", "--pos rotary --rotary-dims 2 --act gelu --place parallel --tied 0 "
-   "--linear-bias 1"},
-  {"gpt_neox", "`hidden_act`: `gelu_fast`", "--act gelutanh"},
+   "--linear-bias 1"}, {"gpt_neox", "`hidden_act`: `gelu_fast`", "--act gelutanh"},
   {"gpt_neox", "`use_parallel_residual`: false", "--place pre"},
   {"gpt_neox", "`layer_norm_eps`: 1e-3", "--norm-eps 0.001"},
   {"gpt_neox", "`rotary_emb_base`: 500", "--rope-base 500"},
@@ -1049,8 +1046,7 @@ static const struct { const char *family, *text, *flags; } FACTS_TAKEN[] = {
   {"mistral", "`sliding_window`: 5", "--window 5"},
   {"jamba", "", "--pos none --attention-period 2 --attention-offset 0 --mamba-inner 24 "
    "--mamba-state 4 --mamba-conv 3 --mamba-rank 5 --experts 3 --expert-top 2 --expert-period 2 "
-   "--expert-offset 1"},
-  {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"}};
+   "--expert-offset 1"}, {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"}};
 
 /* What would change the result and has no flag. */
 static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
@@ -1222,8 +1218,7 @@ static void hf__accounts(Test *t) {
     {"opt", NULL, MORE("decoder.final_layer_norm.weight", "F32"),
      "found decoder.final_layer_norm.weight too"},
     {"llama", NULL, MORE("model.layers.9999999999.self_attn.rotary_emb.inv_freq", "F32"),
-     "inv_freq too"},
-    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
+     "inv_freq too"}, {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
      "expected tensor model.layers.1.feed_forward.experts.2.up_proj.weight [20,12]"},
     {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
      "experts.3.up_proj.weight too"}};

@@ -7,7 +7,7 @@
 #define PAPER_NO_MAIN
 #include "paper.c"
 #define TEST_FRAME
-#define PROGRAM "./paper"
+#define PROGRAM FROM_HERE "paper"
 #include "../test_sink.c"
 
 /* A table of experiments that must be one. */
@@ -1109,7 +1109,6 @@ static void readme_with__marks(Test *t) {
  * the others, and what is measured, in SCRATCH, as the commands themselves measure it. */
 static void sink__published(Test *t) {
 #define HOME SCRATCH "/at"
-#define THERE "sh -c 'cd " HOME " && ../../../paper \"$@\"' sink"
 #define ONE "eval models/gpt2-xl.model --input repeat "
   static const struct { const char *words; int status; const char *said[3]; } ROWS[] = {
     {"fig10 --models none", 0, {"\npythia-12b        EleutherAI/pythia-12b\n",
@@ -1127,16 +1126,21 @@ static void sink__published(Test *t) {
     {ONE "--replace-position 15 --csv out/replace", 0, {"repeat"}},
     {ONE "--swap-position 30 --csv out/swap", 0, {"repeat"}},
     {"fig8-right", 0, {"No weights of it were published."}}};
+  static const char *const AT[] = {HOME, HOME "/models", HOME "/data", HOME "/out",
+                                   HOME "/" SCRATCH};
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  if (system("mkdir -p " HOME "/data " HOME "/models && cp data/[es]*.* " HOME "/data && cp "
-             SCRATCH "/tale.tok " HOME "/tokenizer.bin && ln -s ../../../paper " HOME "/hf && "
-             "for i in 1 2 3 4 5 6 7 8 9 10; do tr -d '<|>' <" SCRATCH "/tale.txt; echo '"
-             DOCUMENT_END "'; done >" HOME "/books.txt")) exit(1);      /* hf: checkpoints do */
+  EACH(i, AT) make_folder(AT[i]);
+  file_copy(t, SCRATCH "/tale.tok", HOME "/tokenizer.bin");
+  file_copy(t, "data/letter.txt", HOME "/books.txt");
+  file_copy(t, "data/story.grammar", HOME "/data/story.grammar");
+  file_copy(t, PROGRAM, HOME "/hf");                                      /* hf: checkpoints do */
+  file_copy(t, PROGRAM ".exe", HOME "/hf.exe");
   said(t, "train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out " HOME
        "/models/gpt2-xl.model" SMALL_SIZE "--context 72 --valid 0.5");
+  if (chdir(HOME)) exit(1);
   EACH(i, ROWS) {
-    Ran r = ran(THERE, ROWS[i].words);
+    Ran r = ran("." FROM_HERE "." FROM_HERE "." PROGRAM, ROWS[i].words);
     const char *out = (const char *)r.out.at, *err = (const char *)r.err.at;
     fact(t, r.status == ROWS[i].status, "%s: %d, %s", ROWS[i].words, r.status, err);
     for (int k = 0; k < 3 && ROWS[i].said[k]; k++)
@@ -1144,8 +1148,9 @@ static void sink__published(Test *t) {
            "%s: no \"%s\" in\n%s%s", ROWS[i].words, ROWS[i].said[k], out, err);
     ran_free(&r);
   }
-  fact(t, !system("cd " HOME "/out && cmp table7-gpt2-gpt2-xl-3.csv replace >same && "
-                  "cmp table7-gpt2-gpt2-xl-6.csv swap >>same"), "what commands do not");
+  if (chdir("../../..")) exit(1);
+  fact(t, files_same(HOME "/out/table7-gpt2-gpt2-xl-3.csv", HOME "/out/replace") &&
+       files_same(HOME "/out/table7-gpt2-gpt2-xl-6.csv", HOME "/out/swap"), "what commands do not");
 }
 
 /* Number k, from 0, of the cells of the table row `name`; NaN for a cell of "-" or none. */
@@ -1543,7 +1548,7 @@ static void sink__items(Test *t) {
   answers(t, PROGRAM, "toy-trigger --commands", 0,         /* nothing to print, and why */
           "||paper: no run of toy-trigger is missing on books. Try: ");
   answers(t, PROGRAM, "fig8-right --commands", 0, "||No weights of it were published. Try: ");
-  answers(t, "(cd out; ../paper list)", "", 0, list);     /* the table and the results found */
+  answers_elsewhere(t, "list", list);          /* the table and the results are found */
   usage_hold(t, &(Program){.verbs = PAPER_VERBS});
   sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
   sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
@@ -1734,12 +1739,13 @@ static void sink__survey(Test *t) {
   fact(t, !strncmp(json, "[{\"model\": \"", 12) && strstr(json, "/a.ckpt\", \"text\": \"tale\"")
        && strstr(json, "\"read\": \"held-out documents\"") && strstr(json, "}]\n"), "%.120s", json);
   free(json);
-  if (system("cd " SCRATCH " && rm all.csv && mkdir texts && cp tale.txt texts/one.txt && "
-             "cp tale.grammar texts/two.grammar")) exit(1);        /* texts, a line each */
-  said(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER " --csv "
-       SCRATCH "/all.csv");
+  make_folder(SCRATCH "/texts");                                      /* texts, a line each */
+  file_copy(t, SCRATCH "/tale.txt", SCRATCH "/texts/one.txt");
+  file_copy(t, SCRATCH "/tale.grammar", SCRATCH "/texts/two.grammar");
+  said(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
+       " --force --csv " SCRATCH "/all.csv");
   if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.txt")) return;
-  survey_row(t, 2, "a.ckpt --T 12 --text '' --grammar " SCRATCH "/texts/two.grammar");
+  survey_row(t, 2, "a.ckpt --T 12 --text \"\" --grammar " SCRATCH "/texts/two.grammar");
   sink_fails(t, "eval " SCRATCH "/a.ckpt " SCRATCH "/b.ckpt --ablate key1", 2, "one model");
   sink_fails(t, "eval " SCRATCH "/a.ckpt --lengths 8,x" TOKENIZER, 2, "8,x: expected up to 32");
 }
