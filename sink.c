@@ -5112,7 +5112,6 @@ static bool option_free(const Option *o) {
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
-  Error not_now = {0};   /* a flag that contradicts is named below */
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
     const bool text = option_name(o) && !*o->fallback;   /* another one stands in its place */
@@ -5125,7 +5124,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   memcpy(now->out, s->out, PATH_ROOM);   /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
   Config c = now->model;
-  if (!config_resolve(&c, &not_now)) now->model = c;
+  if (!config_resolve(&c, &(Error){0})) now->model = c;   /* what contradicts is named below */
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
@@ -5355,8 +5354,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   static const double FOLLOW = 2;   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train; Bytes log = {0};
   long saved = t->step ? t->step : -1;
-  Error seen = {0};   /* a run that goes on: its next step tells again */
-  if (!log_begin(t, p, &log, e) && r->steps) look_at_sink(t, p, t->step ? &seen : e);
+  if (!log_begin(t, p, &log, e) && r->steps)   /* where it goes on, the next step tells again */
+    look_at_sink(t, p, t->step ? &(Error){0} : e);
   double logged = p->start = seconds();
   p->from = t->step;
   stop_gently();
@@ -7685,7 +7684,7 @@ void progress_end(Progress *p) {
   p->open = false;
 }
 
-/* What `sink eval` prints: the metric, the norms by layer, and the map. */
+/* What `sink eval` prints. */
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                       "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
@@ -7768,7 +7767,6 @@ static const char *number(char text[32], double x) {
   return text;
 }
 
-/* The length of a text's first line. */
 static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 
 /* Under "=" x may be off by half a unit of the last digit given. What is not finite is WRONG. */
@@ -7972,8 +7970,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
 /* ---------------------------------------------------------
  * 16.4  Verbs */
 
-/* The command that repeats the work: the verb, its word if any, and the flags that count and differ
- * from their default. */
+/* The command that repeats the work, with the flags that count and differ from their default. */
 static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
                          Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
@@ -8144,7 +8141,6 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
   return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
 }
 
-/* The variants; and the grammars in data/. */
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
