@@ -1182,12 +1182,14 @@ static void file_copy(Test *t, const char *from, const char *to) {
   if (!file_read(from, b, fresh(t)) && !file_write(to, b->at, b->size, &t->e)) chmod(to, 0777);
 }
 
-/* As answers(), with status 0, from SCRATCH, where a data/ is empty. */
+/* As answers(), with status 0, from another folder, where a data/ is empty. */
 static void answers_elsewhere(Test *t, const char *words, const char *said) {
-  make_folder(SCRATCH "/data"); make_folder(SCRATCH "/out"); make_folder(SCRATCH "/" SCRATCH);
-  if (chdir(SCRATCH)) exit(1);
-  answers(t, "." FROM_HERE "." PROGRAM, words, 0, said);
-  if (chdir("../..")) exit(1);
+#define AWAY SCRATCH "/away"
+  static const char *const AT[] = {AWAY, AWAY "/data", AWAY "/out", AWAY "/" SCRATCH};
+  EACH(i, AT) make_folder(AT[i]);
+  if (chdir(AWAY)) exit(1);
+  answers(t, "." FROM_HERE "." FROM_HERE "." PROGRAM, words, 0, said);
+  if (chdir("../../..")) exit(1);
 }
 
 /* The rows of data/usage.txt: status, program, words, and a part of the answer. And every page of
@@ -7398,7 +7400,7 @@ static void sink__outputs(Test *t) {
 static void sink__elsewhere(Test *t) {
   static const char *const ROWS[][2] = {
     {"list", "/data/story.grammar\n"}, {"generate --grammar data/story.grammar", "\n<|endoftext|>"},
-    {"tokenize encode ../../data/story.txt", " "},
+    {"tokenize encode ../../../data/story.txt", " "},
     {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text=data/story.grammar"},
     {"eval m --T 8 --n 2", "m on data/story.grammar (held-out documents): 2 sequences"}};
   if (no_binary(t)) return;
