@@ -875,7 +875,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       }
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 3.2  Normalisation   RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
@@ -964,7 +964,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
                  db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
@@ -1007,7 +1007,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
@@ -1139,7 +1139,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
         m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
  * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
@@ -1256,7 +1256,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
@@ -1456,7 +1456,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
@@ -1708,7 +1708,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   slots_end(m, a, l, B);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 3.8  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
@@ -1744,7 +1744,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
   for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 3.9  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
@@ -2217,7 +2217,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   return count ? sum / (double)count : 0;
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -2716,7 +2716,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
@@ -2850,7 +2850,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   return worst;
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
@@ -2919,7 +2919,7 @@ static void keys_from_queries(Model *m, double gain) {
       m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.3  [E10] Equation 16 itself */
 
 /* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
@@ -2963,7 +2963,7 @@ static const Line RULES[] = {
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * A_11 = e^z / e^z = 1 to the bit, since z - max = 0 and e^0 = 1. Another similarity over its sum
@@ -3011,7 +3011,7 @@ static const Line FIRST[] = {
   {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
    "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * With H_n = 1 + 1/2 + .. + 1/n
@@ -3110,7 +3110,7 @@ static const Line PROP1[] = {
   {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
   {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
@@ -3171,7 +3171,7 @@ static const Line PROP2[] = {
   {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
   {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
@@ -3211,7 +3211,7 @@ static const Line PROP3[] = {
   {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
   {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * The appendix drops the root from equation 18 on; with it the bound holds. At T = 64 it keeps
@@ -3330,7 +3330,7 @@ static const Line PROP4[] = {
   {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
  * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
@@ -3451,7 +3451,7 @@ static const Line SCALE[] = {
   {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
   {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
@@ -3490,7 +3490,7 @@ static const Line PNORMS[] = {
   {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 7.11  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
@@ -4445,7 +4445,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   return e->status;
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
@@ -4459,20 +4459,19 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * these of the model's own text, and all of another one, unless --valid is said.
  *
  * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
- * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
+ * end ends a document. Bytes that are not UTF-8 are refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
  * A document ends at each id --end-token, and may go on in the next file of a folder. There are
- * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
- * two are for --bos and --fix-token; a shard that has them is then refused. */
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64. The last two are for --bos and
+ * --fix-token; a shard that has them is then refused. */
 
-enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
-       SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
+enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
+       ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
-/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
- * longer than it need be, no surrogates, nothing above U+10FFFF. */
+/* Bytes before the first that is not UTF-8 (RFC 3629), n when all are. */
 static size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
@@ -4665,9 +4664,50 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
       || encoder_make(&d->encoder, t, e)) return e->status;
   d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
   const bool bos = s->bos && d->bos < 0;
-  return !bos && !(s->fix_token && d->fix < 0) ? 0
+  return !bos && !(s->fix_token && !s->first_tokens[0] && d->fix < 0) ? 0
        : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+}
+
+/* Where a sequence is overwritten, 0 for nowhere. */
+static int fixed_at(const Source *s) {
+  if (!strcmp(s->first_tokens, "natural")) return 0;
+  return s->fix_token ? s->fix_token : *s->first_tokens != 0;
+}
+
+/* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
+static int first_open(Data *d, const Source *s, int T, Error *e) {
+  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
+  const bool other = drew != what, text = !strcmp(drew, "text");
+  const real *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
+  const Ids *from = d->train.size ? &d->train : &d->held;
+  const idx N = strtol(drew, NULL, 10);
+  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
+  double times = 0; int n = 0; Bytes names = {0};
+  if (!*what) return 0;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
+  if (!T && !fixed_at(s)) return 0;
+  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
+    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a model other or natural. "
+                "Try: --first-tokens 16", what, all);
+  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
+  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
+  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
+    const bool ordinary = v != d->end && v != d->bos && v != d->fix;
+    real count = kept ? kept[v] : d->first[v];
+    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
+    d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
+    if (!(count > 0)) continue;
+    d->draws += count; times += count * log(count);
+    if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
+        && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
+  }
+  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
+           "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
+           (char *)names.at, n > 16 ? " .." : "");
+  bytes_free(&names);
+  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
 
 /* Opens what s names; after a failure d is empty. seed orders the data; T is 0 when only the held
@@ -4691,14 +4731,14 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
          "--context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-  if (e->status) data_close(d);
+  if (e->status || first_open(d, s, T, e)) data_close(d);
   return e->status;
 }
 
 void data_close(Data *d) {
   tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
   ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order); free(d->drawn_from);
+  free(d->order); free(d->first); free(d->drawn_from);
   *d = (Data){0};
 }
 
@@ -4730,7 +4770,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
   }
   for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-    if (d->told.size && d->offset >= d->told.size) {   /* this document is at its end */
+    if (d->told.size && d->offset >= d->told.size) {
       d->document++;
       d->told.size = d->offset = 0;
     }
@@ -4743,12 +4783,15 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   return 0;
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 9.3  Interventions on a block   [T10] [FIG5] section 5
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block */
+ *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
+ * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
+ * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
+ * documents) has it; of a trained model also evenly from the others, or none, `natural`. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4776,12 +4819,20 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
+/* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
+static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
+  Rng rng = {hash64(seed, &number, sizeof number)};
+  double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
+  while (d->first && id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
+  return d->first ? id : d->fix;
+}
+
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
   int at[17];
   Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-  overwrite(ids, targets, T, s->fix_token, d->fix);
+  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, FIRST_SEED, number));
   for (int i = 0; at[i]; i++)
     if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
@@ -4799,15 +4850,15 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   return e->status;
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
- * how many sequences there are; *starts of them are starts of documents. */
-/* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
- * is spread over all. data/results was measured on the first. */
+ * A fixed token is written here too; one of --first-tokens is repeated. Fills ids, targets [n,T]
+ * (targets only for natural); returns how many; *starts of them are starts of documents. */
+/* A grammar's documents are alike, so the first serve; a text's may be one chapter: what is read is
+ * spread. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -4817,7 +4868,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
-  const int fixed = s->fix_token <= T ? s->fix_token : 0;
+  const int fixed = fixed_at(s) <= T ? fixed_at(s) : 0;
   const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -4825,16 +4876,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
-      overwrite(ids, targets, T, fixed, d->fix);
+      overwrite(ids, targets, T, fixed, fixed_id(d, HELD_SEED, (uint64_t)got));
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; !natural && got < n; got++, ids += T) {
-    const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int even = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int id = fixed_id(d, HELD_SEED, (uint64_t)got), once = d->first ? id : even;
     for (int t = 0; t < T; t++)
       ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (fixed) ids[fixed - 1] = d->fix;
+    if (fixed) ids[fixed - 1] = id;
   }
   return got;
 }
@@ -4865,25 +4917,25 @@ static void on_interrupt(int number) {
 }
 static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
  *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; 8 more
+ *       with --first-tokens text: how often it has each of V ids, before the moments
  *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock or thread count: the same run, text and tokenizer by the same names, gives the same
- * bytes. No generator's state: every draw comes from --seed and from where it
- * is made (a tensor's name, the number of a document). */
+ * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
+ * give the same bytes. A draw comes from --seed and where it is made. */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
-enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 typedef struct Passage {
@@ -4892,7 +4944,6 @@ typedef struct Passage {
   const unsigned char *at; size_t left;   /* in: what is left of the bytes */
   const char *name; Error *e;
 } Passage;
-
 
 static int damaged(const char *name, Error *e) {
   return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
@@ -4977,6 +5028,7 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
     fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
+  strcpy(s->data.first_own, s->data.first_tokens);
   return c->e->status;
 }
 
@@ -4992,8 +5044,9 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   if (model_list(&list, &t->s.model, e)) return e->status;
   uint64_t expected = (uint64_t)list.count;
   model_free(&list);
-  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
-  if (count != expected || parts > 7 || (parts & (parts + 1))
+  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
+                + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
+  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
@@ -5021,11 +5074,16 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+  real *first = t->s.data.first_counts;
+  if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status)
     checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
+  if (!c->out && parts & PARTS_FIRST && !e->status)
+    t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
+  if (parts & PARTS_FIRST) pass_numbers(c, first, t->m.c.vocab, width);
   if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
   if (with_moments) {
     pass_numbers(c, t->m1, t->m.count, width);
@@ -5077,13 +5135,15 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
   return e->status;
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 10.2  A run   section 4 */
 
 static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   t->ids = grab(2 * (idx)B * T, sizeof(int), e);
   t->m.plain = t->s.plain;
+  t->s.data.first_counts = t->data.first;
+  strcpy(t->s.data.first_own, t->s.data.first_tokens);
   return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
@@ -5212,7 +5272,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
   return trainer_restart(t, &now, e);
 }
 
-/* A run anew, or where --resume or --start has left it; after a failure t holds no memory. */
+/* After a failure t holds no memory. */
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
   if (s->resume && !s->out[0])
     return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
@@ -5226,7 +5286,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 
 void trainer_free(Trainer *t) {
   model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids);
+  free(t->m1); free(t->m2); free(t->ids); free(t->first);
   *t = (Trainer){0};
 }
 
@@ -5291,12 +5351,12 @@ static int trainer_step(Trainer *t, Error *e) {
   return trainer_finish(t, e);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
+/* The log's columns; # before what is drawn; sink_1 is at --eps. A run that goes on reads looks. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5316,7 +5376,8 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
   size_t at = sizeof LOG_HEAD - 1; long last = 0;
-  if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
+  if (!t->step || !path[0] || file_missing(path))
+    return bytes_print(log, e, t->data.drawn[0] ? "%s# %s\n" : "%s", LOG_HEAD, t->data.drawn);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
   if (strncmp(text, LOG_HEAD, at))
@@ -5538,8 +5599,8 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   return got ? sum / got : 0;
 }
 
-/* ---------------------------------------------------------
- * 11.1  The numbers of an evaluation, for people and for programs */
+/* ------------------------
+ * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
@@ -5643,7 +5704,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   return e->status;
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
@@ -6005,7 +6066,6 @@ static int run_outputs(Settings *s, Error *e) {
   return outputs_ready(s, path, 2 * ARMS + 3, e);
 }
 
-/* What opens its text more than once cannot have it from standard input. */
 static int read_once(const Settings *s, Error *e) {
   const Source *d = &s->data;
   return strcmp(d->text, "-") && strcmp(d->tokens, "-") && strcmp(s->ids, "-") ? 0
@@ -6998,10 +7058,7 @@ void acts_free(Acts *a) {
 }
 
 /* =================================================================================================
- * 15  Files, memory, random numbers, errors
- *
- * After a failure a struct that a function fills is empty, and to free it does no harm. Bytes and
- * Ids that it appends to are the caller's to free. */
+ * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7245,9 +7302,10 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   char beside[sizeof ((Writing *)0)->beside]; struct stat is; Writing w;
   for (int i = 0; i < n && !e->status; i++) {
-    const bool screen = !strcmp(path[i], "-"), rows = path[i] == s->csv || path[i] == s->json;
+    const bool screen = !strcmp(path[i], "-");
     bool same = false;
-    if (screen && !rows) return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
+    if (screen && path[i] != s->csv && path[i] != s->json)
+      return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
     if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
       continue;
     for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
@@ -7340,6 +7398,8 @@ const Option OPTIONS[] = {
   {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
   {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
   {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
+  {"first-tokens", DATA('s', first_tokens), "", 0, 16, "N",
+   "or one of N|text|other|natural (Table 10, section 5)"},
   {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
@@ -7468,26 +7528,6 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
-/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
- * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
- * flag that the verb does not take counts as said. */
-static const char *const BELONGS[][2] = {
-  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
-  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
-  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"},
-  {" bias-in ", "linear-bias"}, {" pnorm ", "normalizer pnorm"},
-  {" extra-shared extra-dims ", "extra k|kv"}, {" extra-order ", "extra-dims"},
-  {" extra-value ", "extra k"}, {" extra-norm ", "extra-value e1|ones"},
-  {" window-period ", "window"}, {" window-offset ", "window-period"},
-  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
-  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
-  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
-  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
-  {" text grammar tokens tokenizer end-token fix-token bos valid ", "!ids"},
-  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
-  {" prompt temperature top-k top-p ", "!grammar"}};
-
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
@@ -7611,7 +7651,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
@@ -7728,7 +7768,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
@@ -7967,7 +8007,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
   return e->status ? e->status : page_total(&p);
 }
 
-/* ---------------------------------------------------------
+/* ------------------------
  * 16.4  Verbs */
 
 /* The command that repeats the work, with the flags that count and differ from their default. */
@@ -8014,6 +8054,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
+  if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8024,8 +8065,8 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
            o->p.alpha1, o->p.sink1, (long long)t->m.count, o->text, s->out[0] ? " out=" : "",
            s->out);
   has_ended(o->ended, t, e);
-  if (!e->status && page[0] && (o->p.looks || o->ended[0])
-      && (o->ended[0] || !outcome_measure(o, t, &seen, &starts, e)))
+  if (!e->status && page[0]
+      && (o->ended[0] || (o->p.looks && !outcome_measure(o, t, &seen, &starts, e))))
     s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
   if (o->ended[0]) fail(e, 1, "%s", o->ended);
   return work_end(&w, e);
@@ -8066,9 +8107,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   const uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = 0;   /* literally */
+  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* literally */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
-  if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
+  if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
     t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
@@ -8092,7 +8133,8 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-  if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+  if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
+  else if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
   if (edited) printf(", %s", edit);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
@@ -8123,9 +8165,9 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
-  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
-  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-    rows_write(&w.row, 1, (const char *const[]){"text", "read", NULL}, s, e);
+  const char *drawn = w.t.data.drawn, *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
+  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read), strcpy(w.row.label[2], drawn);
+  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
@@ -8172,14 +8214,6 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
   return e->status;
 }
 
-/* Is none of these flags given, which this use of the verb does not read? */
-static int flags_unread(const Settings *s, const char *use, const char *flags, Error *e) {
-  for (const Option *o = OPTIONS; o->flag; o++)
-    if (s->given[o - OPTIONS] && has_word(flags, o->flag))
-      fail(e, 2, "--%s: it changes nothing for %s. Try: without it", o->flag, use);
-  return e->status;
-}
-
 /* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Tokenizer *t = &w.t.data.tokenizer; Encoder *encoder = &w.t.data.encoder;
@@ -8189,8 +8223,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
-  if (flags_unread(s, what, train ? " tokenizer bos " : encode ? " out force vocab grammar "
-                   : " out force vocab grammar bos ", e)) return e->status;
+  if (!train && s->out[0])
+    return fail(e, 2, "--out: tokenize %s writes to standard output. Try: without it", what);
   if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
@@ -8282,21 +8316,17 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
-  const bool tells = !n && s->data.grammar[0];   /* what the grammar tells, without a model */
-  char path[PATH_ROOM];
-  if (flags_unread(s, n ? "a model" : "a grammar", n ? " grammar " : tells ?
-                   " tokenizer fix-token bos " : "", e)) return e->status;
-  if (tells) {
+  if (!n && s->data.grammar[0]) {
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
-  } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
+  } else if (!n || s->data.grammar[0])
+    fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-      && !tokenizer_load(located(path, s->data.tokenizer, &s->data, e), &d->tokenizer, e)
-      && !encoder_make(&d->encoder, known, e)
+      && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-    const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
-                        : s->data.bos && known->bos >= 0 ? known->bos : known->end;
+    const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
+                        : s->data.bos ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
     tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
@@ -8307,14 +8337,13 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
 
 /* With --force, the arrays of an older dump that this one may lack: none stays. */
 static void dump_forget(const char *folder, const char *config, Error *e) {
-  static const char *const some[] = {"param.", "grad.", "q.npy", "k.npy", "z.npy", "prenorm.npy"};
-  Bytes names = {0};
+  Bytes names = {0}; char kind[16];
   if (file_missing(config) || files_list(folder, &names, e)) { bytes_free(&names); return; }
   remove(config);
   for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
     const char *path = (char *)names.at + at, *name = path + strlen(folder) + 1;
-    for (int i = 0; i < 6 && strstr(name, ".npy"); i++)
-      if (!strncmp(name, some[i], strlen(some[i]))) { remove(path); break; }
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(name, "."), name);
+    if (strstr(name, ".npy") && has_word(" param grad q k z prenorm ", kind)) remove(path);
   }
   bytes_free(&names);
 }
@@ -8358,8 +8387,8 @@ static const Verb VERBS[] = {
   {"list", "", "", "the paper's variants by name", verb_list},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
    verb_tokenize},
-  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
-   verb_generate},
+  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token first-tokens bos ",
+   "text from a model", verb_generate},
   {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump},
   {"help", "[VERB]", "w", "this page; a verb's flags", verb_help},
   {0}

@@ -698,8 +698,8 @@ static const CoverAxis AXES[] = {
   {"rope-pairing", AXIS_FREE, {NULL}},
   {"rope-scaling", AXIS_FREE, {"", "--rope-scaling linear --rope-factor 3",
       "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --rope-low 0.5 "
-      "--rope-high 3"}},
-  {"norm", AXIS_FREE, {NULL}}, {"place", AXIS_FREE, {NULL}}, {"act", AXIS_FREE, {NULL}},
+      "--rope-high 3"}}, {"norm", AXIS_FREE, {NULL}}, {"place", AXIS_FREE, {NULL}},
+  {"act", AXIS_FREE, {NULL}},
   {"linear-bias", AXIS_FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
                          "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
   {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}}, {"tied", AXIS_FREE, {"", "--tied"}},
@@ -707,9 +707,8 @@ static const CoverAxis AXES[] = {
   {"kernel", AXIS_SCORES, {NULL}}, {"sim", AXIS_SCORES, {NULL}},
   {"normalizer", AXIS_SCORES, {"", "--normalizer one", "--normalizer clamp",
       "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
-      "--normalizer pnorm --pnorm 3"}},
-  {"scale", AXIS_FREE, {"", "--scale 0.7"}}, {"extra", AXIS_SCORES, {NULL}},
-  {"extra-shared", AXIS_FREE, {"", "--extra-shared"}},
+      "--normalizer pnorm --pnorm 3"}}, {"scale", AXIS_FREE, {"", "--scale 0.7"}},
+  {"extra", AXIS_SCORES, {NULL}}, {"extra-shared", AXIS_FREE, {"", "--extra-shared"}},
   {"extra-dims", AXIS_FREE, {"", "--extra-dims 2"}}, {"extra-order", AXIS_FREE, {NULL}},
   {"extra-value", AXIS_SCORES, {"", "--extra-value e1 --extra-norm 2",
                            "--extra-value ones --extra-norm 3"}},
@@ -5469,83 +5468,115 @@ static void data_open__shards(Test *t) {
   EACH(i, WRONG) data_refused(t, WRONG[i].flags, T, WRONG[i].status, WRONG[i].said);
 }
 
-/* How many inputs and targets of f are not those of plain with <|fix|> at position p, and at the
- * target before it; p 0 is none. */
-static int fixed_wrong(const Feed *f, const Feed *plain, int p) {
-  int wrong = 0;
-  for (int i = 0; i < f->B * f->T; i++) {
-    const int at = i % f->T + 1;
-    wrong += f->ids[i] != (p && at == p ? TOKEN_FIX : plain->ids[i]);
-    wrong += f->targets[i] != (p && at + 1 == p ? TOKEN_FIX : plain->targets[i]);
+/* --first-tokens by hand: of 8 ids, 0 to 2 reserved, which are drawn in a training, or (T 0) after
+ * one that drew from `own`, in words, and how often each of 8,000 draws; ! begins a refusal. */
+static void first_tokens__by_hand(Test *t) {
+#define ONE_OF(n, entropy) ": token 1 one of " #n ", exp(entropy) " #entropy ": "
+  static const struct { const char *what, *own; int T; const char *told; int often[5]; } ROWS[] = {
+    {"1", "", 1, "1" ONE_OF(1, 1.0) "5", {[2] = 8000}},
+    {"2", "", 1, "2" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
+    {"3", "2", 0, "3" ONE_OF(3, 3.0) "3 5 7", {2667, 0, 2667, 0, 2667}},
+    {"5", "", 1, "5" ONE_OF(5, 5.0) "3 4 5 6 7", {1600, 1600, 1600, 1600, 1600}},
+    {"text", "", 1, "text" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"text", "text", 0, "text" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"text", "2", 0, "text" ONE_OF(1, 1.0) "4", {[1] = 8000}},
+    {"other", "text", 0, "other" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
+    {"other", "2", 0, "other" ONE_OF(3, 3.0) "3 5 7", {2667, 0, 2667, 0, 2667}},
+    {"other", "", 0, "other" ONE_OF(5, 5.0) "3 4 5 6 7", {1600, 1600, 1600, 1600, 1600}},
+    {"natural", "2", 0, "natural", {0}}, {"other", "5", 0, "!other: there are none.", {0}},
+    {"other", "2", 1, "!other: expected 1 to 5, text, or of a model other or", {0}},
+    {"natural", "", 1, "!natural: expected 1 to 5", {0}}, {"6", "", 0, "!6: expected 1 to", {0}},
+    {"0", "", 1, "!0: expected", {0}}, {"-1", "", 1, "!-1: expected", {0}},
+    {"2.5", "", 1, "!2.5: expected", {0}}, {"few", "", 1, "!few: expected 1 to 5, text,", {0}}};
+  int32_t ids[] = {3, 0, 5, 3, 1, 7, 3, 2, 5, 7, 3, 0}, held[] = {4, 0, 4};
+  real counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
+  EACH(r, ROWS) {
+    Source s = {.first_counts = counts};
+    Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, 12 * (size_t)ROWS[r].T, 0},
+              .held = {held, 3, 0}};
+    const char *told = ROWS[r].told; int often[8] = {0};
+    strcpy(s.first_tokens, ROWS[r].what), strcpy(s.first_own, ROWS[r].own);
+    const int status = first_open(&d, &s, ROWS[r].T, fresh(t)), no = *told == '!';
+    const char *found = strstr(no ? t->e.text : d.drawn, "tokens ");
+    const size_t size = strlen(told) + 1 - 2 * (size_t)no;
+    fact(t, status == 2 * no && found && !strncmp(found + 7, told + no, size), "%s after %s: %s%s",
+         ROWS[r].what, ROWS[r].own, d.drawn, t->e.text);
+    for (uint64_t k = 0; k < 8000 && d.first && !no; k++) often[fixed_id(&d, 5, k)]++;
+    for (int v = 0; v < 5; v++)
+      within(t, often[v + 3], ROWS[r].often[v], ROWS[r].often[v] % 8000 ? 180 : 0, "%s", told);
+    free(d.first);
   }
-  return wrong;
 }
 
-/* [T10] --fix-token p against the blocks without it: input p and the target before it alone. */
+/* [T10] --fix-token p, --first-tokens N there or at 1, and --random-tokens (N 320), against blocks
+ * without: input p and the target before it are <|fix|>, or of the N, evenly, a block's the same at
+ * the second pass (k 1); no more is changed. So are held blocks (2), and but for random tokens
+ * natural, random, repeated input (3, 4, 5). */
 static void fix_token__two_places(Test *t) {
-  enum { T = 8, B = 4 };
-  for (int p = 1; p <= T + 2; p++) {
-    Feed *plain = feed_open(t, 0, B, T, FROM_TEXT);
-    Feed *f = feed_open(t, 0, B, T, FROM_TEXT "--fix-token %d", p);
-    feed_next(t, plain);
-    feed_next(t, f);
-    fact(t, !fixed_wrong(f, plain, p), "p %d: other tokens", p);
-    for (int i = 0; i < 2 * B * T; i++) fact(t, plain->ids[i] != TOKEN_FIX, "a text has it");
-  }
-}
-
-/* --random-tokens: the same for a block at every pass, others for another block, from all of the
- * vocabulary. Everything else is as it was. */
-static void random_tokens__by_block(Test *t) {
-  Feed *plain = feed_open(t, 0, 1, 8, FROM_TEXT);
-  Feed *f = feed_open(t, 0, 1, 8, FROM_TEXT "--random-tokens 1,3");
-  const idx blocks = f->d.blocks; const int V = f->d.tokenizer.vocab;
-  int (*drawn)[2] = later(t, blocks, sizeof *drawn, NULL);
-  double *seen = later(t, V, sizeof *seen, NULL), sum = 0, distinct = 0;
-  for (idx i = 0; i < 2 * blocks; i++) {
-    feed_next(t, plain);
-    feed_next(t, f);
-    const idx k = f->d.order[i % blocks];
-    fact(t, f->ids[2] == f->targets[1], "an input and the target before it differ");
-    for (int j = 0; j < 2; j++) {
-      const int id = f->ids[2 * j];
-      if (i < blocks) drawn[k][j] = id;
-      fact(t, id == drawn[k][j] && id >= 0 && id < V, "block %td: %d", k, id);
-      if (i >= blocks || id < 0 || id >= V) continue;
-      seen[id]++;
-      sum += id;
+  static const struct { int N, p; const char *flags, *base; } ROWS[] = {
+    {1, 1, "--first-tokens 1", ""}, {4, 1, "--first-tokens 4", ""}, {0, 1, "--fix-token 1", ""},
+    {16, 3, "--first-tokens 16 --fix-token 3", ""}, {0, 2, "--fix-token 2", ""},
+    {317, 9, "--first-tokens 317 --fix-token 9", ""}, {0, 8, "--fix-token 8", ""},
+    {0, 9, "--fix-token 9", ""}, {0, 10, "--fix-token 10", ""}, {320, 1, "--random-tokens 1", ""},
+    {320, 3, "--random-tokens 5,3", "--random-tokens 5"}};
+  enum { T = 8, V = 320, HELD = 60 };
+  for (int r = 0; r < 66; r++) {
+    const int N = ROWS[r / 6].N, p = ROWS[r / 6].p, k = r % 6;
+    static int drawn[2000];
+    int often[V] = {0}, starts[2] = {0}; double sum = 0, distinct = 0;
+    Feed *plain = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3 %s", ROWS[r / 6].base);
+    Feed *f = feed_open(t, 0, 1, T, FROM_TEXT "--valid 0.3 %s", ROWS[r / 6].flags);
+    Feed *const both[2] = {f, plain};
+    EACH(b, both) {
+      const Data *d = &both[b]->d; const Source *s = &both[b]->s.data;
+      feed_room(both[b], k < 2 ? (int)d->blocks : HELD, T);
+      int *ids = both[b]->ids, *targets = both[b]->targets;
+      for (int pass = 0; pass <= k && k < 2; pass++) feed_next(t, both[b]);
+      if (k == 2) data_held(d, s, HELD, T, ids, targets, fresh(t));
+      if (k > 2) data_probe(d, s, k - 3, HELD, T, ids, targets, &starts[b]);
     }
-    f->ids[0] = plain->ids[0];
-    f->ids[2] = f->targets[1] = plain->ids[2];
-    fact(t, same_batch(f, plain), "block %td: more is changed", k);
+    const int place = p <= T + (k < 3) && (k < 3 || N < V) ? p : 0, from = N < V ? TOKEN_BYTE : 0;
+    const bool repeats = N && N < V && k == 5;
+    for (int i = 0; i < f->B * T; i++) {
+      const int at = i % T + 1, *ids = f->ids + i + 1 - at;
+      const int id = place > T ? f->targets[i + T - at] : ids[place ? place - 1 : 0];
+      often[id] += at == 1 && (place || repeats);
+      if (k == 0) drawn[f->d.order[i / T]] = id;
+      fact(t, k != 1 || !place || drawn[f->d.order[i / T]] == id, "%d: another, second pass", N);
+      fact(t, f->ids[i] == (at == place || repeats ? id : plain->ids[i]) && starts[0] == starts[1]
+           && (k > 3 || f->targets[i] == (at + 1 == place ? id : plain->targets[i])), "%d", i);
+    }
+    for (int v = 0, i = 0; v < V && (place || repeats); v++) {
+      const bool one = !N ? v == TOKEN_FIX
+                     : i < N && v == from + (int)floor((i + 0.5) * (V - from) / N);
+      const double each = one ? f->B / fmax(N, 1) : 0;
+      within(t, often[v], each, one * (N > 1) * (6 * sqrt(each) + 6), "N %d, %d: %d", N, k, v);
+      i += one, sum += v * often[v], distinct += often[v] > 0;
+    }
+    if (!place || k > 1 || N < 300) continue;
+    /* n draws of N: N (1 - e^(-n/N)) different ones are expected, and a mean of N/2 */
+    within(t, distinct, N * (1 - exp(-f->B / (double)N)), 4 * sqrt(N), "N %d: distinct ids", N);
+    within(t, sum / f->B, from + (N - 1) / 2.0, 5 * N / sqrt(12 * f->B), "N %d: mean id", N);
   }
-  /* n draws of V: V (1 - e^(-n/V)) different ones are expected, and a mean of V/2 */
-  const double n = 2 * (double)blocks;
-  for (int v = 0; v < V; v++) distinct += seen[v] > 0;
-  within(t, distinct, V * (1 - exp(-n / V)), 4 * sqrt(V), "distinct ids of %g drawn", n);
-  within(t, sum / n, (V - 1) / 2.0, 5 * V / sqrt(12 * n), "mean id of %g drawn", n);
 }
 
-/* Fills f with what an evaluation feeds; how many sequences, and how many start a document. */
-static int feed_probe(Feed *f, int input, int fix, int *starts) {
-  f->s.data.fix_token = fix;
+/* What an evaluation feeds, in f; how many sequences, and how many start a document. */
+static int feed_probe(Feed *f, int input, int *starts) {
   return data_probe(&f->d, &f->s.data, input, f->B, f->T, f->ids,
                     input == INPUT_NATURAL ? f->targets : NULL, starts);
 }
 
-/* [S3.3] [T1] What an evaluation feeds: starts of held documents and their sequels, none across an
- * end; a fixed token changes what it must. */
+/* [S3.3] [T1] An evaluation feeds starts of held documents and their sequels; none has an end. */
 static void data_probe__natural(Test *t) {
   enum { N = 300 };
-  Feed *f = feed_open(t, 0, 0, 0, ""), *fixed = feed_open(t, 0, 0, 0, "");
-  const size_t documents = f->d.starts.size; int T = 1000, whole = 0, starts, again;
+  Feed *f = feed_open(t, 0, 0, 0, "");
+  const size_t documents = f->d.starts.size; int T = 1000, whole = 0, starts;
   for (size_t k = 0; k < documents; k++) { /* T is what the shortest has: one too few for it */
     const int length = (int)held_document(&f->d, k).size;
     T = length < T ? length : T;
   }
   feed_room(f, N, T);
-  feed_room(fixed, N, T);
-  const int got = feed_probe(f, INPUT_NATURAL, 0, &starts);
+  const int got = feed_probe(f, INPUT_NATURAL, &starts);
   for (size_t k = 0; k < documents; k++) {
     const Ids one = held_document(&f->d, k);
     if ((int)one.size <= T) continue;
@@ -5556,10 +5587,6 @@ static void data_probe__natural(Test *t) {
   }
   fact(t, got == N && starts == whole && whole < (int)documents, "%d starts", starts);
   for (int i = 0; i < N * T; i++) fact(t, f->ids[i] != TOKEN_END, "%d crosses an end", i / T);
-  for (int p = 1; p <= T + 1; p++) {
-    feed_probe(fixed, INPUT_NATURAL, p, &again);
-    fact(t, !fixed_wrong(fixed, f, p <= T ? p : 0) && again == starts, "p %d: others", p);
-  }
 }
 
 /* Random ids, one id repeated; the same again. */
@@ -5570,8 +5597,8 @@ static void data_probe__drawn(Test *t) {
   feed_room(again, N, T);
   for (int input = INPUT_RANDOM; input <= INPUT_REPEAT; input++) {
     int low = 1 << 30, high = 0, changes = 0, starts;
-    const int got = feed_probe(f, input, 0, &starts);
-    feed_probe(again, input, 0, &starts);
+    const int got = feed_probe(f, input, &starts);
+    feed_probe(again, input, &starts);
     fact(t, got == N && !starts && same_batch(f, again), "input %d: others", input);
     for (int i = 0; i < N * T; i++) {
       low = f->ids[i] < low ? f->ids[i] : low;
@@ -5581,27 +5608,21 @@ static void data_probe__drawn(Test *t) {
     fact(t, low >= 0 && low < 20 && high < 320 && high > 300 &&
             (input == INPUT_REPEAT ? !changes : changes > N * (T - 1) * 9 / 10),
          "input %d: ids %d to %d, %d changes", input, low, high, changes);
-    feed_probe(again, input, 2, &starts);
-    for (int i = 0; i < N * T; i++)
-      fact(t, again->ids[i] == (i % T == 1 ? TOKEN_FIX : f->ids[i]), "place %d", i);
   }
 }
 
-/* The validation's blocks: the held tokens in their order, with the same interventions. */
+/* The validation's blocks: the held tokens in their order. */
 static void data_held__blocks(Test *t) {
   enum { T = 9, N = 5000 };
-  Feed *plain = later(t, 1, sizeof *plain, feed_close);
-  Feed *f = feed_open(t, 0, 0, 0, FROM_TEXT "--valid 0.3 --fix-token 3");
+  Feed *f = feed_open(t, 0, 0, 0, FROM_TEXT "--valid 0.3");
   const int blocks = (int)f->d.held.size / (T + 1);
   feed_room(f, N, T);
-  feed_room(plain, N, T);
-  for (int i = 0; i < blocks * T; i++) {
-    plain->ids[i] = f->d.held.at[i / T * (T + 1) + i % T];
-    plain->targets[i] = f->d.held.at[i / T * (T + 1) + i % T + 1];
-  }
   int got = data_held(&f->d, &f->s.data, N, T, f->ids, f->targets, fresh(t));
-  f->B = got;
-  fact(t, got == blocks && got > 100 && !fixed_wrong(f, plain, 3), "%s", t->e.text);
+  fact(t, got == blocks && got > 100, "%d blocks, %s", got, t->e.text);
+  for (int i = 0; i < blocks * T; i++) {
+    const int32_t *at = f->d.held.at + i / T * (T + 1) + i % T;
+    fact(t, f->ids[i] == at[0] && f->targets[i] == at[1], "block %d, place %d", i / T, i % T);
+  }
   for (int k = 0; k < 4; k++) {        /* a few: spread over the text, or the first of them */
     const int size = (int)f->d.held.size, step = k % 2 ? T : (size / T - 1) / 7 * T;
     f->s.data.first = k % 2;
@@ -5922,8 +5943,7 @@ static void checkpoint_read__hostile(Test *t) {
     {"norm-eps", "norm-EPS"}, {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
     {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
     {"random-tokens 1,2\n", "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
-     "17,18,19,20,21,22,23,24,25,26,27\n"},
-  };
+     "17,18,19,20,21,22,23,24,25,26,27\n"}};
   enum { N = sizeof NUMBERS / sizeof *NUMBERS, M = sizeof TEXTS / sizeof *TEXTS };
   Trainer r;
   scratch_open();
@@ -6005,8 +6025,8 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
  * in the middle of a grammar's document, in a shard. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
   static const char *const FLAGS[] = {
-    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "",
-    "--data-tokens 900 --random-tokens 2 --bos",
+    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "--first-tokens 4",
+    FROM_TEXT "--first-tokens text --fix-token 2", "--data-tokens 900 --random-tokens 2 --bos",
     "--optimizer sgd --schedule cosine --extra k",
     "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
   Settings s; Trainer whole, half, on; Error e = {0};
@@ -6019,12 +6039,12 @@ static void checkpoint__continues(Test *t) {
   file_write(SCRATCH "/1.bin", shard->at, shard->size, &e);
   shard_bytes(shard, ids + 1, 2999, true);
   file_write(SCRATCH "/2.bin", shard->at, shard->size, &e);
-  for (int k = 0; k < 12; k++) {
-    const char *flags = FLAGS[k % 6];
+  for (int k = 0; k < 14; k++) {
+    const char *flags = FLAGS[k % 7];
     if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
         !resume_settings_of(t, &s, flags, NULL, 0)) return;
     steps_of(t, &whole, 12);
-    steps_of(t, &half, k < 6 ? 6 : k);
+    steps_of(t, &half, k < 7 ? 6 : k - 3);
     Bytes *end = checkpoint_of(t, &whole, true), *middle = checkpoint_of(t, &half, true);
     fact(t, middle->size == end->size && !same_bytes(middle, end), "all steps give no more");
     file_write(s.out, middle->at, middle->size, &e);
@@ -6060,6 +6080,7 @@ static void trainer_begin__refuses(Test *t) {
     {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "}, {"--steps", "4", "", ON, 1, 4, 0, ""},
     {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"}, {"--save-every", "2", "", ON, 1, 4, 0, ""},
     {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "}, {"--n", "50", "", ON, 1, 4, 0, ""},
+    {"--first-tokens", "4", "", ON, 1, 0, 2, "has none"},
     {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"}, {"--threads", "3", "", ON, 1, 4, 0, ""},
     {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "}, {"--log-every", "2", "", ON, 1, 4, 0, ""},
     {"--steps", "3", "", ON, 1, 0, 2, "has done 4"}, {"--heads", "2", OLD, NEW, 0, 0, 0, ""},
@@ -6177,7 +6198,7 @@ static void trainer_restart__from_parameters(Test *t) {
 /* The log of a run that goes on: what came after the checkpoint is cut off and written again, and a
  * file with a gap, or of something else, is refused and stays as it was. */
 static void train_run__continues_the_log(Test *t) {
-  static const char FLAGS[] = "--extra k --steps 20 --log-every 3";
+  static const char FLAGS[] = "--extra k --steps 20 --log-every 3 --first-tokens 5";
   static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
   Settings s; Trainer r, part, on; Progress p; Error e = {0}; Bytes log = {0};
   if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
@@ -6187,13 +6208,14 @@ static void train_run__continues_the_log(Test *t) {
   fact(t, !train_run(&r, &p, &e), "%s", e.text);
   trainer_free(&r);
   file_read(SCRATCH "/whole.csv", &log, &e);
-  const size_t head = (size_t)((char *)memchr(log.at, '\n', log.size) - (char *)log.at) + 1;
+  const unsigned char *drawn = memchr(log.at, '\n', log.size);     /* the line of --first-tokens */
+  const size_t head = (size_t)((unsigned char *)memchr(drawn + 1, '\n', 200) - log.at) + 1;
   EACH(k, STOPS) {
     const int stop = STOPS[k];
     const struct { size_t cut; const char *tail; bool good; } ROWS[] = {
       {log.size, "", true}, {log.size - 20, "", stop < 20}, {log.size, "99,1,2", true},
       {log.size, "# step 7: NaN\n", true}, {log.size, "# a\n9", true},
-      {0, "", false}, {head, "", stop < 3}, {head - 2, "", false}, {head, "7", stop < 3}};
+      {0, "", false}, {head, "", stop < 3}, {30, "", false}, {head, "7", stop < 3}};
     if (!trainer_made(t, &part, FLAGS)) return;      /* stopped as by Ctrl-C: no last look */
     while (part.step < stop && !trainer_step(&part, &e))
       if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
@@ -6686,8 +6708,7 @@ static double ulps(real got, long double want) {
 static const struct VecRow { const char *name; VecOp op; real p; double bound; } VEC_ROWS[] = {
   {"exp", VEC_EXP, 0, 1.1}, {"sigmoid", VEC_SIGMOID, 0, 2.5}, {"sqrt", VEC_SQRT, 0, 0.8},
   {"cumulative", VEC_CUMULATIVE, 0, 4.8}, {"log", VEC_LOG, 0, 0.51},
-  {"pow -0.25", VEC_POW, (real)-0.25, 0.54}, {"pow 2.5", VEC_POW, (real)2.5, 0.54},
-};
+  {"pow -0.25", VEC_POW, (real)-0.25, 0.54}, {"pow 2.5", VEC_POW, (real)2.5, 0.54}};
 enum { VEC_ROWS_COUNT = sizeof VEC_ROWS / sizeof VEC_ROWS[0], PATTERNS = 1 << 24 };
 
 /* By libm, in the next wider type. tcc 0.9.27 loses f(a) in g(f(a), (long double)b): `power`. */
@@ -6776,8 +6797,7 @@ static void vec_map__special(Test *t) {
     {VEC_LOG, 0, {nan, inf, nan, -inf, -inf, 0, nan, (real)log(1e4), nan, tiny}},
     {VEC_POW, 2, {inf, inf, nan, 0, 0, 1, 1, (real)1e8, (real)1e8, 0}},
     {VEC_POW, -2, {0, 0, nan, inf, inf, 1, 1, (real)1e-8, (real)1e-8, inf}},
-    {VEC_POW, half, {inf, inf, nan, 0, 0, 1, 1, 100, 100, (real)sqrt((double)least)}},
-  };
+    {VEC_POW, half, {inf, inf, nan, 0, 0, 1, 1, 100, 100, (real)sqrt((double)least)}}};
   for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) EACH(r, ROWS) {
     real out[10];
     vec_map_at(isa, ROWS[r].op, 10, out, in, ROWS[r].p);
@@ -7244,6 +7264,8 @@ static void settings_count__rows(Test *t) {
     {"--tokens a --tokenizer b", "beside --tokens."}, {"generate: --grammar g --seed 3 --n 2", ""},
     {"--valid 0.1 --grammar g", "beside --grammar."}, {"--attention-offset 1", "-period."},
     {"--min-lr 0.1 --schedule cosine --lr 0.3", ""}, {"--extra kv --extra-value e1", "--extra k."},
+    {"--first-tokens 16 --fix-token 3", ""}, {"eval: --ids a --first-tokens 3", "beside --ids."},
+    {"eval: --first-tokens other", ""}, {"generate: --first-tokens natural", ""},
     {"--bias-in all", "--linear-bias."}, {"--save-every 3", "--out."}};
   const Program program = {.name = "sink"};
   EACH(i, ROWS) {
@@ -7799,6 +7821,36 @@ static void sink__knows_its_text(Test *t) {
   }
 }
 
+/* --first-tokens text: the log's second line says what is drawn, and so does an evaluation, of
+ * another text too: the model keeps the counts. The flag draws others, or none; --ids has none. */
+static void sink__first_tokens(Test *t) {
+#define TEXTS_OWN "train --steps 4 --first-tokens text --threads "
+#define EVAL_MODEL "eval " SCRATCH "/m.ckpt --T 8 --n 8 "
+  Settings s; Bytes log = {0};
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  file_write(SCRATCH "/ids", "5 6 7 8 9 1 2 3 4\n", 18, &t->e);
+  Ran three = sink(TEXTS_OWN "3 --out " SCRATCH "/three" SMALL_RUN);
+  Ran one = sink(TEXTS_OWN "1 --log " SCRATCH "/log --out " SCRATCH "/m.ckpt" SMALL_RUN);
+  fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/three"), "three threads draw others");
+  if (!file_read(SCRATCH "/log", &log, fresh(t))) bytes_add(&log, "", 1, &t->e);
+  strtok((char *)log.at, "\n");
+  char *drawn = strtok(NULL, "\n") + 2;                     /* behind "# " */
+  const double n = number_after(drawn, "first tokens text: token 1 one of ", 0);
+  fact(t, n > 50 && n < 317 && number_after(drawn, "exp(entropy) ", 0) < n
+       && strstr((char *)one.err.at, drawn) && strstr(said(t, EVAL_MODEL), drawn), "%s", drawn);
+  *strchr(strstr(drawn, "exp(entropy)"), ':') = 0;         /* JSON spells some tokens otherwise */
+  const char *const ROWS[][2] = {
+    {FROM_TEXT, drawn}, {"--input repeat", drawn}, {"--fix-token 2", "text: token 2 one of"},
+    {"--first-tokens 4" FROM_TEXT, "first tokens 4: token 1 one of 4, exp(entropy) 4.0:|"},
+    {"--first-tokens other", "other: token 1 one of"}, {"--first-tokens natural", "s natural\""},
+    {"--ids " SCRATCH "/ids", "\"read\": \"all of it\", \"eps\""}};
+  EACH(i, ROWS)
+    fact(t, strstr(said(t, EVAL_MODEL "--json - %s", ROWS[i][0]), ROWS[i][1]), "%s", ROWS[i][0]);
+  fact(t, strlen(said(t, "generate " SCRATCH "/m.ckpt --n 9 --first-tokens 3")) > 1, "it is mute");
+  sink_fails(t, "train --quiet --steps 0 --first-tokens other" SMALL_RUN, 2, "expected 1 to 317, ");
+  ran_free(&one); ran_free(&three); bytes_free(&log);
+}
+
 /* A model with a NaN: no command ends as if it had measured something. */
 static void sink__not_finite(Test *t) {
   static const char *const WORDS[] = {
@@ -7924,16 +7976,16 @@ static void sink__generate(Test *t) {
 static const TestEntry TESTS[] = {
   RUNS(config__defaults), RUNS(config_resolve__fills), RUNS(config_resolve__refuses),
   RUNS(config_resolve__near_misses), RUNS(variants__resolve), RUNS(variants__table_15),
-  RUNS(config_learned_dim__orders), RUNS(config_columns__by_variant),
-  RUNS(config_attends__periods), RUNS(config_trains__refuses), RUNS(model_create__counts),
-  RUNS(model_create__table), RUNS(model_create__layout), RUNS(model_create__published),
-  RUNS(model_create__published_counts), RUNS(model_init__laws), RUNS(model_init__streams),
-  RUNS(embed_forward__rows), RUNS(embed_forward__edited), RUNS(embed_forward__absolute),
-  RUNS(norm_forward__by_hand), RUNS(norm_forward__invariances), RUNS(linear__with_biases),
-  RUNS(rotate__angles), RUNS(rotate__relative), RUNS(rotate__pairings),
-  RUNS(rope_frequency__stretched), RUNS(distance_bias__tables), RUNS(activate__formulas),
-  RUNS(ffn_forward__table_11), RUNS(kernel_forward__formulas), RUNS(row__every_operation),
-  RUNS(row_forward__extremes), RUNS(row_forward__tiny_sigmoids), RUNS(row_forward__pnorm_traps),
+  RUNS(config_learned_dim__orders), RUNS(config_columns__by_variant), RUNS(config_attends__periods),
+  RUNS(config_trains__refuses), RUNS(model_create__counts), RUNS(model_create__table),
+  RUNS(model_create__layout), RUNS(model_create__published), RUNS(model_create__published_counts),
+  RUNS(model_init__laws), RUNS(model_init__streams), RUNS(embed_forward__rows),
+  RUNS(embed_forward__edited), RUNS(embed_forward__absolute), RUNS(norm_forward__by_hand),
+  RUNS(norm_forward__invariances), RUNS(linear__with_biases), RUNS(rotate__angles),
+  RUNS(rotate__relative), RUNS(rotate__pairings), RUNS(rope_frequency__stretched),
+  RUNS(distance_bias__tables), RUNS(activate__formulas), RUNS(ffn_forward__table_11),
+  RUNS(kernel_forward__formulas), RUNS(row__every_operation), RUNS(row_forward__extremes),
+  RUNS(row_forward__tiny_sigmoids), RUNS(row_forward__pnorm_traps),
   RUNS(row_forward__clamp_branches), RUNS(row_forward__masked), RUNS(row_forward__nan),
   RUNS(visible__pictures), RUNS(attention__against_slow), RUNS(attention__logit),
   RUNS(attention__equivalences), RUNS(attention__ablations), RUNS(attention__ablations_inert),
@@ -7951,9 +8003,9 @@ static const TestEntry TESTS[] = {
   RUNS(gradient_norm__names_the_bad), RUNS(model_backward__nan_is_seen), RUNS(sink_alpha__by_hand),
   RUNS(sink_alpha__star_columns), RUNS(sink_uniform__values), RUNS(sinks__threshold_is_strict),
   RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass), RUNS(norm_ratio__by_hand),
-  RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__not_finite),
-  RUNS(sinks__in_parts), RUNS(golden__against_twin), RUNS(golden__sees_a_digit),
-  RUNS(golden_read__damage), RUNS(checks__every_row), RUNS(checks__not_finite), RUNS(checks__hold),
+  RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__not_finite), RUNS(sinks__in_parts),
+  RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
+  RUNS(checks__every_row), RUNS(checks__not_finite), RUNS(checks__hold),
   RUNS(pieces__as_the_oracle_cuts), RUNS(tokenizer_encode__by_the_book),
   RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand), RUNS(tokenizer_read__damage),
   RUNS(tokenizer__special_ids), RUNS(tokenizer__shipped), RUNS(grammar__tells),
@@ -7962,26 +8014,26 @@ static const TestEntry TESTS[] = {
   RUNS(data_open__limits), RUNS(utf8_length__rows), RUNS(data_open__folder),
   RUNS(data_open__one_document), RUNS(data_open__refuses), RUNS(shard_read__forms),
   RUNS(data_open__shards), RUNS(data_batch__orders), RUNS(data_batch__evenly),
-  RUNS(data_batch__endless), RUNS(fix_token__two_places), RUNS(random_tokens__by_block),
+  RUNS(data_batch__endless), RUNS(fix_token__two_places), RUNS(first_tokens__by_hand),
   RUNS(data_probe__natural), RUNS(data_probe__drawn), RUNS(data_held__blocks),
   RUNS(positions_parse__refuses), RUNS(trainer_step__learns), RUNS(trainer_step__accumulates),
   RUNS(trainer_step__by_hand), RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
   RUNS(checkpoint__continues), RUNS(checkpoint_write__no_room), RUNS(trainer_begin__refuses),
   RUNS(trainer_restart__from_parameters), RUNS(checkpoint_read__damage),
   RUNS(checkpoint_read__hostile), RUNS(checkpoint_read__other_precision), RUNS(train_run__leaves),
-  RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps),
-  RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(held_loss__blocks),
-  RUNS(demo_run__verdict), RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend),
-  RUNS(heat_maps__print_alpha), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
-  RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
-  RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
+  RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps), RUNS(evaluate__edits_positions),
+  RUNS(evaluate__refuses), RUNS(held_loss__blocks), RUNS(demo_run__verdict),
+  RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha),
+  RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy),
+  RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths), RUNS(rng__outputs),
+  RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
   RUNS(program_folder__on_path), RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
   RUNS(set_workers__says_so), RUNS(option__choices), RUNS(option__numbers),
   RUNS(option_text__round_trip), RUNS(settings_parse__words), RUNS(settings_count__rows),
   RUNS(settings_parse__order), RUNS(token_draw__top), RUNS(sink__pages), RUNS(sink__usage),
   RUNS(sink__outputs), RUNS(sink__elsewhere), RUNS(sink__wrong_files), RUNS(sink__sources),
   RUNS(sink__tokenize), RUNS(sink__dump), RUNS(sink__dump_again), RUNS(sink__train_and_eval),
-  RUNS(sink__knows_its_text), RUNS(sink__not_finite), RUNS(sink__plain),
+  RUNS(sink__first_tokens), RUNS(sink__knows_its_text), RUNS(sink__not_finite), RUNS(sink__plain),
   RUNS(sink__edits_and_starts), RUNS(sink__generate)};
 
 int main(int argc, char **argv) {

@@ -1197,7 +1197,7 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
 
 /* The token that `sink generate` puts before a prompt: what transformers calls bos. */
 static int start_token(const Source *s) {
-  return s->fix_token == 1 ? TOKEN_FIX : s->bos ? TOKEN_BOS : TOKEN_END;
+  return s->fix_token == 1 && !s->first_tokens[0] ? TOKEN_FIX : s->bos ? TOKEN_BOS : TOKEN_END;
 }
 
 /* -------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ typedef struct Own {
   char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
   char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
   int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
-  int commands, verify, show;
+  int commands, verify, show, predict;
 } Own;
 static const Own *own_of(const Settings *s) {
   static const Own NONE = {.only_seed = -1};             /* settings that no command line made */
@@ -110,7 +110,7 @@ typedef struct Claim {
 /* A picture that an item wants (chapter 7), and of what. */
 typedef enum PictureKind {
   PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
-  PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
+  PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID, PICTURE_ONSET,
   PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
   PICTURE_KINDS } PictureKind;
 enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
@@ -153,6 +153,7 @@ static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
   [PICTURE_DOMAINS] = {"domains", 1}, [PICTURE_OVER] = {"over", 2},
   [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
   [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
+  [PICTURE_ONSET] = {"onset", 0},
   [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0},
   [PICTURE_TOY] = {"toy", 0}};
 
@@ -691,7 +692,6 @@ static double tokens_a_step(const Trainer *t) {
   return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
 }
 
-
 /* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
  * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
 enum {
@@ -875,9 +875,9 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
   d->vocab = BACKCOPY_VOCAB;
   d->end = d->bos = d->fix = 0;
   d->endless = true;
-  if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
-    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
-                      "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
+  if (s->tokens[0] || fixed_at(s) || s->bos || s->random_tokens[0] || s->data_tokens > 0)
+    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without --tokens, "
+                      "--fix-token, --first-tokens, --random-tokens, --data-tokens and --bos");
   d->draw = backcopy_draw;
   d->drawn_from = grab(1, sizeof(Chain), e);
   int32_t *block = grab(n, sizeof *block, e);
@@ -1204,7 +1204,9 @@ static void toy_print(const Result *r, FILE *out) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 4  One run: a row trained for a seed and measured */
+ * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
+static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
+static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e);
 
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
@@ -1267,22 +1269,6 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p, const 
     put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
   }
   return e->status;
-}
-
-/* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
- * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
-static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
-  double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
-  double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
-  for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
-  for (int i = p->looks - 1; i >= 0; i--) {
-    const Look *at = &p->look[i];
-    if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
-    if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
-  }
-  put(r, e, onset, "onset");
-  put(r, e, emerged, "emerged");
-  return put(r, e, to, "times_1_at_80");
 }
 
 /* First row and mean of the others, layer by layer, of norms [layers,N]. */
@@ -1474,7 +1460,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     put(r, e, trained, "train_loss");
     put(r, e, loss - trained, "gap");
     measure_columns(r, &o->s, &o->c, e);
-    measure_onset(r, t, p, o->even, e);
+    if (!asks(row, "onset")) measure_onset(r, t, p, o->even, e);
     measure_layers(r, &o->s, &o->c, e);
     measure_inputs(r, t, &t->s, e);
     if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
@@ -1503,16 +1489,19 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
 }
 
 /* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
-static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
+static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Result *r, Error *e) {
   char name[96];
-  snprintf(name, sizeof name, "%s %d", row->name, seed);
+  snprintf(name, sizeof name, "%s %d", row->name, r->seed);
   progress_start(p, name, t->s.quiet);
   p->holds = asks(row, "valid");
-  if (look_at_sink(t, p, e)) return e->status;
-  *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
-                  .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
-                  .held = NAN};
-  if (!train_run(t, p, e) && interrupted)
+  if (asks(row, "onset")) onset_run(t, p, start, asks(row, "until"), r, e);
+  else if (!look_at_sink(t, p, e)) {
+    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
+                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
+                    .held = NAN};
+    train_run(t, p, e);
+  }
+  if (!e->status && interrupted)
     fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
          name);
   p->name = row->name;                                     /* `name` is this call's */
@@ -1530,7 +1519,7 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
     return e->status;
   result_describe(r, x, row, corpus, &t->data);
   if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row || row_train(t, p, &start,
-      base, r->seed, e) || measure_curves(r, t, p, &start, "curve_", e) || row_settings(&now, row,
+      base, r, e) || measure_curves(r, t, p, &start, "curve_", e) || row_settings(&now, row,
       corpus, r->seed, s, e)) return e->status;
   return trainer_restart(t, &now, e);
 }
@@ -1542,7 +1531,7 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
   Look start = {.loss = NAN, .norm = NAN, .held = NAN};
   double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
-      !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
+      !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
     put(r, e, ended, "diverged");
@@ -2210,6 +2199,9 @@ static void seeds_cell(Cell to, const Results *r, int row) {
     if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
 }
 
+static bool item_has_onsets(const Item *item);               /* onset.c */
+static int onset_columns(Grid *g, const Results *r, const Item *item, int c);
+static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e);
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
 static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
@@ -2234,6 +2226,7 @@ static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, E
     }
     c += 1 + g->pair[c];
   }
+  if (item_has_onsets(item)) c = onset_columns(g, r, item, c);
   snprintf(g->cell[0], CELL, "row");
   snprintf(g->cell[c], CELL, "seeds");
   for (int k = 0; k < item->count; k++) {
@@ -2249,6 +2242,7 @@ static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markd
   if (grid_of(&g, r, item, markdown, e)) return;
   (markdown ? grid_markdown : grid_text)(&g, out, e);
   free(g.cell);
+  if (!strcmp(item->name, "onset")) onset_law(out, r, item, markdown, e);
 }
 
 static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
@@ -2495,6 +2489,7 @@ static int readme_with(Bytes *out, const char *text, size_t n, const char *secti
  *   ratio LIST ..           LIST_1 / LIST_rest by block, a line a row: hnorm, prenorm, knorm, vnorm
  *   norms LIST ..           both by block, a picture a row
  *   angles                  cosine and product of queries with the first key and with the others
+ *   onset                   tokens to the onset over N (onset.c)
  *   grid                    Sink over the length, a line for each threshold
  *   alpha LIST ..           map_LIST of block and head        map   weights of the strongest head
  *   toy                     weights before and after training
@@ -2544,6 +2539,8 @@ static const struct { const char *begins, *unit, *title; } MEASURES[] = {
   {"times_", "times even rows", "Mean weight, times even rows, on "}, {"valid", NATS, "Held loss"},
   {"train_loss", NATS, "Training loss"}, {"tune_loss", NATS, "Loss while fine-tuned"},
   {"tune_norm", "norm of the gradient", "Gradient norm while fine-tuned"},
+  {"other_times_1", "times even rows", "Mean weight, times even rows, on unseen first tokens"},
+  {"other_norm_ratio", "first / others", "Norm of unseen first tokens over the others'"},
   {"norm_ratio", "first / others", "First token's norm over the others'"},
   {"norm", "norm of the gradient", "Gradient norm"}, {"hnorm", "l2 norm", "Hidden states"},
   {"prenorm", "l2 norm", "Features before the post-norm"}, {"knorm", "l2 norm", "Keys"},
@@ -2843,7 +2840,10 @@ static void draw_maps(Paper *p, const char *word) {
   }
 }
 
+#include "onset.c"
+
 static const Kind KINDS[PICTURE_KINDS] = {
+  [PICTURE_ONSET] = {draw_onset, ""},
   [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
   [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#", .least = 1},
   [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
@@ -3476,10 +3476,12 @@ static int results_show(const Command *q, Error *e) {
   Bytes out = {0};
   const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
-    if (item) item_text(&out, &r, q->item, e);
+    if (item && q->own->predict) onset_predict(&r, item, stdout, e);
+    else if (item) item_text(&out, &r, q->item, e);
     else ledger(&out, &r, false, e);
   }
   if (!e->status) fwrite(out.at, 1, out.size, stdout);
+  if (item && item_has_onsets(item)) foretold_show(q->own->results, r.corpus, stdout, e);
   for (int k = 0; item && r.run && k < item->count; k++) {
     int row = q->x.shown[item->from + k].row, n;
     const Run *run = run_at(&r, row, 1);
@@ -3678,7 +3680,7 @@ static int command_do(const Command *q, Error *e) {
   if (q->item >= 0 && is_elsewhere(&q->x, q->item)) return item_published(q, e);
   if (q->own->commands) return runs_print(q, e);
   if (q->own->verify) return run_verify(q, e);
-  if (!q->own->show) runs_train(q, e);
+  if (!q->own->show && !q->own->predict) runs_train(q, e);
   if (q->only < 0 && results_show(q, &shown)) fail(e, shown.status, "%s", shown.text);
   return e->status;
 }
@@ -3760,6 +3762,7 @@ static const Option PAPER_OPTIONS[] = {
    "print a command a line for each missing run"},
   {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "", "run one finished run again: the same bytes?"},
   {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
+  {"predict", 'x', 'b', OWN(predict), "0", 0, 1, "", "of onset: the law, and what it foretells"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 

@@ -1385,6 +1385,7 @@ static void results_copy(const Experiments *x, int seeds, int every, bool holes,
     for (int seed = 1; seed <= seeds; seed++) {
       Result r; Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
       result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
+      if (file_missing(path)) continue;                    /* a row that is not run yet */
       if (file_read(path, &text, &e) || result_read(&r, text.at, text.size, path, &e)) exit(1);
       for (int i = 0; i < r.values; i++) {
         if (holes && i % 3 == 0) r.value[i] = NAN;
@@ -1393,6 +1394,16 @@ static void results_copy(const Experiments *x, int seeds, int every, bool holes,
       bytes_free(&text);
       result_leave(&r, SCRATCH "/results");
     }
+}
+
+/* Has no run of the item's rows been made yet? */
+static bool item_waits(const Experiments *x, const Item *item) {
+  for (int i = 0; i < 3 * item->count; i++) {
+    char path[PATH_ROOM]; const Row *row = &x->row[x->shown[item->from + i / 3].row];
+    result_path(path, RESULTS_FOLDER, x->corpus->name, row->name, i % 3 + 1, &(Error){0});
+    if (!file_missing(path)) return false;
+  }
+  return true;
 }
 
 /* Every kind of picture of the shipped table, with hostile words in its titles: without results,
@@ -1415,17 +1426,15 @@ static void paper_write__sound(Test *t) {
     char *page = page_sound(t, SCRATCH "/p.html", -1);
     for (int k = 0; k < x.claims; k++) headline += x.claim[k].headline;
     for (int k = 0; k < x.items; k++) {
-      char begins[80];
-      snprintf(begins, sizeof begins, "<section id=\"%s\">", x.item[k].name);
+      char begins[80]; snprintf(begins, sizeof begins, "<section id=\"%s\">", x.item[k].name);
       const char *at = strstr(page, begins), *end = at ? strstr(at, "</section>") : NULL,
                  *figure = at ? strstr(at, "<figure>") : NULL;
       fact(t, end != NULL, "%s is not there", x.item[k].name);
-      fact(t, !all || !x.item[k].count || (figure && figure < end), "%s has no picture",
-           x.item[k].name);
-      trained += x.item[k].count > 0;
+      bool waits = item_waits(&x, &x.item[k]);
+      fact(t, !all || waits || (figure && figure < end), "%s has no picture", x.item[k].name);
+      trained += x.item[k].count > 0 && (nothing || waits);
     }
-    int none = count_of(page, "Not run yet: <code>./paper ");
-    fact(t, CASES[i].every > 1 || none == nothing * trained, "%d items not run", none);
+    fact(t, CASES[i].every > 1 || count_of(page, "Not run yet: <code>") == trained, "not run");
     fact(t, count_of(page, "class=\"claim ") == x.claims + headline, "its claims");
     has(t, page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;");
     has(t, page, "the sink &lt; leaves");
