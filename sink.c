@@ -3641,7 +3641,7 @@ static int pairs_grow(Pairs *p, Error *e) {
 }
 
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-  const int64_t number = pairs_find(p, left, right);
+  int64_t number = pairs_find(p, left, right);
   if (number >= 0) return number;
   if (p->size == p->room && pairs_grow(p, e)) return -1;
   p->at[p->size] = (Pair){.left = left, .right = right};
@@ -3652,7 +3652,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* ---- 8.2  Cutting text ------------------------------- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
-  const size_t mark = strlen(DOCUMENT_END);
+  size_t mark = strlen(DOCUMENT_END);
   for (size_t at = 0; at + mark <= n; at++)
     if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
   return n;
@@ -3669,10 +3669,10 @@ static enum ByteKind byte_kind(unsigned char b) {
 
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
-  const enum ByteKind kind = byte_kind(text[end]);
-  const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
+  enum ByteKind kind = byte_kind(text[end]);
+  size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
   while (end < n && end < most && byte_kind(text[end]) == kind) end++;
-  const bool follower = end < n && byte_kind(text[end]) != WHITE;
+  bool follower = end < n && byte_kind(text[end]) != WHITE;
   return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
@@ -3704,8 +3704,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
 
 /* A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
-  unsigned char both[2 * PIECE_MAX];
-  size_t n = PIECE_MAX, more = PIECE_MAX;
+  unsigned char both[2 * PIECE_MAX]; size_t n = PIECE_MAX, more = PIECE_MAX;
   if (left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab &&
       pairs_find(&t->merges, left, right) < 0) {
     const unsigned char *first = tokenizer_token(t, left, &n);
@@ -3717,8 +3716,7 @@ static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char
     return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
                 "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
                 (unsigned)left, (unsigned)right, HINT);
-  return pairs_number(&t->merges, left, right, e) < 0 ? e->status
-       : token_add(t, both, n + more, e);
+  return pairs_number(&t->merges, left, right, e) < 0 ? e->status : token_add(t, both, n + more, e);
 }
 
 static void tokenizer_free(Tokenizer *t) {
@@ -3729,7 +3727,7 @@ static void tokenizer_free(Tokenizer *t) {
 
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
-  const size_t body = n - TOKENIZER_TAIL;
+  size_t body = n - TOKENIZER_TAIL;
   return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
        : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
               size, n, HINT);
@@ -3742,9 +3740,8 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
   if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
     return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
                 ", found another kind of file. %s", name, HINT);
-  const unsigned version = (unsigned)number_at(bytes + 8, 4);
-  const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-  const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+  unsigned version = (unsigned)number_at(bytes + 8, 4);
+  unsigned vocab = (unsigned)number_at(bytes + 12, 4), merges = (unsigned)number_at(bytes + 16, 4);
   if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
     t->kind = &PUBLISHED_TOKENIZERS;
     t->kind->read(t, bytes, n, name, e);
@@ -3780,8 +3777,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, TOKENIZER_OWN, 4, e);
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
-  for (; m < end; m++)
-    bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
+  for (; m < end; m++) bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
   return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -3816,10 +3812,9 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
   int32_t id[PIECE_MAX];
   for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
   for (;;) {
-    size_t at = n;
-    int64_t best = INT64_MAX;
+    size_t at = n; int64_t best = INT64_MAX;
     for (size_t i = 0; i + 1 < n; i++) {
-      const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
+      int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
       if (rank >= 0 && rank < best) best = rank, at = i;
     }
     if (at == n) return ids_add(out, id, n, e);
@@ -3834,7 +3829,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
   const TokenizerKind *kind = c->tokenizer->kind;
   for (size_t at = 0, length; at < n && !e->status; at += length) {
     const unsigned char *piece = text + at;
-    const size_t before = out->size;
+    size_t before = out->size;
     length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
     CachedWord *w = NULL;
     if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
@@ -3852,14 +3847,14 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
-  const size_t before = out->size;
+  size_t before = out->size;
   if ((kind ? kind->encode : pieces_encode)(c, text, n, out, e)) out->size = before;
   return e->status;
 }
 
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
-  const size_t before = out->size;
+  size_t before = out->size;
   for (size_t i = 0, length; i < n && !e->status; i++)
     if (ids[i] >= 0 && ids[i] < t->vocab) {
       const unsigned char *from = tokenizer_token(t, ids[i], &length);
@@ -3898,7 +3893,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
-    const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+    int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
     if (number < 0) return e->status;
     r->pairs.at[number].count += times;
   }
@@ -3910,8 +3905,7 @@ static int joiner_words(Joiner *r, Error *e) {
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
     const Pair *p = &r->nodes.at[i];
     if (p->count == 0 || p->left == 0) continue;
-    int32_t word[PIECE_MAX];
-    int first = PIECE_MAX;
+    int32_t word[PIECE_MAX]; int first = PIECE_MAX;
     Word *w = &r->words[r->n_words++];
     *w = (Word){.start = r->symbols.size, .count = p->count};
     for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL) word[--first] = TOKEN_BYTE + p->right;
@@ -3929,7 +3923,7 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
     if (at + 1 >= w->length) continue;
     if (word_count(r, w, -w->count, e)) return e->status;
     for (at = 0; at < w->length; at++) {
-      const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+      bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
       s[kept++] = here ? made : s[at];
       at += here;
     }
@@ -3954,8 +3948,7 @@ static const Pair *joiner_best(const Joiner *r) {
 /* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
-  Joiner r = {0};
-  Bytes file = {0};
+  Joiner r = {0}; Bytes file = {0};
   *out = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
     return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -4044,7 +4037,7 @@ typedef struct Scan {
 } Scan;
 
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-  const int c = *s->p; char found[24];
+  int c = *s->p; char found[24];
   snprintf(found, sizeof found, !c ? "the end of the file" : c == '\n' || c == '\v' ? "the end of "
            "the line" : c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
   return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
@@ -4062,7 +4055,7 @@ static void scan_blanks(Scan *s) {
 }
 
 static bool scan_take(Scan *s, int c) {
-  const bool here = *s->p == c;
+  bool here = *s->p == c;
   s->p += here;
   return here;
 }
@@ -4077,9 +4070,9 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
   else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
   const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
-  const uint64_t hash = hash64(0, from, (size_t)new.size);
-  const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
-  const int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
+  uint64_t hash = hash64(0, from, (size_t)new.size);
+  int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
+  int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
   if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
   return number < 0 ? NULL : &g->symbols[number];
 }
@@ -4104,7 +4097,7 @@ static int scan_reference(Scan *s, Node *p) {
   p->capital = scan_take(s, '^');
   p->article = s->p[0] == 'a' && s->p[1] == ' ';
   if (p->article) s->p += 2;
-  const int times = scan_number(s);
+  int times = scan_number(s);
   p->low = p->high = times < 0 ? 1 : times;
   if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
   if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
@@ -4116,7 +4109,7 @@ static int scan_reference(Scan *s, Node *p) {
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
   }
-  const bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
+  bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
   if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
     p->operator = (char)*s->p++;
     if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
@@ -4200,7 +4193,7 @@ static int scan_rule(Scan *s) {
     return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
   rule->name->rule = rule;
   scan_blanks(s);
-  const bool zipf = scan_take(s, '~');
+  bool zipf = scan_take(s, '~');
   if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
   if (scan_alternatives(s, rule, zipf)) return 1;
   if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
@@ -4255,7 +4248,7 @@ typedef struct Telling {
 
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
-  const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
+  int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
   if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
   if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
   return n ? bytes_add(o, p, n, t->e) : 0;
@@ -4264,16 +4257,16 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
-  const size_t at = t->values[name - t->g->symbols];
+  size_t at = t->values[name - t->g->symbols];
   if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
   return at;
 }
 
 static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
-  const size_t at = tell_recall(t, p, name);
+  size_t at = tell_recall(t, p, name);
   if (!at) return 0;
   char *text = (char *)t->memory.at + at, *end;
-  const long long number = strtoll(text, &end, 10);
+  long long number = strtoll(text, &end, 10);
   if (end == text || *end || end - text > 9 + (*text == '-'))
     name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
   return number;
@@ -4281,22 +4274,22 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
 
 static int tell_operation(Telling *t, const Node *p) {
   char text[24];
-  const long long x = tell_number(t, p, p->name);
-  const long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
+  long long x = tell_number(t, p, p->name);
+  long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
   if (t->e->status) return 1;
   if (!y && strchr("/%", p->operator))
     return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
                 t->g->name, p->line);
-  const long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
+  long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
                     : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-  const size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
+  size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
   for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
   return t->e->status;
 }
 
 /* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
-  const size_t from = t->out->size, floor = t->floor; bool held = true;
+  size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
     const Rng start = t->rng; Rng after = start;
     for (const Node *form = p->name->rule; form; form = form->form) {
@@ -4328,7 +4321,7 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
   if (p->article && start < o->size) {
-    const size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
+    size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
     if (bytes_add(o, "an ", n, t->e)) return 1;
     memmove(o->at + start + n, o->at + start, size);
     memcpy(o->at + start, n == 3 ? "an " : "a ", n);
@@ -4364,7 +4357,7 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
   for (int i = 0; i < times; i++) {
     if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
-    const size_t start = t->out->size;
+    size_t start = t->out->size;
     if (p->recall || p->variable ? tell_value(t, p, wanted)
                                  : tell_rule(t, p->name->rule, wanted)) return 1;
     if (!p->silent && tell_finish(t, p, start)) return 1;
@@ -4377,9 +4370,9 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->steps++;
   if (tell_on(t, rule)) return 1;
   const Node *a = rule->first;
-  const uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
+  uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
   while (a->weight <= draw) a = a->next;
-  const int index = form_index(rule, wanted);
+  int index = form_index(rule, wanted);
   if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
   for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
   for (const Node *p = a->first; p && !t->e->status; p = p->next)
@@ -4392,12 +4385,12 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
 
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
-  const size_t start = out->size;
+  size_t start = out->size;
   Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
   t.rng.state = rng_next(&t.rng) ^ number;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
-  const bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
+  bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
                    tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
@@ -5524,8 +5517,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
          extreme = (double)config_rows(c, T) * c->dim;
   if (!m->file && n > 16) n = 16;
   while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
-                                                + n * (maps + extreme)) > ROOM)
-    n = (n + 1) / 2;
+                                                + n * (maps + extreme)) > ROOM) n = (n + 1) / 2;
   return n;
 }
 
@@ -5537,7 +5529,7 @@ static int none_held(int T, Error *e) {
  * After a failure out is empty. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-  const bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
+  bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
   *out = (Sinks){0};
   if (position_edit(&edit, s, &m->c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
@@ -5657,7 +5649,7 @@ static bool results_alone(const Settings *s) {
  * NULL; where the first is the text, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
-  const bool list = strcmp(labels[0], "text") != 0;
+  bool list = strcmp(labels[0], "text") != 0;
   int known = 0;
   while (labels[known]) known++;
   for (int json = 0; json < 2; json++) {
@@ -5743,10 +5735,9 @@ static void npy_add(Dump *d, const real *x, idx n) {
 
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
-  char value[PATH_ROOM];
-  Bytes out = {0};
+  char value[PATH_ROOM]; Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool start = o->group == 't' && option_find(o->flag, " init seed ");
+    bool start = o->group == 't' && option_find(o->flag, " init seed ");
     option_text(o, d->s, value, sizeof value);
     if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
@@ -5802,17 +5793,16 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 }
 
 static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
-  const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+  idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
   npy_begin(d, name, 5, shape);
   for (idx l = 0; l < L; l++) {
     const real *map = *(real *const *)((const char *)&a->probe[l] + field);
-    for (idx bh = 1; bh <= d->B * H; bh++)
-      npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+    for (idx bh = 1; bh <= d->B * H; bh++) npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
   }
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
-  const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
+  idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
   double *alpha = grab(S, sizeof(double), d->e);
   npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
   for (idx i = 0; i < L * BH && !d->e->status; i++) {
@@ -5824,18 +5814,18 @@ static void dump_alpha(Dump *d, const Acts *a) {
 
 static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
-  const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+  idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
   npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
   if (!d->s->all) return;
-  const bool post = c->place == PLACE_POST;
+  bool post = c->place == PLACE_POST;
   if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
   for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
   for (int key = 0; key < 2; key++) {
-    const idx own = key ? c->kv_heads : H, group = H / own;
+    idx own = key ? c->kv_heads : H, group = H / own;
     npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
     for (idx i = 0; i < L * B * H * N; i++) {   /* (l, b, h, n), in that order */
-      const idx n = i % N, h = i / N % H, b = i / N / H % B;
+      idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
       npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
     }
@@ -5843,7 +5833,7 @@ static void dump_states(Dump *d, const Acts *a) {
 }
 
 static void dump_logits(Dump *d, const Model *m, Acts *a) {
-  const idx C = m->c.dim, V = m->c.vocab;
+  idx C = m->c.dim, V = m->c.vocab;
   real *y = grab(SLICE * V, sizeof(real), d->e);
   npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
@@ -5866,8 +5856,8 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
 
 /* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
 static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
-  const int B = (int)d->B, T = (int)d->T;
-  const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
+  int B = (int)d->B, T = (int)d->T;
+  idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
   int *ids = grab(2 * (idx)B * T, sizeof(int), d->e), *targets = ids ? ids + (idx)B * T : NULL;
   real *maps = grab(3 * L * map, sizeof(real), d->e);
   Probe *probe = grab(L, sizeof(Probe), d->e);
@@ -6839,7 +6829,7 @@ static void pass_begins(struct Pace *p) {
   if (p->wait > 0 && p->began > p->retry) take_less(p, false);
 }
 static void pass_ends(struct Pace *p) {
-  const double now = seconds();
+  double now = seconds();
   if (workers() > 1 || p->less) pace(p, now - p->began, now);
 }
 
@@ -7204,8 +7194,7 @@ uint64_t number_at(const unsigned char *p, int bytes) {
 /* Appends to out, which the caller frees in any case. */
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-  unsigned char buffer[1 << 15];
-  size_t n;
+  unsigned char buffer[1 << 15]; size_t n;
   if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
     if (bytes_add(out, buffer, n, e)) break;
@@ -7277,9 +7266,7 @@ int file_ready(const char *path, Error *e) {
       snprintf(folder, n + 1, "%s", path);
       make_folder(folder);   /* there already, or what is next tells */
     }
-  if (path[0] && !writing_begin(&w, path, e)) {
-    fclose(w.f); remove(w.beside);
-  }
+  if (path[0] && !writing_begin(&w, path, e)) fclose(w.f), remove(w.beside);
   return e->status;
 }
 
@@ -7302,8 +7289,7 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   char beside[sizeof ((Writing *)0)->beside]; struct stat is; Writing w;
   for (int i = 0; i < n && !e->status; i++) {
-    const bool screen = !strcmp(path[i], "-");
-    bool same = false;
+    bool screen = !strcmp(path[i], "-"), same = false;
     if (screen && path[i] != s->csv && path[i] != s->json)
       return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
     if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
@@ -7432,9 +7418,8 @@ static const char *as_written(double x, char text[32]) {
   snprintf(text, 32, fabs(x) < 1e10 ? "%.10g" : "%g", x);
   char *power = strchr(text, 'e');
   if (power) snprintf(power, 8, "e%d", atoi(power + 1));
-  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); at -= 3) {
-    memmove(text + at + 1, text + at, strlen(text + at) + 1); text[at] = ',';
-  }
+  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); text[at] = ',', at -= 3)
+    memmove(text + at + 1, text + at, strlen(text + at) + 1);
   return text;
 }
 
@@ -7444,7 +7429,7 @@ static int edits(const char *a, const char *b) {
   for (int j = 0; j <= n && n < 64; j++) row[j] = j;
   for (; *a && n < 64; a++)
     for (int j = 1, corner = row[0]++; j <= n; j++) {
-      const int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
+      int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
       corner = row[j]; row[j] = changed <= row[least] ? changed : row[least] + 1;
     }
   return n < 64 ? row[n] : n;
@@ -7452,10 +7437,10 @@ static int edits(const char *a, const char *b) {
 
 /* A part of a word, or what it begins, is one edit away. */
 static void near_look(Near *n, const char *right) {
-  const int size = (int)strlen(n->word), length = (int)strlen(right);
-  const int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
+  int size = (int)strlen(n->word), length = (int)strlen(right);
+  int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
   const char *part = strstr(n->word, right);
-  const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
+  int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
                  || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
@@ -7463,10 +7448,10 @@ static void near_look(Near *n, const char *right) {
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
+  size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
-  const bool number = *text && !*end && !isspace((unsigned char)*text)
+  bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
   if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
@@ -7531,7 +7516,7 @@ const Option *option_find(const char *flag, const char *groups) {
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
-    const int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
     const Option *o = option_find(flag, s->groups);
     if (!o) continue;
     known = true;
@@ -7557,7 +7542,7 @@ int settings_count(const Settings *s, Error *e) {
     if (!s->given[o - OPTIONS] || !*groups) continue;
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
-    const bool not = to && *to == '!';
+    bool not = to && *to == '!';
     if (to)
       fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
            not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
@@ -7574,7 +7559,7 @@ int settings_count(const Settings *s, Error *e) {
 /* What THEIRS advises for a word to someone who can use these groups, or "". */
 static const char *advice(const char *word, const char *groups, char text[64]) {
   for (int i = 0; THEIRS[i]; i++) {
-    const int size = (int)strcspn(THEIRS[i], "|");
+    int size = (int)strcspn(THEIRS[i], "|");
     snprintf(text, 64, "%.*s", size, THEIRS[i]);
     if (has_word(THEIRS[i] + size, word) && (text[0] != '-' || option_find(text + 2, groups)))
       return text;
@@ -7611,10 +7596,10 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
     if (value) value++;
     if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
-    const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
-    const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
+    bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
+    bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
-    const bool own = !o;   /* one of the program's own */
+    bool own = !o;   /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
@@ -7635,8 +7620,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
 }
 
 int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-  char text[4096], *argv[sizeof text / 2];
-  int argc = 0;
+  char text[4096], *argv[sizeof text / 2]; int argc = 0;
   if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
     return fail(e, 2, "too many flags in one string. Try: fewer");
   for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
@@ -7662,14 +7646,14 @@ static bool wants_colour(FILE *f) {
 /* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
   static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-  const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+  int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
   if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
   fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
 /* [FIG19] Maps side by side: alpha of a column by layer and head, below a title and the column. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
-  const bool colour = wants_colour(out);
+  bool colour = wants_colour(out);
   for (int line = -2; line < maps->s->L; line++) {
     if (line >= 0 && !sinks_attends(maps->s, line)) continue;
     if (line < 0) fprintf(out, "%6s", "");
@@ -7677,8 +7661,8 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
     for (const HeatMap *map = maps; map < maps + n; map++) {
       const Sinks *s = map->s;
       const double *alpha = s->alpha + (idx)line * s->H * s->S + map->column;
-      const int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
-      const int width = map == maps + n - 1 ? 0 : least;
+      int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
+      int width = map == maps + n - 1 ? 0 : least;
       fputc(' ', out);
       if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
       for (int h = 0; line >= 0 && h < s->H; h++) {
@@ -7699,14 +7683,14 @@ void progress_start(Progress *p, const char *name, bool quiet) {
 /* On a terminal two lines that rewrite themselves; elsewhere one long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
-  const double now = seconds();
-  const int tenth = r->steps > 9 ? r->steps / 10 : 1;
-  const bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
+  double now = seconds();
+  int tenth = r->steps > 9 ? r->steps / 10 : 1;
+  bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
   if (p->quiet || (!due && t->step < r->steps)) return;
   p->shown = now;
-  const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  const int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
+  double tokens = (double)r->batch * r->accumulate * t->s.model.context;
+  double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
+  int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
@@ -7728,13 +7712,13 @@ void progress_end(Progress *p) {
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                       "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-  const int first = config_column_first(c), star = config_column_star(c);
-  const int shown = c->place == PLACE_POST ? 10 : 9;
-  const double even = sink_uniform(c, s->T);
+  int first = config_column_first(c), star = config_column_star(c);
+  int shown = c->place == PLACE_POST ? 10 : 9;
+  double even = sink_uniform(c, s->T);
   const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
   for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
-    const double alpha = sinks_alpha(s, j);
+    double alpha = sinks_alpha(s, j);
     char name[16];
     snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
@@ -7745,7 +7729,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
   fputc('\n', out);
   for (int l = 0; l < s->L; l++) {
-    const idx row = (idx)l * s->N;
+    idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
                      norm_ratio(s->vnorm + row, s->N)};
     for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */

@@ -53,23 +53,23 @@ typedef struct Test {
   bool tale;                   /* the files of tale_open are there */
 } Test;
 
+/* Prints what a function was given from `format` on. */
+#define PRINT_ARGUMENTS(to, room) \
+    do { \
+      va_list args; va_start(args, format); vsnprintf(to, room, format, args); va_end(args); \
+    } while (0)
+
 /* A statement that holds or does not; the text says what was found. */
 static void fact(Test *t, bool holds, const char *format, ...) {
   t->facts++;
   if (holds || t->wrong++) return;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(t->first, sizeof t->first, format, args);
-  va_end(args);
+  PRINT_ARGUMENTS(t->first, sizeof t->first);
 }
 
 /* |got - want| <= bound; NaN never is. bound 0 asks for equality. */
 static void within(Test *t, double got, double want, double bound, const char *format, ...) {
   char what[160];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(what, sizeof what, format, args);
-  va_end(args);
+  PRINT_ARGUMENTS(what, sizeof what);
   double error = got == want ? 0 : fabs(got - want);
   fact(t, error <= bound, "%s: %.17g, expected %.17g within %.3g", what, got, want, bound);
   bool first = !t->what[0];
@@ -89,12 +89,8 @@ static Error *fresh(Test *t) {
 /* The configuration of these flags, which sink.c must accept; until the next call. (A function
  * with ... that returns a struct loses its arguments under tcc 0.9.27.) */
 static Config *config_kept(Test *t, const char *format, ...) {
-  char flags[1024];
-  static Config c;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(flags, sizeof flags, format, args);
-  va_end(args);
+  char flags[1024]; static Config c;
+  PRINT_ARGUMENTS(flags, sizeof flags);
   fact(t, !config_from_flags(&c, flags, fresh(t)), "%s: %s", flags, t->e.text);
   return &c;
 }
@@ -103,10 +99,7 @@ static Config *config_kept(Test *t, const char *format, ...) {
 /* Adds a remark to the test's line. */
 static void note(Test *t, const char *format, ...) {
   size_t used = strlen(t->note);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(t->note + used, sizeof t->note - used, format, args);
-  va_end(args);
+  PRINT_ARGUMENTS(t->note + used, sizeof t->note - used);
 }
 
 /* For each row i of a table. */
@@ -480,8 +473,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
   int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, extra = c->extra != EXTRA_NONE,
       n = 0;
   int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
-  double z[160], fq[WIDE_LAB], fk[WIDE_LAB];
-  Scores row;
+  double z[160], fq[WIDE_LAB], fk[WIDE_LAB]; Scores row;
   double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
   const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
   slow_phi(c, w, fq, q);
@@ -913,10 +905,7 @@ static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
 /* Steps over these words if the text goes on with them; an error if not. */
 static bool golden_words(Golden *g, const char *format, ...) {
   char words[64];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(words, sizeof words, format, args);
-  va_end(args);
+  PRINT_ARGUMENTS(words, sizeof words);
   size_t n = strlen(words);
   if (g->e.status) return false;
   if (strncmp(g->at, words, n)) {
@@ -962,12 +951,16 @@ static void seal(Bytes *b) {
   for (size_t i = 0; i < 8; i++) b->at[b->size - 8 + i] = (unsigned char)(h >> (8 * i));
 }
 
-/* Are n bytes, on the heap so that overreading shows, refused as a tokenizer in one line? */
-static bool refused(const unsigned char *at, size_t n) {
-  Error e = {0}; Tokenizer k = {0};
+/* A copy on the heap: overreading shows. */
+static unsigned char *copy_of(const unsigned char *at, size_t n) {
   unsigned char *copied = malloc(n ? n : 1);
   if (!copied) exit(1);
-  if (n) memcpy(copied, at, n);
+  return n ? memcpy(copied, at, n) : copied;
+}
+
+/* Are n bytes refused as a tokenizer in one line? */
+static bool refused(const unsigned char *at, size_t n) {
+  Error e = {0}; Tokenizer k = {0}; unsigned char *copied = copy_of(at, n);
   bool no = tokenizer_read(copied, n, "x.bin", &k, &e) == 1 && !k.start && !k.pool.at &&
             !k.merges.at && strstr(e.text, "x.bin: expected ") == e.text &&
             strstr(e.text, ". Try: ") && !strchr(e.text, '\n') &&
@@ -1079,17 +1072,6 @@ static void write_positions(Model *m, int at, bool swap) {
   }
 }
 
-/* Everything that is in a file so far, as a string; the caller frees. */
-static char *text_of(FILE *f) {
-  Bytes b = {0}; Error e = {0};
-  rewind(f);
-  for (int c = fgetc(f); c != EOF; c = fgetc(f))
-    bytes_add(&b, &(unsigned char){(unsigned char)c}, 1, &e);
-  bytes_add(&b, "", 1, &e);
-  if (e.status) exit(1);
-  return (char *)b.at;
-}
-
 /* The k-th number (from 0) after a phrase; NaN when there is none. */
 static double number_after(const char *text, const char *phrase, int k) {
   const char *at = strstr(text, phrase);
@@ -1121,10 +1103,8 @@ static Ran ran(const char *program, const char *words) {
   Ran r = {0}; Error e = {0}; char command[1500];
   snprintf(command, sizeof command, "%s %s >" SCRATCH "/out 2>" SCRATCH "/err", program, words);
   r.status = EXIT_STATUS(system(command));
-  file_read(SCRATCH "/out", &r.out, &e);
-  file_read(SCRATCH "/err", &r.err, &e);
-  bytes_add(&r.out, "", 1, &e);
-  bytes_add(&r.err, "", 1, &e);
+  file_read(SCRATCH "/out", &r.out, &e); bytes_add(&r.out, "", 1, &e);
+  file_read(SCRATCH "/err", &r.err, &e); bytes_add(&r.err, "", 1, &e);
   if (e.status) r.status = -1;
   return r;
 }
@@ -1154,13 +1134,9 @@ static bool sink_does(Test *t, const char *words, Ran *r) {
 
 /* What it printed, "" where it did not end well; the last four of these stay. */
 static const char *said(Test *t, const char *format, ...) {
-  static Ran kept[4];
-  static int turn;
+  static Ran kept[4]; static int turn;
   Ran *r = &kept[turn++ % 4]; char words[1400];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(words, sizeof words, format, list);
-  va_end(list);
+  PRINT_ARGUMENTS(words, sizeof words);
   ran_free(r);
   return sink_does(t, words, r) ? (const char *)r->out.at : "";
 }
@@ -1220,32 +1196,53 @@ static void usage_hold(Test *t, const Program *program) {
   } while ((v = verb_after(v, program)) != NULL);
 }
 
+/* What a file holds, and a 0 behind it; a failed statement where it cannot be read. */
+static Bytes *file_of(Test *t, const char *path) {
+  Bytes *b = bytes_of(t); Error e = {0};
+  fact(t, !file_read(path, b, &e), "%s", e.text);
+  if (bytes_add(b, "", 1, &(Error){0})) exit(1);
+  b->size--;
+  return b;
+}
+
+static char *text_in(Test *t, const char *path) { return (char *)file_of(t, path)->at; }
+
+/* A page to be printed on, and what it became. */
+static FILE *printing(void) {
+  FILE *out = fopen(SCRATCH "/page.txt", "wb");
+  if (!out) exit(1);
+  return out;
+}
+
+static char *printed(Test *t, FILE *out) {
+  fclose(out);
+  return text_in(t, SCRATCH "/page.txt");
+}
+
+static bool bytes_same(const Bytes *a, const Bytes *b) {
+  return a->size == b->size && (!a->size || !memcmp(a->at, b->at, a->size));
+}
+
 /* Two files of the same bytes, and not empty. */
 static bool files_same(const char *path, const char *other) {
   Bytes a = {0}, b = {0}; Error e = {0};
-  bool same = !file_read(path, &a, &e) && !file_read(other, &b, &e) && a.size > 0
-              && a.size == b.size && !memcmp(a.at, b.at, a.size);
+  bool same = !file_read(path, &a, &e) && !file_read(other, &b, &e) && a.size && bytes_same(&a, &b);
   bytes_free(&a); bytes_free(&b);
   return same;
 }
 
 /* A CSV file's number in `row`, counted from 1, of the column so named; NaN if there is none. */
 static double csv_number(Test *t, const char *path, int row, const char *name) {
-  Bytes b = {0}; Error e = {0};
-  if (file_read(path, &b, &e)) { fact(t, false, "%s", e.text); return NAN; }
-  bytes_add(&b, "", 1, &e);
-  const char *head = (const char *)b.at, *line = head;
+  const char *head = (const char *)file_of(t, path)->at, *line = head;
   size_t n = strlen(name);
-  int column = 0; double x = NAN;
+  int column = 0;
   for (; strncmp(head, name, n) || (head[n] != ',' && head[n] != '\n'); column++) {
     head += strcspn(head, ",\n");
     if (*head++ != ',') { column = -1; break; }
   }
   for (int i = 0; i < row && line; i++) line = (line = strchr(line, '\n')) ? line + 1 : NULL;
   for (int i = 0; i < column && line; i++) line = (line = strchr(line, ',')) ? line + 1 : NULL;
-  if (line && *line && column >= 0) x = strtod(line, NULL);
-  bytes_free(&b);
-  return x;
+  return line && *line && column >= 0 ? strtod(line, NULL) : NAN;
 }
 
 #define SMALL_SIZE                                                                                 \
@@ -2442,8 +2439,7 @@ static void row__every_operation(Test *t) {
   static const struct { int normalizer; double p; } NORMALIZERS[] = {
     {NORMALIZER_SUM, 0}, {NORMALIZER_ONE, 0}, {NORMALIZER_CLAMP, 0}, {NORMALIZER_PNORM, 0.5},
     {NORMALIZER_PNORM, 1.5}, {NORMALIZER_PNORM, 2}, {NORMALIZER_PNORM, 3}, {NORMALIZER_PNORM, 7}};
-  static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
-  Scores want;
+  static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400}; Scores want;
   Rng r = {17}; int over = 0, under = 0;
   for (int sim = 0; sim < SIM_ROWS; sim++) EACH(k, NORMALIZERS) for (int x = 0; x < 70; x++) {
     Config c;
@@ -2465,8 +2461,7 @@ typedef struct Flat { real a[8], deriv[8], dlogz[8], m[8], row_stat; } Flat;
 
 /* A row of n scores z, made again as the backward does; NaN where that fails. */
 static Flat flat_row(int sim, int normalizer, double p, int n, double z) {
-  const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p};
-  Flat f;
+  const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p}; Flat f;
   real row[8], spare[8], again[8];
   for (int j = 0; j < n; j++) row[j] = f.a[j] = (real)z;
   f.row_stat = row_forward(&c, n, f.a, spare);
@@ -2835,8 +2830,7 @@ static void attention__ablations_inert(Test *t) {
     fact(t, outputs_apart(&b, &cut) > 1e-3, "its key is missed by nobody");
   }
   LABS(b, 1, 70, "--kv-heads 1") for (int what = ABLATE_KEY1; what <= ABLATE_VALUE1; what++) {
-    const Ablation x = {what, first};
-    Acts cache;
+    const Ablation x = {what, first}; Acts cache;
     if (acts_create(&cache, &b.m, 1, 70, ACTS_KEYS, fresh(t))) exit(1);
     b.a.ablation = cache.ablation = &x;
     lab_forward(&b);
@@ -3252,8 +3246,7 @@ typedef struct Tally {
 } Tally;
 
 static double difference(Lab *b, const Tensor *x, const double *along, const real *kept, double h) {
-  static const int STEPS[] = {1, -1, 2, -2};
-  double f[4];
+  static const int STEPS[] = {1, -1, 2, -2}; double f[4];
   for (int s = 0; s < 4; s++) {
     for (idx i = 0; i < x->count; i++)
       if (along[i] != 0) b->m.params[x->at + i] = (real)((double)kept[i] + STEPS[s] * h * along[i]);
@@ -3438,8 +3431,7 @@ static void gradients__every_operation(Test *t) {
   static const char *const KERNELS[] = {"identity", "elu", "mlp"},
       *const NORMALIZERS[] = {"sum", "one", "clamp", "pnorm --pnorm 0.5", "pnorm --pnorm 2"},
       *const EXTRAS[] = {"none", "k", "kv", "zero", "logit", "k --extra-value e1"};
-  Tally y = {0};
-  int n = 0;
+  Tally y = {0}; int n = 0;
   for (int i = 0; i < 5 * 6 * 3 * SIM_ROWS; i++) {
     char flags[400], all[600], sim[VALUE_ROOM]; Config c;
     snprintf(flags, sizeof flags, "%s --kernel %s --sim %s --normalizer %s --extra %s",
@@ -4568,8 +4560,7 @@ static void pieces__as_the_oracle_cuts(Test *t) {
     strcat(cut, "|");
   }
   fact(t, !strcmp(cut, CUT), "the oracle cuts %s", cut);
-  int32_t merges[64][2];
-  Rng r = {1};
+  int32_t merges[64][2]; Rng r = {1};
   for (int i = 0; i < 64; i++) {           /* all pairs, in an order drawn at random */
     const int j = (int)rng_below(&r, (uint64_t)i + 1);
     memcpy(merges[i], merges[j], sizeof merges[i]);
@@ -4597,8 +4588,7 @@ static void pieces__as_the_oracle_cuts(Test *t) {
 /* Texts of every kind; and twice more distinct words than the cache has room for. */
 static void tokenizer_encode__by_the_book(Test *t) {
   enum { SIZE = 1500, WORDS = 120000 };
-  Rng r = {2};
-  unsigned char s[SIZE] = {0}, words[WORDS];
+  Rng r = {2}; unsigned char s[SIZE] = {0}, words[WORDS];
   for (size_t i = 0; i < WORDS; i++) words[i] = (unsigned char)"abcdethe "[rng_below(&r, 9)];
   for (int vocab = 259; vocab <= 399; vocab += 70) {
     Encoder *c = encoder_of(t, sample_tokenizer(t, vocab));
@@ -4621,8 +4611,7 @@ static void tokenizer_encode__by_the_book(Test *t) {
 
 static void tokenizer_train__by_the_book(Test *t) {
   enum { SIZE = 6000 };
-  Rng r = {4};
-  unsigned char s[SIZE];
+  Rng r = {4}; unsigned char s[SIZE];
   for (int trial = 0; trial < 8; trial++) {
     Tokenizer k, again;
     const size_t n = SIZE / 2 + (size_t)rng_below(&r, SIZE / 2);
@@ -4960,8 +4949,7 @@ static void stories_read(Test *t, char **documents, int n) {
 /* Whether an equation of plain numbers at the start of a line is right: "12 + 7 = 19" and "p / q =
  * r remainder s". -1 where there is none. */
 static int sum_right(const char *line) {
-  long a, b, c, r;
-  char op, after;
+  long a, b, c, r; char op, after;
   int n = sscanf(line, "%ld %c %ld = %ld%c", &a, &op, &b, &c, &after);
   if (n == 5 && op == '/' && sscanf(line, "%*d / %*d = %*d remainder %ld", &r) == 1)
     return b > 0 && a == b * c + r && r >= 0 && r < b;
@@ -4972,8 +4960,7 @@ static int sum_right(const char *line) {
 /* One function of one line and its check, "\treturn X + K" and "assert F(A) == B": whether B is
  * right, -1 where there is none. */
 static int assert_right(const char *body) {
-  char x[40], y[40], op;
-  long k, a, b;
+  char x[40], y[40], op; long k, a, b;
   const char *check = strstr(body, "assert ");
   if (sscanf(body, "\treturn %39s %c %ld", x, &op, &k) != 3 || !strchr("+*%", op) || !check ||
       check > strchr(strchr(body, '\n') + 1, '\n') + 1 ||
@@ -5068,10 +5055,7 @@ static void tale_files(Test *t) {
 static Feed *feed_open(Test *t, int seed, int B, int T, const char *format, ...) {
   Feed *f = later(t, 1, sizeof *f, feed_close);
   Error e = {0}; char flags[200];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(flags, sizeof flags, format, args);
-  va_end(args);
+  PRINT_ARGUMENTS(flags, sizeof flags);
   tale_files(t);
   feed_room(f, B, T);
   tiny_settings(&f->s, flags, &e);
@@ -5113,9 +5097,8 @@ static void oracle_document(const Data *d, const unsigned char *text, size_t n, 
 static void data_open__shares_out(Test *t) {
   static const char *const FLAGS[] = {FROM_TEXT "--valid 0.3", FROM_TEXT "--valid 0.3 --bos",
                                       FROM_TEXT "--valid 0"};
-  Bytes *text = bytes_of(t);
   tale_files(t);
-  file_read(SCRATCH "/tale.txt", text, fresh(t));
+  const Bytes *text = file_of(t, SCRATCH "/tale.txt");
   EACH(f, FLAGS) {
     const Data *d = &feed_open(t, 0, 1, 16, FLAGS[f])->d,
                *other = &feed_open(t, 5, 1, 16, FLAGS[f])->d;
@@ -5156,8 +5139,7 @@ static Ids held_document(const Data *d, size_t k) {
 
 /* A grammar's held documents: the same for every seed, and none among a training's first. */
 static void data_open__grammar_held(Test *t) {
-  static const int SEEDS[3] = {0, 1, 77};
-  Feed *f[3];
+  static const int SEEDS[3] = {0, 1, 77}; Feed *f[3];
   EACH(i, SEEDS) f[i] = feed_open(t, SEEDS[i], 1, 16, "--data-tokens 20000");
   const Data *d = &f[0]->d;
   fact(t, d->starts.size >= 100 && d->starts.at[0] == 0, "%zu held documents", d->starts.size);
@@ -5791,21 +5773,15 @@ static void trainer_step__diverges(Test *t) {
 
 /* The bytes of a checkpoint, written and read back through the disk. */
 static Bytes *checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
-  Bytes *b = bytes_of(t);
-  if (!checkpoint_write(SCRATCH "/model.ckpt", r, with_moments, fresh(t)))
-    file_read(SCRATCH "/model.ckpt", b, &t->e);
-  fact(t, !t->e.status, "%s", t->e.text);
-  return b;
-}
-
-static bool same_bytes(const Bytes *a, const Bytes *b) {
-  return a->size == b->size && (!a->size || !memcmp(a->at, b->at, a->size));
+  fact(t, !checkpoint_write(SCRATCH "/model.ckpt", r, with_moments, fresh(t)), "%s", t->e.text);
+  return file_of(t, SCRATCH "/model.ckpt");
 }
 
 /* A trainer without data and with a handful of parameters, so that a checkpoint is small; every
  * field that a checkpoint keeps has a value of its own. */
 static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
   Error *e = fresh(t);
+  scratch_open();
   *r = (Trainer){.step = 123456789, .loss = 1.5, .loss_sum = 1.0 / 3, .loss_steps = 9,
                  .tokenizer_hash = UINT64_C(0x123456789ABCDEF0),
                  .data = {.sample = UINT64_C(1) << 40, .document = 77, .offset = 5,
@@ -5839,7 +5815,6 @@ static void checkpoint__round_trip(Test *t) {
     "--optimizer sgd --schedule cosine --init authors --beta2 0.987654321 --sink-token "
     "--data-tokens 12345"};
   Trainer r, back;
-  scratch_open();
   for (int f = 0; f < 8; f++) {
     bool moments = f < 4;
     if (!smallest_trainer(t, &r, FLAGS[f % 4])) return;
@@ -5864,7 +5839,7 @@ static void checkpoint__round_trip(Test *t) {
     fact(t, !moments || (back.loss == r.loss && back.loss_sum == r.loss_sum &&
          back.loss_steps == 9 && back.data.source == r.data.source), "the run: loss %g", back.loss);
     Bytes *again = checkpoint_of(t, &back, moments);
-    fact(t, same_bytes(again, b), "%s: written again, other bytes", FLAGS[f % 4]);
+    fact(t, bytes_same(again, b), "%s: written again, other bytes", FLAGS[f % 4]);
     trainer_free(&back);
     fact(t, !checkpoint_read(b->at, b->size, "x", &back, false, fresh(t)) && !back.m1 &&
          !back.m.grads, "to evaluate: %s", t->e.text);
@@ -5874,10 +5849,7 @@ static void checkpoint__round_trip(Test *t) {
 
 /* Whether these bytes are refused as a checkpoint in one line, with nothing left to free. */
 static bool checkpoint_refused(const unsigned char *at, size_t n, const char *said) {
-  Error e = {0}; Trainer r;
-  unsigned char *copied = malloc(n ? n : 1);
-  if (!copied) exit(1);
-  if (n) memcpy(copied, at, n);
+  Error e = {0}; Trainer r; unsigned char *copied = copy_of(at, n);
   bool no = checkpoint_read(copied, n, "x.ckpt", &r, true, &e) == 1 &&
             !strncmp(e.text, "x.ckpt: expected ", 17) && strstr(e.text, ". Try: ") &&
             !strchr(e.text, '\n') && strstr(e.text, said);
@@ -5888,7 +5860,6 @@ static bool checkpoint_refused(const unsigned char *at, size_t n, const char *sa
 
 static void checkpoint_read__damage(Test *t) {
   Trainer r;
-  scratch_open();
   if (!smallest_trainer(t, &r, "")) return;
   Bytes *b = checkpoint_of(t, &r, true);
   for (size_t n = 0; n < b->size; n++)
@@ -5946,7 +5917,6 @@ static void checkpoint_read__hostile(Test *t) {
      "17,18,19,20,21,22,23,24,25,26,27\n"}};
   enum { N = sizeof NUMBERS / sizeof *NUMBERS, M = sizeof TEXTS / sizeof *TEXTS };
   Trainer r;
-  scratch_open();
   if (!smallest_trainer(t, &r, "")) return;
   Bytes *b = checkpoint_of(t, &r, false);
   const int count = 24 + (int)number_at(b->at + 16, 8) + 44;
@@ -5973,7 +5943,6 @@ static void checkpoint_read__hostile(Test *t) {
 static void checkpoint_read__other_precision(Test *t) {
   enum { OTHERS = sizeof(real) == 4 ? 8 : 4 };
   Trainer r, back, older;
-  scratch_open();
   if (!smallest_trainer(t, &r, "")) return;
   Bytes *b = checkpoint_of(t, &r, true), *w = bytes_of(t);
   const size_t run = b->size - 40, head = 24 + (size_t)number_at(b->at + 16, 8) + 52;
@@ -6031,8 +6000,7 @@ static void checkpoint__continues(Test *t) {
     "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
   Settings s; Trainer whole, half, on; Error e = {0};
   Bytes *shard = bytes_of(t);
-  Rng r = {4};
-  int32_t ids[3000];
+  Rng r = {4}; int32_t ids[3000];
   if (!tale_open(t, &s, "")) return;
   for (int i = 0; i < 3000; i++) ids[i] = (int32_t)rng_below(&r, 60);
   shard_bytes(shard, ids, 3000, true);
@@ -6046,7 +6014,7 @@ static void checkpoint__continues(Test *t) {
     steps_of(t, &whole, 12);
     steps_of(t, &half, k < 7 ? 6 : k - 3);
     Bytes *end = checkpoint_of(t, &whole, true), *middle = checkpoint_of(t, &half, true);
-    fact(t, middle->size == end->size && !same_bytes(middle, end), "all steps give no more");
+    fact(t, middle->size == end->size && !bytes_same(middle, end), "all steps give no more");
     file_write(s.out, middle->at, middle->size, &e);
     if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
     fact(t, on.loss == half.loss && on.loss_sum == half.loss_sum && on.step == half.step,
@@ -6055,7 +6023,7 @@ static void checkpoint__continues(Test *t) {
     EACH(i, rest) {
       within(t, steps_of(t, rest[i], 12), whole.loss, 0, "loss of step 12");
       Bytes *again = checkpoint_of(t, rest[i], true);
-      fact(t, same_bytes(again, end), "%s: another file (%d)", flags, i);
+      fact(t, bytes_same(again, end), "%s: another file (%d)", flags, i);
       trainer_free(rest[i]);
     }
     trainer_free(&whole);
@@ -6187,7 +6155,7 @@ static void trainer_restart__from_parameters(Test *t) {
       fact(t, all[i]->norm > 0 && all[i]->norm == by_hand.norm, "norm %g", all[i]->norm);
       Bytes *got = checkpoint_of(t, all[i], true);
       if (!i) want = got;
-      fact(t, same_bytes(got, want), "%s: another file %d", FLAGS[k], i);
+      fact(t, bytes_same(got, want), "%s: another file %d", FLAGS[k], i);
     }
     trainer_free(&base);
     EACH(i, all) trainer_free(all[i]);
@@ -6200,14 +6168,14 @@ static void trainer_restart__from_parameters(Test *t) {
 static void train_run__continues_the_log(Test *t) {
   static const char FLAGS[] = "--extra k --steps 20 --log-every 3 --first-tokens 5";
   static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
-  Settings s; Trainer r, part, on; Progress p; Error e = {0}; Bytes log = {0};
+  Settings s; Trainer r, part, on; Progress p; Error e = {0};
   if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
   snprintf(r.s.log, sizeof r.s.log, SCRATCH "/whole.csv");
   snprintf(r.s.out, sizeof r.s.out, SCRATCH "/whole.ckpt");
   progress_start(&p, "test", true);
   fact(t, !train_run(&r, &p, &e), "%s", e.text);
   trainer_free(&r);
-  file_read(SCRATCH "/whole.csv", &log, &e);
+  const Bytes log = *file_of(t, SCRATCH "/whole.csv");
   const unsigned char *drawn = memchr(log.at, '\n', log.size);     /* the line of --first-tokens */
   const size_t head = (size_t)((unsigned char *)memchr(drawn + 1, '\n', 200) - log.at) + 1;
   EACH(k, STOPS) {
@@ -6220,7 +6188,7 @@ static void train_run__continues_the_log(Test *t) {
     while (part.step < stop && !trainer_step(&part, &e))
       if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
     EACH(i, ROWS) {
-      Bytes *left = bytes_of(t), *now = bytes_of(t);
+      Bytes *left = bytes_of(t);
       if (!resume_settings_of(t, &s, FLAGS, NULL, 0)) return;
       checkpoint_write(s.out, &part, true, &e);
       snprintf(s.log, sizeof s.log, SCRATCH "/on.csv");
@@ -6232,8 +6200,7 @@ static void train_run__continues_the_log(Test *t) {
       const int status = train_run(&on, &p, fresh(t));
       fact(t, status == !ROWS[i].good, "stopped at %d, log %d: status %d, %s", stop, i,
            status, t->e.text);
-      file_read(s.log, now, &e);
-      fact(t, same_bytes(now, status || stop == 20 ? left : &log),
+      fact(t, bytes_same(file_of(t, s.log), status || stop == 20 ? left : &log),
            "stopped at %d, log %d: another file", stop, i);
       fact(t, status || (p.looks == 7 && p.look[6].step == 20), "%d looks", p.looks);
       trainer_free(&on);
@@ -6241,15 +6208,13 @@ static void train_run__continues_the_log(Test *t) {
     trainer_free(&part);
   }
   fact(t, !e.status, "%s", e.text);
-  bytes_free(&log);
 }
 
 /* A disk that is full and a name that cannot be taken: one line, and the old file is whole. */
 static void checkpoint_write__no_room(Test *t) {
   Trainer r;
-  scratch_open();
   if (!smallest_trainer(t, &r, "")) return;
-  Bytes *b = checkpoint_of(t, &r, true), *now = bytes_of(t);
+  Bytes *b = checkpoint_of(t, &r, true);
   FILE *f = fopen("/dev/full", "wb");
   if (f) fclose(f);
   if (!f || system("ln -s /dev/full " SCRATCH "/model.ckpt.new")) t->skip = "no /dev/full here";
@@ -6258,8 +6223,7 @@ static void checkpoint_write__no_room(Test *t) {
     fact(t, checkpoint_write(SCRATCH "/model.ckpt", &r, true, fresh(t)) == 1 &&
          strstr(t->e.text, "model.ckpt: cannot be written") && strstr(t->e.text, "Try: "),
          "a full disk: %s", t->e.text);
-    file_read(SCRATCH "/model.ckpt", now, fresh(t));
-    fact(t, same_bytes(now, b), "the old file is gone");
+    fact(t, bytes_same(file_of(t, SCRATCH "/model.ckpt"), b), "the old file is gone");
     fact(t, file_missing(SCRATCH "/model.ckpt.new"), "something is left beside it");
   }
   fact(t, !make_folder(SCRATCH "/folder") &&
@@ -6272,7 +6236,6 @@ static void checkpoint_write__no_room(Test *t) {
 /* A run: a line of the log every --log-every steps and at the end, the last step's checkpoint. */
 static void train_run__leaves(Test *t) {
   Settings s; Trainer r, back, by_hand; Progress p; Error e = {0};
-  Bytes *log = bytes_of(t);
   if (!tale_open(t, &s, "") || !trainer_made(t, &by_hand, "--extra k --steps 10 --accumulate 2")
       || !trainer_made(t, &r, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2"))
     return;
@@ -6280,12 +6243,9 @@ static void train_run__leaves(Test *t) {
   snprintf(r.s.out, sizeof r.s.out, SCRATCH "/run.ckpt");
   progress_start(&p, "test", true);
   fact(t, !train_run(&r, &p, &e) && r.step == 10, "%s", e.text);
-  file_read(SCRATCH "/log.csv", log, &e);
-  bytes_add(log, "", 1, &e);
-  int lines = 0;
-  long step = -1;
-  double tokens = 0, loss = 0, alpha1 = 0, star = 0, mean = 0;
-  for (char *line = strtok((char *)log->at, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+  char *log = text_in(t, SCRATCH "/log.csv");
+  int lines = 0; long step = -1; double tokens = 0, loss = 0, alpha1 = 0, star = 0, mean = 0;
+  for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n"), lines++) {
     int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens, &loss, &alpha1, &star);
     fact(t, !lines ? !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33)
             : n == 5 && step == (lines < 3 ? 4 * lines : 10) && tokens == (double)step * 128,
@@ -6446,13 +6406,11 @@ static void demo_run__verdict(Test *t) {
   Settings s; char *page[2];
   if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 6")) return;
   for (int k = 0; k < 2; k++) {
-    FILE *out = fopen(SCRATCH "/page.txt", "w+b");
-    if (!out) exit(1);
+    FILE *out = printing();
     fact(t, !demo_run(&s, out, fresh(t)), "%s", t->e.text);
-    page[k] = text_of(out);
+    page[k] = printed(t, out);
     char *last = strstr(page[k], "Rule, fixed");
     if (last && strchr(last, '\n')) strchr(last, '\n')[1] = 0;  /* below it: the time it took */
-    fclose(out);
   }
   const char *at = strstr(page[0], "Verdict: "), *sigmoid = at ? strstr(at, "sigmoid") : NULL;
   fact(t, !strcmp(page[0], page[1]), "two runs of one seed differ");
@@ -6469,7 +6427,6 @@ static void demo_run__verdict(Test *t) {
     fact(t, (strstr(at, "failed to appear") != NULL) == (three < absent), "%g times even: %s",
          three, at);
   }
-  free(page[0]); free(page[1]);
 }
 
 /* Arms that diverge, with a checkpoint, without one, and by their last update, so that no step
@@ -6492,11 +6449,9 @@ static void demo_run__diverged(Test *t) {
         remove(SCRATCH "/arms/sigmoid.csv");
       }
       s.resume = again > 0; s.force = !again;
-      FILE *out = fopen(SCRATCH "/page.txt", "w+b");
-      if (!out) exit(1);
+      FILE *out = printing();
       int status = demo_run(&s, out, fresh(t));
-      char *page = text_of(out), *last = strstr(page, " s on ");
-      fclose(out);
+      char *page = printed(t, out), *last = strstr(page, " s on ");
       while (last && last > page && last[-1] != '\n') last--;
       if (last) *last = 0;                 /* the time it took */
       fact(t, status == 1 && strstr(t->e.text, "diverges here"), "%s: status %d: %s", HOW[k],
@@ -6514,19 +6469,17 @@ static void demo_run__diverged(Test *t) {
         snprintf(path, sizeof path, SCRATCH "/arms/%s.%s", ARM_NAMES[i / 2],
                  i % 2 ? "csv" : "ckpt");
         file_read(path, &now, fresh(t));
-        fact(t, !again || same_bytes(&now, &was[i]), "%s, again %d: %s changed", HOW[k],
+        fact(t, !again || bytes_same(&now, &was[i]), "%s, again %d: %s changed", HOW[k],
              again, path);
         kept += !again && !(i % 2) && now.size;
         bytes_free(&was[i]);
         was[i] = now;
       }
-      if (first) free(page);
-      else first = page;
+      if (!first) first = page;
     }
     fact(t, kept == (k ? 0 : 3) && (k != 2 || end == 2), "%s: %d checkpoints", HOW[k], kept);
     note(t, "%d steps, %d checkpoints  ", end, kept);
     for (int i = 0; i < 6; i++) bytes_free(&was[i]);
-    free(first);
     if (system(GONE(SCRATCH "/arms"))) exit(1);
   }
   memset(s.out, 'a', 491), s.out[491] = 0;
@@ -6542,15 +6495,12 @@ static Sinks sinks_empty(Test *t, const Config *c) {
   return s;
 }
 
-/* The page of `sink eval`, or only a map, as a string to be freed. */
-static char *sinks_page(const Sinks *s, const Config *c, int rows, const HeatMap *map) {
-  FILE *out = fopen(SCRATCH "/page.txt", "w+b");
-  if (!out) exit(1);
+/* The page of `sink eval`, or only a map. */
+static char *sinks_page(Test *t, const Sinks *s, const Config *c, int rows, const HeatMap *map) {
+  FILE *out = printing();
   if (map) heat_maps(map, 1, out);
   else sinks_print(s, c, rows, out);
-  char *text = text_of(out);
-  fclose(out);
-  return text;
+  return printed(t, out);
 }
 
 /* Blocks without attention: no rows in alpha's map, dashes in the table, no part in a mean. */
@@ -6562,13 +6512,13 @@ static void sinks_print__blocks_that_attend(Test *t) {
   within(t, sinks_alpha(&s, 0), 0.375, 1e-12, "alpha_1 of blocks 2 and 4, 0.25 and 0.5");
   s.over[2 * 5] = 1;
   within(t, sinks_sink(&s, 0, 0), 0.25, 1e-12, "one sink of four heads that attend");
-  char *text = sinks_page(&s, &c, 1, NULL), *map = strstr(text, "alpha by layer");
+  char *text = sinks_page(t, &s, &c, 1, NULL), *map = strstr(text, "alpha by layer");
   int dashes = 0;
   for (char *at = text; (at = strstr(at, "Mamba")) != NULL; at++) dashes++;
   fact(t, dashes == 2 && strstr(text, "\n    1    1.000    Mamba        -        -"), "%s", text);
   fact(t, map && !strstr(map, "\n    1 ") && strstr(map, "\n    2    0.25  0.25")
            && !strstr(map, "\n    3 ") && strstr(map, "\n    4    0.50  0.50"), "%s", map);
-  free(text); sinks_free(&s);
+  sinks_free(&s);
 }
 
 /* [FIG19] Maps and the page of `sink eval`, read back as numbers. */
@@ -6579,7 +6529,7 @@ static void heat_maps__print_alpha(Test *t) {
   for (int i = 0; i < 3 * 2 * 6; i++) s.alpha[i] = (double)(i % 6) / 10 + (double)(i / 6) / 100;
   for (int i = 0; i < 3 * 3 * 2 * 6; i++)
     s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
-  char *text = sinks_page(&s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3});
+  char *text = sinks_page(t, &s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3});
   for (int l = 0; l < 3; l++) {
     char row[20];
     snprintf(row, sizeof row, "\n    %d ", l + 1);
@@ -6588,15 +6538,14 @@ static void heat_maps__print_alpha(Test *t) {
              "block %d, head %d", l, h);
   }
   fact(t, strstr(text, "token 3") && !strchr(text, '\x1b'), "no title, or colour in a file");
-  free(text);
-  text = sinks_page(&s, &c, 2, NULL);
+  text = sinks_page(t, &s, &c, 2, NULL);
   fact(t, strstr(text, "\n* ") && strstr(text, "\n1 ") && strstr(text, "\n2 ") &&
        !strstr(text, "\n3 "), "%s", text);
   const double row_1[] = {100, 25, 0};                     /* Sink_1 at 0.2, 0.3 and 0.4 */
   EACH(i, row_1) within(t, number_after(text, "\n1 ", i), row_1[i], 0, "Sink_1, threshold %d", i);
   within(t, number_after(text, "\n1 ", 3), sinks_alpha(&s, 1), 5.1e-5, "alpha_1");
   within(t, number_after(text, "\n* ", 3), sinks_alpha(&s, 0), 5.1e-5, "alpha_*");
-  free(text); sinks_free(&s);
+  sinks_free(&s);
 }
 
 /* =================================================================================================
@@ -6740,8 +6689,7 @@ typedef struct Worst { double ulp; real x, y; Isa isa; } Worst;
  * set. 1e9 where a NaN or an infinity is missing or out of place. */
 static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to, uint64_t stride) {
   enum { BATCH = 1021 };                                   /* no multiple of a vector's width */
-  Worst w = {0};
-  real x[BATCH], y[3][BATCH];
+  Worst w = {0}; real x[BATCH], y[3][BATCH];
   while (from < to) {
     int n = 0;
     for (; n < BATCH && from < to; from += stride) x[n++] = real_of_bits((uint32_t)from);
@@ -6915,9 +6863,7 @@ static void hash64__outputs(Test *t) {
 /* A growing array, and little-endian numbers in it. */
 static void bytes__round_trip(Test *t) {
   static const uint64_t NUMBERS[] = {0, 1, 255, 256, 0x0123456789ABCDEFu, UINT64_MAX};
-  Bytes b = {0}; Error e = {0};
-  unsigned char block[1000];
-  size_t at = 0;
+  Bytes b = {0}; Error e = {0}; unsigned char block[1000]; size_t at = 0;
   for (int i = 0; i < 1000; i++) block[i] = (unsigned char)(i * 7);
   for (size_t n = 0; n < 1000; n++) bytes_add(&b, block, n, &e);
   fact(t, !e.status && b.size == 499500 && b.room >= b.size, "%zu bytes", b.size);
@@ -6941,8 +6887,7 @@ static void bytes__round_trip(Test *t) {
 static void file__round_trip(Test *t) {
   static const char PATH[] = SCRATCH "/file";
   static const size_t SIZES[] = {200000, 32769, 32768, 32767, 1, 0};
-  static unsigned char data[200000];
-  char longest[1300];
+  static unsigned char data[200000]; char longest[1300];
   const struct { const char *path; bool write; int status; } WRONG[] = {
     {"no/such/folder/file", true, 1}, {"no/such/folder/file", false, 1}, {PATH, false, 1},
     {".", false, 1}, {".", true, 1}, {longest, true, 2}};
@@ -7028,8 +6973,7 @@ static void pace__leaves_a_busy_core(Test *t) {
     {90, 0, 1}, {30, 0, 0}, {17, 0, 0}, {99, 0, 0}, {18, 0, 0}, {800, 0, 0}, {700, 0, 1},
     {30, 0, 1}, {30, 11100, 1}, {30, 200, 0}, {600, 0, 1}, {30, 19000, 1}, {30, 300, 0},
     {17, 0, 0}, {600, 0, 1}};
-  struct Pace p = {0};
-  double now = 1;
+  struct Pace p = {0}; double now = 1;
   int before = workers();
   EACH(i, STEPS) {
     pace(&p, STEPS[i][0], now += STEPS[i][0]);
@@ -7456,20 +7400,20 @@ static void sink__wrong_files(Test *t) {
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids", "ids:3: expected 3 ids as before"},
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "at least 2 ids"},
     {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "at most 3 ids"}};
-  Settings s; Error e = {0}; Bytes *b = bytes_of(t), *err = bytes_of(t);
+  Settings s; Error e = {0};
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   file_write(SCRATCH "/empty", "", 0, &e);
   file_write(SCRATCH "/bad.grammar", "s = a\nt = }\n", 12, &e);
   file_write(SCRATCH "/ids", "1 2 3\n7 8 9\n4 5\n", 16, &e);
   file_write(SCRATCH "/long", "1 2 3 4\n", 8, &e);
   said(t, "train --quiet --steps 1 --out " SCRATCH "/m.ckpt" SMALL_RUN);
-  file_read(SCRATCH "/m.ckpt", b, &e);
+  const Bytes *b = file_of(t, SCRATCH "/m.ckpt");
   file_write(SCRATCH "/short.ckpt", b->at, b->size - b->size / 3, &e);
   fact(t, !e.status, "%s", e.text);
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
-  fact(t, system("cd out && ." PROGRAM " train --quiet --grammar none 2> ../" SCRATCH "/err") &&
-       !file_read(SCRATCH "/err", err, &e) && !bytes_add(err, "", 1, &e) &&
-       strstr((char *)err->at, "none: it is neither here nor beside"), "%s", (char *)err->at);
+  fact(t, system("cd out && ." PROGRAM " train --quiet --grammar none 2> ../" SCRATCH "/err"), "0");
+  const char *err = text_in(t, SCRATCH "/err");
+  fact(t, strstr(err, "none: it is neither here nor beside"), "%s", err);
 }
 
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
@@ -7480,11 +7424,10 @@ static void sink__sources(Test *t) {
   static const struct { const char *kind, *file, *more; } FROM[] = {
     {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
     {"tokens", SCRATCH "/tale.bin", "--vocab 400 --end-token 3"}};
-  Settings s; Trainer back, again; Error e = {0}; Bytes text = {0}, shard = {0};
+  Settings s; Trainer back, again; Error e = {0}; Bytes shard = {0};
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  file_read(SCRATCH "/tale.txt", &text, &e);
-  for (size_t i = 0; i < text.size; i++)
-    bytes_number(&shard, text.at[i] == '<' ? 3 : text.at[i], 2, &e);
+  for (const unsigned char *at = file_of(t, SCRATCH "/tale.txt")->at; *at; at++)
+    bytes_number(&shard, *at == '<' ? 3 : *at, 2, &e);
   file_write(SCRATCH "/tale.bin", shard.at, shard.size, &e);
   EACH(k, FROM) {
     const char *kind = FROM[k].kind, *file = FROM[k].file, *more = FROM[k].more;
@@ -7518,7 +7461,7 @@ static void sink__sources(Test *t) {
     fact(t, found == n, "%d documents, expected %d", found, n);
   }
   fact(t, !e.status, "%s", e.text);
-  bytes_free(&text); bytes_free(&shard);
+  bytes_free(&shard);
 }
 
 /* Text to ids and back, by file and by standard input; and a vocabulary trained as in memory. */
@@ -7699,13 +7642,13 @@ static void sink__dump_again(Test *t) {
   if (no_binary(t)) return;
   EACH(i, FLAGS) {
     char flags[1100] = "", flag[32], value[32], other[PATH_ROOM];
-    Bytes text = {0}, names = {0}, all = {0}; int n = 0, used, files = 0;
+    Bytes names = {0}, all = {0}; int n = 0, used, files = 0;
     scratch_open();
     file_write(SCRATCH "/ids", "1 2 3 4 5 6 7\n7 6 5 4 3 2 1\n", 28, fresh(t));
     said(t, "%s/dump --layers 1 --dim 8 --ffn 6 --vocab 9 --context 6 %s", DUMP, FLAGS[i]);
-    if (!file_read(SCRATCH "/dump/config.json", &text, &t->e)) bytes_add(&text, "", 1, &t->e);
-    for (const char *at = (char *)text.at; (at = strchr(at, '"')); at += used) {
-      if (sscanf(at, "\"%31[^\"]\": %31[^,\n]%n", flag, value, &used) < 2) break;
+    const char *own = text_in(t, SCRATCH "/dump/config.json");
+    for (; (own = strchr(own, '"')); own += used) {
+      if (sscanf(own, "\"%31[^\"]\": %31[^,\n]%n", flag, value, &used) < 2) break;
       n += snprintf(flags + n, sizeof flags - (size_t)n, " --%s%s %s", *value == 'f' ? "no-" : "",
                     flag, strchr("ft", *value) ? "" : strtok(value, "\""));
     }
@@ -7719,7 +7662,7 @@ static void sink__dump_again(Test *t) {
     }
     fact(t, files > 17 && all.size == names.size + (size_t)files && !t->e.status,
          "%s: %d files %s", FLAGS[i], files, t->e.text);
-    bytes_free(&text); bytes_free(&names); bytes_free(&all);
+    bytes_free(&names); bytes_free(&all);
   }
 }
 
@@ -7741,7 +7684,7 @@ static Sinks evaluated(Test *t, Settings *s) {
 /* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
  * numbers of evaluate() in the JSON, and the same text from the same seed. */
 static void sink__train_and_eval(Test *t) {
-  Settings s; Bytes json = {0}; char command[800];
+  Settings s; char command[800];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   Ran r = sink("train --steps 4 --fix-token 1 --extra k --threads 1 --log \"" SCRATCH
                "/a log.csv\" --out " SCRATCH "/m.ckpt" SMALL_RUN);
@@ -7759,19 +7702,16 @@ static void sink__train_and_eval(Test *t) {
   const char *out = said(t, EVAL " --json " SCRATCH "/r.json --csv " SCRATCH "/r.csv");
   fact(t, strstr(out, "9 sequences of 12 tokens, natural") && strstr(out, "token 1 fixed"), "%s",
        out);
-  file_read(SCRATCH "/r.json", &json, fresh(t));
-  bytes_add(&json, "\n", 1, &t->e);
-  file_read(SCRATCH "/r.csv", &json, &t->e);
-  bytes_add(&json, "", 1, &t->e);
-  fact(t, !t->e.status, "%s", t->e.text);
+  const char *json = text_in(t, SCRATCH "/r.json");
+  const char *csv = text_in(t, SCRATCH "/r.csv");
   Sinks found = evaluated(t, &s);
-  const struct { const char *name; int k; double want, bound; } NUMBERS[] = {
-    {"\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
-    {"\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
-    {"\"loss\": ", 0, found.loss, 1e-4}, {"median\n", 9, found.loss, 1e-4}};
-  EACH(i, NUMBERS) within(t, number_after((const char *)json.at, NUMBERS[i].name, NUMBERS[i].k),
+  const struct { const char *text, *name; int k; double want, bound; } NUMBERS[] = {
+    {json, "\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
+    {json, "\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
+    {json, "\"loss\": ", 0, found.loss, 1e-4}, {csv, "median\n", 9, found.loss, 1e-4}};
+  EACH(i, NUMBERS) within(t, number_after(NUMBERS[i].text, NUMBERS[i].name, NUMBERS[i].k),
            NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
-  sinks_free(&found); bytes_free(&json);
+  sinks_free(&found);
   for (int cold = 0; cold < 2; cold++) {
     const char *told[2];
     EACH(i, told)
@@ -7804,7 +7744,7 @@ static void sink__knows_its_text(Test *t) {
                           SCRATCH "/m.ckpt");
   fact(t, strstr(line, "text=" OWN) && number_after(line, "valid_tokens=", 0) >= 64, "%s", line);
   EACH(i, ROWS) {
-    char first[400]; Bytes *made = bytes_of(t);
+    char first[400];
     if (i == 8) rename(OWN, SCRATCH "/b");
     if (i == 10) file_write(OWN, text->at, text->size - 1, fresh(t));
     line = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s --json " SCRATCH "/r.json "
@@ -7812,12 +7752,12 @@ static void sink__knows_its_text(Test *t) {
     snprintf(first, 400, SCRATCH "/m.ckpt%s%s: %d seq", *ROWS[i][1] ? " on " : "", ROWS[i][1],
              i == 4 ? 1 : 8);
     fact(t, !strncmp(line, first, strlen(first)), "%s: %.300s", ROWS[i][0], line);
-    file_read(SCRATCH "/r.json", made, fresh(t));
-    if (!file_read(SCRATCH "/r.csv", made, &t->e)) bytes_add(made, "", 1, &t->e);
-    line = (const char *)made->at;
-    fact(t, strstr(line, "\ntext,read,eps,T,n,") && (i != 5 || strstr(line, "\n\"\",\"\",0.3,12,"))
-         && (i != 6 || strstr(line, "{\"text\": \"" SCRATCH "/tale.txt\", \"read\": \"all of it; "
-                              "not the model's own, " OWN "\", \"eps\"")), "%s", line);
+    const char *json = text_in(t, SCRATCH "/r.json");
+    line = text_in(t, SCRATCH "/r.csv");
+    fact(t, !strncmp(line, "text,read,eps,T,n,", 18)
+         && (i != 5 || strstr(line, "\n\"\",\"\",0.3,12,"))
+         && (i != 6 || strstr(json, "{\"text\": \"" SCRATCH "/tale.txt\", \"read\": \"all of it; "
+                              "not the model's own, " OWN "\", \"eps\"")), "%s%s", line, json);
   }
 }
 
@@ -7826,14 +7766,13 @@ static void sink__knows_its_text(Test *t) {
 static void sink__first_tokens(Test *t) {
 #define TEXTS_OWN "train --steps 4 --first-tokens text --threads "
 #define EVAL_MODEL "eval " SCRATCH "/m.ckpt --T 8 --n 8 "
-  Settings s; Bytes log = {0};
+  Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   file_write(SCRATCH "/ids", "5 6 7 8 9 1 2 3 4\n", 18, &t->e);
   Ran three = sink(TEXTS_OWN "3 --out " SCRATCH "/three" SMALL_RUN);
   Ran one = sink(TEXTS_OWN "1 --log " SCRATCH "/log --out " SCRATCH "/m.ckpt" SMALL_RUN);
   fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/three"), "three threads draw others");
-  if (!file_read(SCRATCH "/log", &log, fresh(t))) bytes_add(&log, "", 1, &t->e);
-  strtok((char *)log.at, "\n");
+  strtok(text_in(t, SCRATCH "/log"), "\n");
   char *drawn = strtok(NULL, "\n") + 2;                     /* behind "# " */
   const double n = number_after(drawn, "first tokens text: token 1 one of ", 0);
   fact(t, n > 50 && n < 317 && number_after(drawn, "exp(entropy) ", 0) < n
@@ -7848,7 +7787,7 @@ static void sink__first_tokens(Test *t) {
     fact(t, strstr(said(t, EVAL_MODEL "--json - %s", ROWS[i][0]), ROWS[i][1]), "%s", ROWS[i][0]);
   fact(t, strlen(said(t, "generate " SCRATCH "/m.ckpt --n 9 --first-tokens 3")) > 1, "it is mute");
   sink_fails(t, "train --quiet --steps 0 --first-tokens other" SMALL_RUN, 2, "expected 1 to 317, ");
-  ran_free(&one); ran_free(&three); bytes_free(&log);
+  ran_free(&one); ran_free(&three);
 }
 
 /* A model with a NaN: no command ends as if it had measured something. */
@@ -7900,24 +7839,21 @@ static void sink__edits_and_starts(Test *t) {
   said(t, "train --pos learned --steps 9 --quiet --out " SCRATCH "/m.ckpt" SMALL_RUN);
   s.input = INPUT_REPEAT;
   for (int swap = 0; swap < 2; swap++) {
-    Bytes json = {0};
     const char *out = said(t, EVAL " --input repeat --%s 5 --json " SCRATCH "/r.json --csv "
                            SCRATCH "/r.csv", swap ? "swap-position" : "replace-position");
-    file_read(SCRATCH "/r.json", &json, fresh(t));
-    bytes_add(&json, "", 1, &t->e);
-    fact(t, !t->e.status, "%s", t->e.text);
+    const char *at = text_in(t, SCRATCH "/r.json");
     s.replace_position = 5 * !swap;
     s.swap_position = 5 * swap;
     Sinks found = evaluated(t, &s);
     const char *words = swap ? "swapped with p_5: Sink_1" : "replaced by p_5: Sink_1";
-    const char *line = strstr(out, words), *at = (const char *)json.at;
+    const char *line = strstr(out, words);
     const double alpha_1 = sinks_alpha(&found, 0), alpha_5 = sinks_alpha(&found, 4);
     fact(t, line, "no line with %s", words);
     if (line) within(t, number_after(line, "alpha_5 ", 0), alpha_5, 6e-5, "alpha_5");
     within(t, number_after(at, "\"alpha_1\": ", 0), alpha_1, 1e-6, "in JSON");
     within(t, number_after(at, "\"alpha_t\": ", 0), alpha_5, 1e-6, "in JSON");
     within(t, csv_number(t, SCRATCH "/r.csv", 1, "alpha_t"), alpha_5, 1e-6, "in CSV");
-    sinks_free(&found); bytes_free(&json);
+    sinks_free(&found);
   }
   EACH(i, RUNS_OF) {
     snprintf(command, sizeof command, "train --start " SCRATCH "/m.ckpt --text " SCRATCH
@@ -7976,16 +7912,16 @@ static void sink__generate(Test *t) {
 static const TestEntry TESTS[] = {
   RUNS(config__defaults), RUNS(config_resolve__fills), RUNS(config_resolve__refuses),
   RUNS(config_resolve__near_misses), RUNS(variants__resolve), RUNS(variants__table_15),
-  RUNS(config_learned_dim__orders), RUNS(config_columns__by_variant), RUNS(config_attends__periods),
-  RUNS(config_trains__refuses), RUNS(model_create__counts), RUNS(model_create__table),
-  RUNS(model_create__layout), RUNS(model_create__published), RUNS(model_create__published_counts),
-  RUNS(model_init__laws), RUNS(model_init__streams), RUNS(embed_forward__rows),
-  RUNS(embed_forward__edited), RUNS(embed_forward__absolute), RUNS(norm_forward__by_hand),
-  RUNS(norm_forward__invariances), RUNS(linear__with_biases), RUNS(rotate__angles),
-  RUNS(rotate__relative), RUNS(rotate__pairings), RUNS(rope_frequency__stretched),
-  RUNS(distance_bias__tables), RUNS(activate__formulas), RUNS(ffn_forward__table_11),
-  RUNS(kernel_forward__formulas), RUNS(row__every_operation), RUNS(row_forward__extremes),
-  RUNS(row_forward__tiny_sigmoids), RUNS(row_forward__pnorm_traps),
+  RUNS(config_learned_dim__orders), RUNS(config_columns__by_variant),
+  RUNS(config_attends__periods), RUNS(config_trains__refuses), RUNS(model_create__counts),
+  RUNS(model_create__table), RUNS(model_create__layout), RUNS(model_create__published),
+  RUNS(model_create__published_counts), RUNS(model_init__laws), RUNS(model_init__streams),
+  RUNS(embed_forward__rows), RUNS(embed_forward__edited), RUNS(embed_forward__absolute),
+  RUNS(norm_forward__by_hand), RUNS(norm_forward__invariances), RUNS(linear__with_biases),
+  RUNS(rotate__angles), RUNS(rotate__relative), RUNS(rotate__pairings),
+  RUNS(rope_frequency__stretched), RUNS(distance_bias__tables), RUNS(activate__formulas),
+  RUNS(ffn_forward__table_11), RUNS(kernel_forward__formulas), RUNS(row__every_operation),
+  RUNS(row_forward__extremes), RUNS(row_forward__tiny_sigmoids), RUNS(row_forward__pnorm_traps),
   RUNS(row_forward__clamp_branches), RUNS(row_forward__masked), RUNS(row_forward__nan),
   RUNS(visible__pictures), RUNS(attention__against_slow), RUNS(attention__logit),
   RUNS(attention__equivalences), RUNS(attention__ablations), RUNS(attention__ablations_inert),
@@ -8003,9 +7939,9 @@ static const TestEntry TESTS[] = {
   RUNS(gradient_norm__names_the_bad), RUNS(model_backward__nan_is_seen), RUNS(sink_alpha__by_hand),
   RUNS(sink_alpha__star_columns), RUNS(sink_uniform__values), RUNS(sinks__threshold_is_strict),
   RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass), RUNS(norm_ratio__by_hand),
-  RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__not_finite), RUNS(sinks__in_parts),
-  RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
-  RUNS(checks__every_row), RUNS(checks__not_finite), RUNS(checks__hold),
+  RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__not_finite),
+  RUNS(sinks__in_parts), RUNS(golden__against_twin), RUNS(golden__sees_a_digit),
+  RUNS(golden_read__damage), RUNS(checks__every_row), RUNS(checks__not_finite), RUNS(checks__hold),
   RUNS(pieces__as_the_oracle_cuts), RUNS(tokenizer_encode__by_the_book),
   RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand), RUNS(tokenizer_read__damage),
   RUNS(tokenizer__special_ids), RUNS(tokenizer__shipped), RUNS(grammar__tells),
@@ -8021,12 +7957,12 @@ static const TestEntry TESTS[] = {
   RUNS(checkpoint__continues), RUNS(checkpoint_write__no_room), RUNS(trainer_begin__refuses),
   RUNS(trainer_restart__from_parameters), RUNS(checkpoint_read__damage),
   RUNS(checkpoint_read__hostile), RUNS(checkpoint_read__other_precision), RUNS(train_run__leaves),
-  RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps), RUNS(evaluate__edits_positions),
-  RUNS(evaluate__refuses), RUNS(held_loss__blocks), RUNS(demo_run__verdict),
-  RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha),
-  RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy),
-  RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths), RUNS(rng__outputs),
-  RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
+  RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps),
+  RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(held_loss__blocks),
+  RUNS(demo_run__verdict), RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend),
+  RUNS(heat_maps__print_alpha), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
+  RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
+  RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
   RUNS(program_folder__on_path), RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
   RUNS(set_workers__says_so), RUNS(option__choices), RUNS(option__numbers),
   RUNS(option_text__round_trip), RUNS(settings_parse__words), RUNS(settings_count__rows),

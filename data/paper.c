@@ -1424,8 +1424,7 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
   for (int i = 0; i < x->corpora && !e->status; i++) {
     const Corpus *c = &x->corpus[i];
     Settings s = t->s;
-    Data data = {0};
-    Sinks q;
+    Data data = {0}; Sinks q;
     char *path = c->grammar ? s.data.grammar : s.data.text;
     s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
     s.input = INPUT_NATURAL;
@@ -1513,8 +1512,7 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
 static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
   const Row *base = row->after < 0 ? row : &x->row[row->after];
-  Settings now;
-  Look start;
+  Settings now; Look start;
   if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
     return e->status;
   result_describe(r, x, row, corpus, &t->data);
@@ -1527,9 +1525,7 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
 /* Trains a model of the language and measures it. A training that diverges is a result. */
 static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Error *e) {
-  Trainer t = {0};
-  Look start = {.loss = NAN, .norm = NAN, .held = NAN};
-  double loss = NAN;
+  Trainer t = {0}; Look start = {.loss = NAN, .norm = NAN, .held = NAN}; double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
       !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
@@ -1789,8 +1785,7 @@ static double no_effect(const Claim *c) {
 static void judge_mean(Judged *j, const Case *q) {
   const Claim *c = q->c;
   bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
-  double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
-  int na = 1, nb = 0;
+  double from[SEEDS_MOST] = {0}, to[SEEDS_MOST]; int na = 1, nb = 0;
   for (int s = 0; ordered && s < q->seeds; s++) if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
   if (!ordered) {
     na = side_values(q, turned, from);
@@ -1817,8 +1812,7 @@ static void judge_mean(Judged *j, const Case *q) {
 /* Here the interval is the range over seeds, and there is no p: the verdict is final. */
 static void judge_exact(Judged *j, const Case *q) {
   const Claim *c = q->c;
-  char side[100];
-  double sum = 0;
+  char side[100]; double sum = 0;
   int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
   bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
   for (int s = 0; s < q->seeds; s++) {
@@ -1858,9 +1852,7 @@ static bool lacks(Judged *j, const Case *q) {
 static bool unmet(Judged *j, const Case *q) {
   for (int i = 0; i < q->c->needs; i++) {
     const Side *side = &q->c->side[q->c->sides + 2 * i];
-    double value[SEEDS_MOST], mean[2], square;
-    char a[100], b[100], also[40] = "";
-    int n = 1;
+    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], also[40] = ""; int n = 1;
     for (int of = 0; of < 2 && n; of++)
       if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
         mean[of] = mean_of(value, n, &square);
@@ -1933,9 +1925,7 @@ typedef struct Results {
 static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
                          const char *corpus, int seed, Bytes *notes) {
   const Row *is = &x->row[row];
-  char path[PATH_ROOM];
-  Bytes text = {0};
-  Error e = {0}, second = {0};
+  char path[PATH_ROOM]; Bytes text = {0}; Error e = {0}, second = {0};
   *r = (Result){0};
   if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
     return RUN_MISSING;
@@ -1954,8 +1944,7 @@ static RunState run_load(Result *r, const Experiments *x, int row, const char *f
 /* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
 static int result_there(const Experiments *x, int row, const char *folder, const char *corpus,
                         int seed) {
-  Result r;
-  Bytes notes = {0};
+  Result r; Bytes notes = {0};
   RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
   result_free(&r); bytes_free(&notes);
   return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
@@ -2587,8 +2576,7 @@ static const char *measure_words(const char *measure, bool line, char text[160])
 
 /* The words, each in plain ones with itself behind. */
 static const char *title_of(const char *words, char text[400]) {
-  char part[64], plain[160];
-  int n = 0;
+  char part[64], plain[160]; int n = 0;
   text[0] = 0;
   for (int k = 0; part_of(words, k, part) && n < 200; k++)
     n += snprintf(text + n, 199, "%s%s (%s)", k ? "; " : "", measure_words(part, false, plain),
@@ -2622,8 +2610,7 @@ static bool curve_at(Point *at) {
 /* By block the first row's norm, the mean of the others, or the one over the other. hnorm has a
  * block 0, the embedding. */
 static bool norm_at(Point *at) {
-  char name[80];
-  int n, m;
+  char name[80]; int n, m;
   snprintf(name, sizeof name, "%s_1", at->word);
   const double *first = result_find(at->r, name, &n);
   snprintf(name, sizeof name, "%s_rest", at->word);
@@ -2682,8 +2669,7 @@ static bool grid_at(Point *at) {
 static bool line_read(const Paper *p, Series *line, int row, Point at) {
   bool any = false;
   for (bool there = true; there; at.i++) {
-    Spread s = NO_SPREAD;
-    double x = NAN;
+    Spread s = NO_SPREAD; double x = NAN;
     int n = line->n;
     there = false;
     for (int seed = 1; seed <= seeds_of(&p->runs, row); seed++) {
@@ -2804,8 +2790,7 @@ static void draw_maps(Paper *p, const char *word) {
   const Kind *kind = p->kind;
   PictureKind is = p->picture->kind;
   bool heads = is == PICTURE_ALPHA;
-  int n, m;
-  char name[80], title[120];
+  int n, m; char name[80], title[120];
   snprintf(name, sizeof name, "map_%s", word);
   const char *const lists[2] = {heads ? name : kind->list[0], kind->list[1]};
   for (int i = 0; i < p->item->count; i++) {
@@ -2891,8 +2876,7 @@ static void item_table(Paper *p) {
   static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
                                      "td class=\"paper\""};
   Html *h = &p->h;
-  Grid g;
-  Cell head;
+  Grid g; Cell head;
   if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
   table_begin(h, "Rows of the table, the paper's numbers and ours");
   for (int r = 0; r < g.rows; r++) {
@@ -3355,9 +3339,7 @@ static bool run_next(const Command *q, int *row, int *seed, int *there) {
 
 /* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
-  char path[PATH_ROOM];
-  Result r = {0}, old = {0};
-  Bytes text = {0}, was = {0};
+  char path[PATH_ROOM]; Result r = {0}, old = {0}; Bytes text = {0}, was = {0};
   bool made = !result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e) &&
       !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) :
       file_ready(path, e)) && !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r,
@@ -3379,9 +3361,7 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
 /* Seconds that a step of a row takes on this machine now, from a few steps of it. */
 static double step_seconds(const Command *q, int row, Error *e) {
   enum { WARM = 3, COUNT = 10 };
-  Settings now;
-  Trainer t;
-  double start = 0;
+  Settings now; Trainer t; double start = 0;
   if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
     return 0;
   for (int i = 0; i < WARM + COUNT && !e->status; i++) {
@@ -3472,8 +3452,7 @@ static int run_verify(const Command *q, Error *e) {
 /* What there is of it: an item, with the maps of its toys; or of all the headline claims and every
  * verdict. */
 static int results_show(const Command *q, Error *e) {
-  Results r;
-  Bytes out = {0};
+  Results r; Bytes out = {0};
   const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
     if (item && q->own->predict) onset_predict(&r, item, stdout, e);
@@ -3597,8 +3576,7 @@ static void imports_print(const Command *q) {
  * measured. --show: without the last; --commands: the commands alone. */
 static int item_published(const Command *q, Error *e) {
   const Item *item = &q->x.item[q->item];
-  char path[PATH_ROOM];
-  int missing = 0, there = 0;
+  char path[PATH_ROOM]; int missing = 0, there = 0;
   bool alone = q->own->commands;
   if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
   for (int i = 0; i < q->x.models; i++) {
@@ -3707,9 +3685,7 @@ static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
 }
 
 static int verb_items(Settings *s, const char **words, int n, Error *e) {
-  Command q;
-  Results r;
-  Bytes out = {0};
+  Command q; Results r; Bytes out = {0};
   (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !items_text(&out, &r, e)) {
     fwrite(out.at, 1, out.size, stdout);
@@ -3722,9 +3698,7 @@ static int verb_items(Settings *s, const char **words, int n, Error *e) {
 static int verb_readme(Settings *s, const char **words, int n, Error *e) {
   char found[PATH_ROOM];
   const char *path = located(found, RESULTS_FOLDER "/README.md", &s->data, e);
-  Command q;
-  Results r;
-  Bytes out = {0}, text = {0}, page = {0};
+  Command q; Results r; Bytes out = {0}, text = {0}, page = {0};
   (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
       !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&

@@ -1250,8 +1250,7 @@ static const struct { const char *ours; int in, out, copies; } BIN_ORDER[] = { /
 
 /* Such a file, its numbers 0.5, 1.5, .. in the order of the file. */
 static void bin_bytes(Bytes *b, bool tied, Error *e) {
-  const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2};
-  float value = 0.5f;
+  const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2}; float value = 0.5f;
   for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
   for (int i = 0; i < 13 - tied; i++)
     for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--)
@@ -1262,8 +1261,7 @@ static void bin_bytes(Bytes *b, bool tied, Error *e) {
 static void hf__llama2c(Test *t) {
   if (!begun(t)) return;
   for (int tied = 0; tied < 2; tied++) {
-    Bytes b = {0}; Error e = {0}; Trainer r;
-    float value = 0.5f;
+    Bytes b = {0}; Error e = {0}; Trainer r; float value = 0.5f;
     bin_bytes(&b, tied, &e);
     file_write(SCRATCH "/x.bin", b.at, b.size, &e);
     if (!hf_does(t, SCRATCH "/x.bin --force --out " SCRATCH "/x.model")
@@ -1597,8 +1595,7 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
  * whose matrices stay in the file, and as links that are read at once. */
 static void imported__against_library(Test *t) {
   static const char *const *const FAMILY = NAMES_OF;
-  Bytes text = {0}; TinyCase c;
-  Golden g = {.path = TINY, .line = 1};
+  Bytes text = {0}; TinyCase c; Golden g = {.path = TINY, .line = 1};
   double most[6][TINY_KINDS] = {{0}}, worst = 0;
   char what[160] = ""; int cases = 0, told, imports = 0; long numbers = 0;
   if (no_binary(t)) return;
@@ -2273,8 +2270,7 @@ static int slow_pieces(const char *text, int *ids, int merge[][4], int merges) {
 }
 
 static void hf__sentencepiece(Test *t) {
-  static int merge[1000][4];
-  Rng r = {41}; int joined = 0, merges;
+  static int merge[1000][4]; Rng r = {41}; int joined = 0, merges;
   if (!begun(t)) return;
   for (int trial = 0; trial < 12; trial++) {
     Pieces p; Tokenizer k, k2; Encoder c, c2; Error e = {0};
@@ -2323,8 +2319,7 @@ static void hf__sentencepiece(Test *t) {
   fact(t, joined > 12 * 40 * 20, "%d joins", joined);
   /* no space in front; and one as transformers puts it when it is not to be as it always was */
   for (int i = 0; i < 2; i++) {
-    static const int NO_SPACE[] = {3, 0, 4, 0, 0};
-    Pieces p; Tokenizer k; Encoder c; Error e = {0};
+    static const int NO_SPACE[] = {3, 0, 4, 0, 0}; Pieces p; Tokenizer k; Encoder c; Error e = {0};
     pieces_draw(&p, &r);
     model_write(t, &p, TRAINED, i ? NORMAL : NO_SPACE);
     text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
@@ -3440,8 +3435,7 @@ static void model_file_end__refuses(Test *t) {
                                      "264 bytes more", "outside its file", "found it cut short",
                                      "12 more bytes", "check the path", "outside its file"};
   const char *path = SCRATCH "/model.bin";
-  unsigned char zeros[1 << 12] = {0};
-  Lab b;
+  unsigned char zeros[1 << 12] = {0}; Lab b;
   if (!lab_open(&b, t, 1, 5, "--layers 1")) return;
   for (int what = 0; what < 8; what++) {
     Settings s; Error e = {0}, of_file = {0}; ModelWriter w;
@@ -3656,19 +3650,20 @@ static const TestEntry TESTS[] = {
   RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
-  RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
-  RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
-  RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),
-  RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c), RUNS(hf__llama2c_refuses),
-  RUNS(pieces__published), RUNS(tokenizer_encode__spaces), RUNS(tokenizer_encode__ranks),
-  RUNS(tokenizer_read__published), RUNS(hf__tokenizer_json), RUNS(hf__tokenizer_characters),
-  RUNS(hf__tokenizer_refuses), RUNS(hf__sentencepiece), RUNS(hf__sentencepiece_refuses),
-  RUNS(hf__tokenizer_folder), RUNS(hf__tokenizer_nfc), RUNS(hf__tokenizer_vectors), RUNS(hf__tells),
-  RUNS(hf__names_its_text), RUNS(choices_read__lines), RUNS(choices_answer__oracle),
-  RUNS(imported__against_library), RUNS(imported__sees_faults), RUNS(check_model__every_variant),
-  RUNS(widen__every_half), RUNS(model_file__same_bits), RUNS(model_file__slabs),
-  RUNS(evaluate__streamed), RUNS(model_file__links), RUNS(model_file_end__refuses),
-  RUNS(model_head_read__hostile), RUNS(model_file__damage), RUNS(sink__streams)};
+  RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses),
+  RUNS(hf__keeps), RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json),
+  RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),
+  RUNS(hf__facts_refused), RUNS(hf__finite), RUNS(hf__accounts), RUNS(hf__returns),
+  RUNS(hf__llama2c), RUNS(hf__llama2c_refuses), RUNS(pieces__published),
+  RUNS(tokenizer_encode__spaces), RUNS(tokenizer_encode__ranks), RUNS(tokenizer_read__published),
+  RUNS(hf__tokenizer_json), RUNS(hf__tokenizer_characters), RUNS(hf__tokenizer_refuses),
+  RUNS(hf__sentencepiece), RUNS(hf__sentencepiece_refuses), RUNS(hf__tokenizer_folder),
+  RUNS(hf__tokenizer_nfc), RUNS(hf__tokenizer_vectors), RUNS(hf__tells), RUNS(hf__names_its_text),
+  RUNS(choices_read__lines), RUNS(choices_answer__oracle), RUNS(imported__against_library),
+  RUNS(imported__sees_faults), RUNS(check_model__every_variant), RUNS(widen__every_half),
+  RUNS(model_file__same_bits), RUNS(model_file__slabs), RUNS(evaluate__streamed),
+  RUNS(model_file__links), RUNS(model_file_end__refuses), RUNS(model_head_read__hostile),
+  RUNS(model_file__damage), RUNS(sink__streams)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);

@@ -19,25 +19,12 @@ static void table_open(Experiments *x, const char *text) {
 }
 
 /* A file with a 0 behind it, to be freed. */
-static char *file_string(const char *path) {
-  Bytes b = {0}; Error e = {0};
-  if (!file_read(path, &b, &e) && !bytes_add(&b, "", 1, &e)) return (char *)b.at;
-  fprintf(stderr, "%s\n", e.text);
-  exit(1);
-}
-
-static bool same_bytes(const Bytes *a, const Bytes *b) {
-  return a->size == b->size && !memcmp(a->at, b->at, a->size);
-}
-
 static bool is(const char *a, const char *b) { return !strcmp(a, b); }
 
 /* The text has this part, which is made as printf makes it. */
 static void has(Test *t, const char *text, const char *format, ...) {
-  char part[400]; va_list args;
-  va_start(args, format);
-  vsnprintf(part, sizeof part, format, args);
-  va_end(args);
+  char part[400];
+  PRINT_ARGUMENTS(part, sizeof part);
   fact(t, text && strstr(text, part), "no '%s' in\n%.480s", part, text ? text : "");
 }
 
@@ -165,7 +152,7 @@ static bool result_taken(const Bytes *b, size_t n, Error *e) {
 /* The table that comes with sink: its rows are models that can be made, and no two the same run;
  * and damaged in one place it is read or refused, under ASan too. */
 static void experiments_read__shipped(Test *t) {
-  char *text = file_string(EXPERIMENTS_FILE);
+  char *text = text_in(t, EXPERIMENTS_FILE);
   Bytes b = {.at = (unsigned char *)text, .size = strlen(text)}; Experiments x;
   table_open(&x, text);
   for (int i = 0; i < x.rows; i++) {
@@ -181,7 +168,6 @@ static void experiments_read__shipped(Test *t) {
   note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims);
   experiments_free(&x);
   fact(t, damaged_taken(t, &b, 400, " \n|.<#", table_taken) > 0, "no damaged table is read");
-  free(text);
 }
 
 /* 2: what is written is read; names with [i] and ..k. */
@@ -205,7 +191,7 @@ static void result__round_trip(Test *t) {
     double x = result_number(&back, NUMBERS[i].name);
     fact(t, isnan(NUMBERS[i].is) ? isnan(x) : x == NUMBERS[i].is, "%s: %g", NUMBERS[i].name, x);
   }
-  fact(t, !result_text(&back, &again, &e) && same_bytes(&again, &text), "twice, it differs");
+  fact(t, !result_text(&back, &again, &e) && bytes_same(&again, &text), "twice, it differs");
   fact(t, damaged_taken(t, &text, 300, ",\n# ", result_taken) > 20, "few damaged ones are read");
   result_free(&back); result_free(&r); bytes_free(&text); bytes_free(&again);
 }
@@ -256,7 +242,7 @@ static void row_run__repeats(Test *t) {
     result_free(&r);
   }
   fact(t, !e.status, "%s", e.text);
-  fact(t, !e.status && same_bytes(&text[0], &text[1]), "two runs differ");
+  fact(t, !e.status && bytes_same(&text[0], &text[1]), "two runs differ");
   fact(t, !e.status && memcmp(text[0].at + 300, text[2].at + 300, 300), "two seeds are the same");
   for (int i = 0; i < 5; i++) bytes_free(&text[i]);
   experiments_free(&x);
@@ -528,8 +514,7 @@ static void backcopy_draw__rules(Test *t) {
   enum { T = 60, N = 3000 };
   /* a: 6, b: 5, c: 4 are the triggers; then x: 3, y: 2, z: 1. Pairs run round the end */
   static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9 cabz";
-  Data d; Settings s; Error e = {0};
-  int32_t block[T];
+  Data d; Settings s; Error e = {0}; int32_t block[T];
   double after[64][64] = {{0}}, from[64] = {0};
   scratch_open();
   file_write(SCRATCH "/toy.txt", TEXT, sizeof TEXT - 1, &e);
@@ -625,8 +610,8 @@ static void toy_run__same_bits(Test *t) {
       fact(t, !result_text(&r, &text[k], &e), "%s", e.text);
       result_free(&r);
     }
-    fact(t, same_bytes(&text[0], &text[1]), "%s%s: other bytes", flags, TOY_ARMS[run / 2]);
-    fact(t, !same_bytes(&text[0], &text[2]), "%s%s: seed 1 has the same bytes", flags,
+    fact(t, bytes_same(&text[0], &text[1]), "%s%s: other bytes", flags, TOY_ARMS[run / 2]);
+    fact(t, !bytes_same(&text[0], &text[2]), "%s%s: seed 1 has the same bytes", flags,
          TOY_ARMS[run / 2]);
     for (int k = 0; k < 3; k++) bytes_free(&text[k]);
   }
@@ -705,19 +690,17 @@ static void toy_print__maps(Test *t) {
   result_add(&r, "before", before, 6, &e);
   result_add(&r, "after", after, 6, &e);
   scratch_open();
-  FILE *out = fopen(SCRATCH "/toy.txt", "w+b");
-  if (!out) exit(1);
+  FILE *out = printing();
   toy_print(&r, out);
-  char *text = text_of(out);
+  char *text = printed(t, out);
   const char *rows[] = {" * 1 v", "  1   5 5 .", " > t   . 4 6", "  1   # . .", " > t   . 9 1"};
   for (int k = 0; k < 5; k++) fact(t, strstr(text, rows[k]), "no '%s' in:\n%s", rows[k], text);
   fact(t, strstr(text, "before") && strstr(text, "after"), "no titles");
-  free(text);
   r.list[3].n = 5;                                         /* a file that was cut: no picture */
-  long at = ftell(out);
+  out = printing();
   toy_print(&r, out);
-  fact(t, ftell(out) == at, "a map of five numbers is drawn");
-  fclose(out); result_free(&r);
+  fact(t, !*printed(t, out), "a map of five numbers is drawn");
+  result_free(&r);
 }
 
 /* Against closed forms of 1, 2 and 4 degrees of freedom, printed tables, and Simpson's rule. */
@@ -773,8 +756,7 @@ static void welch__by_hand(Test *t) {
 /* 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1, which must not be below the one before. */
 static void holm__by_hand(Test *t) {
   static const double p[] = {0.01, NAN, 0.04, 0.03, 0.005}, want[] = {0.03, 0, 0.06, 0.06, 0.02};
-  static const double ties[] = {0.02, 0.02, 0.9, 0.8}, large[] = {0.08, 0.08, 1, 1};
-  double got[5];
+  static const double ties[] = {0.02, 0.02, 0.9, 0.8}, large[] = {0.08, 0.08, 1, 1}; double got[5];
   holm(got, p, 5);
   for (int i = 0; i < 5; i++)
     if (i == 1) fact(t, isnan(got[i]), "a claim without p got %g", got[i]);
@@ -1060,7 +1042,7 @@ static void item_text__shows(Test *t) {
 
 /* Every shipped item in narrow lines: columns that do not fit beside each other stand in blocks. */
 static void item_text__narrow(Test *t) {
-  Experiments x; Results r; Error e = {0}; char *text = file_string(EXPERIMENTS_FILE);
+  Experiments x; Results r; Error e = {0}; char *text = text_in(t, EXPERIMENTS_FILE);
   table_open(&x, text);
   results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
   for (int i = 0; i < x.items; i++) {
@@ -1079,7 +1061,7 @@ static void item_text__narrow(Test *t) {
   is_narrow(t, &list, 80);
   bytes_free(&list);
   fact(t, !e.status, "%s", e.text);
-  free(text); results_free(&r); experiments_free(&x);
+  results_free(&r); experiments_free(&x);
 }
 
 static void readme_with__marks(Test *t) {
@@ -1176,7 +1158,7 @@ static int count_of(const char *text, const char *what) {
 /* Every element is closed in order, nothing is fetched or run, every figure has a caption and its
  * pictures texts, no number is nan or inf, and it is small (of any number of figures, -1: 3 MB). */
 static char *page_sound(Test *t, const char *path, int figures) {
-  size_t most = figures < 0 ? 3000000 : 300000; char open[40][16], *page = file_string(path);
+  size_t most = figures < 0 ? 3000000 : 300000; char open[40][16], *page = text_in(t, path);
   int depth = 0;
   fact(t, !strncmp(page, "<!DOCTYPE html>", 15), "%.60s", page);
   for (const char *at = page + 15; (at = strchr(at, '<')) != NULL; at++) {
@@ -1307,7 +1289,7 @@ static void report_write__maps(Test *t) {
             map->one[i * S + column]);
       }
     }
-    free(maps); free(page); sinks_free(&o->s); free(o); acts_free(&a); trainer_free(&r);
+    free(maps); sinks_free(&o->s); free(o); acts_free(&a); trainer_free(&r);
   }
 }
 
@@ -1334,13 +1316,11 @@ static void report_write__run(Test *t) {
     Error e = {0};
     if (wild)
       settings_flags(&s, "--lr 1000 --wd 1000 --warmup 0 --steps 90 --log-every 1", "t", &e);
-    FILE *out = fopen(SCRATCH "/said.txt", "w+b");
-    if (!out) exit(1);
+    FILE *out = printing();
     int status = demo_run(&s, out, &e), gone = 0;
-    char *said = text_of(out), *csv = file_string(SCRATCH "/run.csv"), *line = csv;
-    char *json = file_string(SCRATCH "/run.json"), *object = json;
+    char *said = printed(t, out), *csv = text_in(t, SCRATCH "/run.csv"), *line = csv;
+    char *json = text_in(t, SCRATCH "/run.json"), *object = json;
     char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? 3 : 9);
-    fclose(out);
     fact(t, status == wild && (!wild || strstr(e.text, "diverges here")), "status %d: %s",
          status, e.text);
     fact(t, (strstr(page, "No verdict") != NULL) == wild && strstr(page, "erdict"), "%.200s",
@@ -1370,7 +1350,6 @@ static void report_write__run(Test *t) {
       }
     }
     fact(t, gone == 3 * wild, "%d of 3 arms diverged", gone);
-    free(page); free(said); free(csv); free(json);
   }
 }
 
@@ -1414,7 +1393,7 @@ static void paper_write__sound(Test *t) {
     {"holes", 3, 2, true, false, false},    {"wild", 3, 1, false, true, false},
     {"all", 0, 1, false, false, true}};
   EACH(i, CASES) {
-    Experiments x; Error e = {0}; char *text = file_string(EXPERIMENTS_FILE);
+    Experiments x; Error e = {0}; char *text = text_in(t, EXPERIMENTS_FILE);
     bool all = CASES[i].all, nothing = !CASES[i].seeds && !all; int trained = 0, headline = 0;
     table_open(&x, text);
     scratch_open();
@@ -1450,7 +1429,7 @@ static void paper_write__sound(Test *t) {
     if (all) has(t, page, "Mean weight on token 1 (alpha_1); Mean weight on the extra column *");
     if (all) has(t, page, "Block 3, head 1, most on token 1: alpha 0.");
     note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page), count_of(page, "<figure>"));
-    free(page); free(text); experiments_free(&x);
+    experiments_free(&x);
   }
 }
 
@@ -1532,13 +1511,13 @@ static void paper_write__numbers(Test *t) {
        d ? d : "no line");
   for (int i = 0; i < 4; i++)                  /* its start, at loss 4, and its end, at loss 2 */
     within(t, at[i], i == 0 ? x0 : i == 1 ? y4 : i == 2 ? x1 : y2, 0.11, "the line, %d", i);
-  free(page); experiments_free(&x);
+  experiments_free(&x);
 }
 
 /* Every item is listed, every verb has its help, what is no verb is an item, and the report. */
 static void sink__items(Test *t) {
   static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
-  char line[80], *text = file_string(EXPERIMENTS_FILE); Experiments x;
+  char line[80], *text = text_in(t, EXPERIMENTS_FILE); Experiments x;
   if (no_binary(t)) return;
   table_open(&x, text);
   scratch_open();
@@ -1547,7 +1526,7 @@ static void sink__items(Test *t) {
     snprintf(line, sizeof line, "\n%s ", x.item[i].name);
     fact(t, strstr(list, line) != NULL, "list has no %s", x.item[i].name);
   }
-  free(text); experiments_free(&x);
+  experiments_free(&x);
   EACH(i, NAMES) {
     snprintf(line, sizeof line, "\n  %s ", NAMES[i]);
     const char *at = strstr(help, line);
@@ -1566,7 +1545,6 @@ static void sink__items(Test *t) {
           "The page: " SCRATCH "/deep/r.html\n");
   char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
   fact(t, strstr(page, "Trained on books: 0 of ") && strstr(page, "Not run yet"), "its page");
-  free(page);
 }
 
 /* [E4] [T15]  Every statement of `check`: sink.c's, and those of paper.c. */
@@ -1672,18 +1650,17 @@ static void sink__report(Test *t) {
        "/m.ckpt" SMALL_RUN);
   char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
   has(t, page, "<code>./paper train --quiet --steps 9 --log-every 2 --T 12");
-  char *log = file_string(SCRATCH "/log.csv"), *line = strrchr(log, ',');
+  char *log = text_in(t, SCRATCH "/log.csv"), *line = strrchr(log, ',');
   const char *at = strstr(page, "aria-label=\"Training loss");
   while (line > log && line[-1] != '\n') line--;
   double first = number_after(log, "at_0.2\n", 2), last = number_after(line, ",", 1);
   within(t, number_after(at ? at : "", "train: from ", 0), first, 0.0051, "the curve's start");
   within(t, number_after(at ? at : "", "train: from ", 1), last, 0.0051, "the curve's end");
-  free(page);
   const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
                          "/r.json --report " SCRATCH "/e.html" OF_TALE);
   const char *told = strstr(out, "Ablation of token 1: its value");
   has(t, page = page_sound(t, SCRATCH "/e.html", 4), "paper eval " SCRATCH "/m.ckpt --T 12 --n 9");
-  char *json = file_string(SCRATCH "/r.json");
+  char *json = text_in(t, SCRATCH "/r.json");
   static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
     "untouched", "token 1", "control"};
   fact(t, told != NULL, "%s", out);
@@ -1698,21 +1675,19 @@ static void sink__report(Test *t) {
     if (k) within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
          5.1e-5, "spread %s", NAMES[k]);
   }
-  free(page);
   sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12" OF_TALE, 2, "no extra column");
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --out " SCRATCH "/d", 1, "diverges here");
   has(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
-  free(page); free(log); free(json);
   Trainer back; Error e = {0};                 /* a first look that meets a NaN */
   if (!checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e)) back.m.params[0] = (real)NAN;
   checkpoint_write(SCRATCH "/n.ckpt", &back, false, &e);
   sink_fails(t, "train --quiet --start " SCRATCH "/n.ckpt --steps 9 --T 12 --out " SCRATCH
              "/o --log " SCRATCH "/o.csv" OF_TALE, 1, "diverges here");
-  has(t, page = page_sound(t, SCRATCH "/o.html", -1), "The training diverged. <b>step 0: ");
-  has(t, log = file_string(SCRATCH "/o.csv"), "\n# step 0: ");
+  has(t, page_sound(t, SCRATCH "/o.html", -1), "The training diverged. <b>step 0: ");
+  has(t, text_in(t, SCRATCH "/o.csv"), "\n# step 0: ");
   fact(t, !e.status && file_missing(SCRATCH "/o"), "a model: %s", e.text);
-  free(page); free(log); trainer_free(&back);
+  trainer_free(&back);
 }
 
 /* This evaluation has the numbers of that row of all.csv. */
@@ -1744,10 +1719,9 @@ static void sink__survey(Test *t) {
   }
   fact(t, csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.1")
           >= csv_number(t, SCRATCH "/all.csv", 1, "sink_1_at_0.15"), "Sink rises with eps");
-  char *json = file_string(SCRATCH "/all.json");
+  char *json = text_in(t, SCRATCH "/all.json");
   fact(t, !strncmp(json, "[{\"model\": \"", 12) && strstr(json, "/a.ckpt\", \"text\": \"tale\"")
        && strstr(json, "\"read\": \"held-out documents\"") && strstr(json, "}]\n"), "%.120s", json);
-  free(json);
   make_folder(SCRATCH "/texts");                                      /* texts, a line each */
   file_copy(t, SCRATCH "/tale.txt", SCRATCH "/texts/one.txt");
   file_copy(t, SCRATCH "/tale.grammar", SCRATCH "/texts/two.grammar");
