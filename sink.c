@@ -141,9 +141,9 @@
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
-/* =================================================================================================
+/* =========================================================
  * PART I   THE MATHEMATICS
- * =================================================================================================
+ * =========================================================
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
@@ -438,7 +438,7 @@ static int config_resolve(Config *c, Error *e) {
   return 0;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
@@ -740,7 +740,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
   }
 }
 
-/* =================================================================================================
+/* =========================================================
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
@@ -771,7 +771,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
- * -------------------------------------------------------------------------------------------------
+ * ---------------------------------------------------------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
@@ -1170,7 +1170,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
   vec_cumulative(n, Phi, x);   /* not (1 + erf)/2, which has no digits left below -6 */
   if (df) {
     for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
-    vec_exp(n, density, density);
+    vec_exp(n, density, density, 0);
     for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
   }
   for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
@@ -1196,7 +1196,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx from = 0; from < n; from += CHUNK) {
     idx some = chunk(n, from);
     for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
-    vec_exp(some, low, low);
+    vec_exp(some, low, low, 0);
     for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
     if (df) copy(df + from, low, some);
   }
@@ -1361,17 +1361,15 @@ static real row_normalizer(const Config *c, real row_stat) {
 /* row_forward for exp, relative to the maximum. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
   real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
-  vec_shift(n, z, -top);
   if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
     real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
-    for (idx j = 0; j < n; j++) spare[j] = p * z[j];
-    vec_exp(n, spare, spare);
+    for (idx j = 0; j < n; j++) spare[j] = p * (z[j] -= top);
+    vec_exp(n, spare, spare, 0);
     real shift = real_log(vec_sum(n, spare)) / p;
-    vec_shift(n, z, -shift);
-    vec_exp(n, z, z);   /* a = e^(z - log Z) */
+    vec_exp(n, z, z, shift);   /* a = e^(z - log Z) */
     return top + shift;
   }
-  vec_exp(n, z, z);   /* s e^-top */
+  vec_exp(n, z, z, top);   /* s e^-top */
   if (c->normalizer == NORMALIZER_ONE) return 0;
   real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
   if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);   /* Z = 1 */
@@ -1396,13 +1394,11 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
                              real *deriv, real *dlogz) {
   bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
   real log_Z = clamped ? 0 : row_stat;
-  copy(a, z, n);
-  vec_shift(n, a, -log_Z);
+  vec_exp(n, a, z, log_Z);
   if (c->normalizer == NORMALIZER_PNORM) {   /* dlogz = (s/Z)^p */
-    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
-    vec_exp(n, dlogz, dlogz);
+    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
+    vec_exp(n, dlogz, dlogz, 0);
   }
-  vec_exp(n, a, a);
   copy(deriv, a, n);
   /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
   if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
@@ -1802,7 +1798,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
   if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* =================================================================================================
+/* =========================================================
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
@@ -2085,7 +2081,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* =================================================================================================
+/* =========================================================
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
@@ -2162,8 +2158,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
-  vec_shift(V, y, -most);
-  vec_exp(V, y, y);
+  vec_exp(V, y, y, most);
   real sum = vec_sum(V, y);
   if (weight) {
     vec_scale(V, y, *weight / sum);
@@ -2333,7 +2328,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   return sqrt(total);
 }
 
-/* =================================================================================================
+/* =========================================================
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
@@ -2688,7 +2683,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
@@ -3537,12 +3532,12 @@ static const Line METRIC[] = {
   {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
-/* =================================================================================================
+/* =========================================================
  * PART II   THE DATA
- * =================================================================================================
+ * =========================================================
  */
 
-/* =================================================================================================
+/* =========================================================
  * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
@@ -3972,7 +3967,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 9  Text, grammars, packing, interventions
  *
  * 9.1  Grammars: endless text from a page of rules
@@ -4896,9 +4891,9 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   return (int)blocks;
 }
 
-/* =================================================================================================
+/* =========================================================
  * PART III   THE EXPERIMENTS
- * =================================================================================================
+ * =========================================================
  *
  * 10  Training and checkpoints   section 4 */
 
@@ -5458,7 +5453,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5893,7 +5888,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   return d->e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
@@ -6093,12 +6088,12 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * PART IV   PLUMBING
- * =================================================================================================
+ * =========================================================
  */
 
-/* =================================================================================================
+/* =========================================================
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
@@ -6118,7 +6113,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * The code is written once, for a constant vector width; 13.4 makes the instances and picks one.
  * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
 
-/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
+/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler ---
  *
  * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector at p; as an argument
  * it would have another calling convention in every instance. Arrays only reached so live in
@@ -6205,7 +6200,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
   }
 }
 
-/* --- 13.2  The product ----------------------------------------------------------------------- */
+/* --- 13.2  The product -------------------------------- */
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
@@ -6342,7 +6337,7 @@ INLINE void product(const int bytes, Product whole) {
   }
 }
 
-/* --- 13.3  Vector maths ------------------------------------------------------------------------
+/* --- 13.3  Vector maths ----------------------------------
 
    libm works number by number. The functions below have no branches (`either`), so a loop over them
    becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
@@ -6377,22 +6372,23 @@ INLINE double either_double(bool first, double a, double b) {
   return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^-110 is 0 and e^100 infinite.
+/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^100 is infinite. e^-104 is 0, by
+   choice: for a product that vanishes an Intel core takes 150 cycles.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
    e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
-   2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
+   2^n, -150 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
    the second product can round. A NaN passes through p. */
 INLINE float exp_of(float x) {
   const float shift = 0x1.8p23f;
-  const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
+  const float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
   const float t = z * 1.44269504f + shift, n = t - shift;
   const float r = z - n * 0.693359375f + n * 2.12194440e-4f;
   const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
                 + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
   const float p = 1 + (r + r * r * q);
   const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;       /* n + 2 * 127 */
-  return p * float_of(half << 23) * float_of((e - half) << 23);
+  return either(x < -104.0f, 0, p * float_of(half << 23) * float_of((e - half) << 23));
 }
 
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny results keep digits. */
@@ -6465,7 +6461,7 @@ INLINE float pow_of(float x, float p) {
 #endif
 
 INLINE void span(VecOp op, real *y, const real *x, real p) {
-  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l]);
+  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l] - p);
   else if (op == VEC_SIGMOID) for (int l = 0; l < SPAN; l++) y[l] = sigmoid_of(x[l]);
   else if (op == VEC_SQRT) for (int l = 0; l < SPAN; l++) y[l] = sqrt_of(x[l]);
   else if (op == VEC_CUMULATIVE) for (int l = 0; l < SPAN; l++) y[l] = cumulative_of(x[l]);
@@ -6528,7 +6524,7 @@ INLINE real fold_max(idx n, const real *x) {
   return fold_tree(s, true);
 }
 
-/* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
+/* --- 13.4  One instance per instruction set, and the choice among them --- */
 
 Isa isa_best(void) {
   if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
@@ -6536,7 +6532,8 @@ Isa isa_best(void) {
 }
 
 INSTANCES(void, product_for, (Product p), product(BYTES, p))
-INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p), map(op, n, y, x, p))
+INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
+          if (op == VEC_EXP) map(VEC_EXP, n, y, x, p); else map(op, n, y, x, p))
 INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
           return op == FOLD_MAX ? fold_max(n, x)
                : op == FOLD_SUM ? fold_sum(BYTES, n, x, NULL) : fold_sum(BYTES, n, x, y))
@@ -6593,8 +6590,11 @@ static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p)
 }
 #define MAPS(name, op) \
     void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
-MAPS(vec_exp, VEC_EXP) MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
+MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
 MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG)
+void vec_exp(idx n, real *y, const real *x, real less) {
+  vec_map_at(isa_best(), VEC_EXP, n, y, x, less);
+}
 void vec_pow(idx n, real *y, const real *x, real p) {
   vec_map_at(isa_best(), VEC_POW, n, y, x, p);
 }
@@ -6618,7 +6618,6 @@ WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
 WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
   for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(vec_shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
 WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
@@ -6630,7 +6629,7 @@ real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* =================================================================================================
+/* =========================================================
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
@@ -7047,7 +7046,7 @@ void acts_free(Acts *a) {
   *a = (Acts){0};
 }
 
-/* =================================================================================================
+/* =========================================================
  * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
@@ -7308,7 +7307,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.

@@ -503,10 +503,10 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
 
 bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? */
 
-/* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal distribution function),
+/* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal's distribution),
    log(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative number are
    NaN, results below the normal floats are denormal. 13.3 has the errors. */
-void vec_exp(idx n, real *y, const real *x), vec_sigmoid(idx n, real *y, const real *x);
+void vec_exp(idx n, real *y, const real *x, real less), vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x), vec_cumulative(idx n, real *y, const real *x);
 void vec_log(idx n, real *y, const real *x), vec_pow(idx n, real *y, const real *x, real p);
 
@@ -515,9 +515,9 @@ void vec_log(idx n, real *y, const real *x), vec_pow(idx n, real *y, const real 
 real vec_sum(idx n, const real *x), vec_max(idx n, const real *x);
 real vec_dot(idx n, const real *x, const real *y);
 
-/* y += x and y *= x, for x, y [n] apart; y += a and y *= a. */
+/* y += x and y *= x, for x, y [n] apart; y *= a. */
 void vec_add(idx n, real *y, const real *x), vec_multiply(idx n, real *y, const real *x);
-void vec_shift(idx n, real *y, real a), vec_scale(idx n, real *y, real a);
+void vec_scale(idx n, real *y, real a);
 
 void zero(real *x, idx n), copy(real *y, const real *x, idx n);   /* x [n] = 0; y [n] = x */
 real real_exp(real x), real_log(real x), real_pow(real x, real y), real_abs(real x);

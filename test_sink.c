@@ -6802,9 +6802,9 @@ static void vec__lengths(Test *t) {
     fact(t, vec_sum(n, y + 1) == vec_sum(n, x) && vec_dot(n, y + 1, z) == vec_dot(n, x, z),
          "sums of %d moved", n);
     y[n] = 77;
-    vec_exp(n, y, x);
+    vec_exp(n, y, x, x[299]);
     for (int i = 0; i < n; i++)
-      fact(t, ulps(y[i], expl((long double)x[i])) <= 4, "exp, %d of %d", i, n);
+      fact(t, ulps(y[i], expl((long double)(x[i] - x[299]))) <= 4, "exp, %d of %d", i, n);
     fact(t, y[n] == 77, "exp of %d writes past its end", n);
   }
   const real odd[] = {1, (real)NAN, 3, -5};

@@ -840,7 +840,7 @@ WIDE(scan_row,
     real *S = state + m * I;
     const real *A = rate + m * I;
     for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
-    vec_exp(n, fade, fade);
+    vec_exp(n, fade, fade, 0);
     for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
     for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
   }
@@ -948,8 +948,7 @@ static const TensorRow ROUTER_TENSORS[] = {
 static void router_row(idx X, idx top, real *gate) {
   real p[CHUNK], most = vec_max(X, gate);
   bool taken[CHUNK] = {false};
-  for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
-  vec_exp(X, p, p);
+  vec_exp(X, p, gate, most);
   vec_scale(X, p, 1 / vec_sum(X, p));
   zero(gate, X);
   for (idx k = 0; k < top; k++) {
@@ -1078,8 +1077,7 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
     if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
     at[0] = (double)most;
   }
-  vec_shift(n, y, -(real)at[0]);
-  vec_exp(n, y, y);
+  vec_exp(n, y, y, (real)at[0]);
   at[1] += (double)vec_sum(n, y);
 }
 
