@@ -5370,8 +5370,8 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *text = (const char *)log->at, *end;
   if (strncmp(text, LOG_HEAD, at))
     return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
-  for (; text[at] != '#' && (end = strchr(text + at, '\n')) && strtol(text + at, NULL, 10)
-       <= t->step; at = (size_t)(end + 1 - text))
+  for (; strncmp(text + at, "# step ", 7) && (end = strchr(text + at, '\n'))
+       && strtol(text + at, NULL, 10) <= t->step; at = (size_t)(end + 1 - text))
     last = look_keep(p, text + at);
   log->size = at;
   if (last != looked)
@@ -5398,7 +5398,7 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
   return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
 }
 
-/* The log of a run that diverges ends with a line "# what happened", which --resume drops. */
+/* The log of a run that diverges ends with a line "# step N: why", which --resume drops. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
   static const double FOLLOW = 2;   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train; Bytes log = {0};

@@ -6182,7 +6182,7 @@ static void train_run__continues_the_log(Test *t) {
     const int stop = STOPS[k];
     const struct { size_t cut; const char *tail; bool good; } ROWS[] = {
       {log.size, "", true}, {log.size - 20, "", stop < 20}, {log.size, "99,1,2", true},
-      {log.size, "# step 7: NaN\n", true}, {log.size, "# a\n9", true},
+      {log.size, "# step 7: NaN\n", true}, {log.size, "# step 2: a\n9", true},
       {0, "", false}, {head, "", stop < 3}, {30, "", false}, {head, "7", stop < 3}};
     if (!trainer_made(t, &part, FLAGS)) return;      /* stopped as by Ctrl-C: no last look */
     while (part.step < stop && !trainer_step(&part, &e))
