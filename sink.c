@@ -141,9 +141,9 @@
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
-/* =========================================================
+/* =====================================
  * PART I   THE MATHEMATICS
- * =========================================================
+ * =====================================
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
@@ -438,7 +438,7 @@ static int config_resolve(Config *c, Error *e) {
   return 0;
 }
 
-/* =========================================================
+/* =====================================
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
@@ -740,7 +740,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
   }
 }
 
-/* =========================================================
+/* =====================================
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
@@ -771,7 +771,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
- * ---------------------------------------------------------
+ * -------------------------------------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
@@ -875,7 +875,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       }
 }
 
-/* ------------------------
+/* -------------------------------------
  * 3.2  Normalisation   RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
@@ -964,7 +964,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
                  db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
@@ -1007,7 +1007,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
@@ -1139,7 +1139,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
         m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* ------------------------
+/* -------------------------------------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
  * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
@@ -1256,7 +1256,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
@@ -1452,7 +1452,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* ------------------------
+/* -------------------------------------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
@@ -1704,7 +1704,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   slots_end(m, a, l, B);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 3.8  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
@@ -1740,7 +1740,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
   for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 3.9  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
@@ -1798,7 +1798,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
   if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* =========================================================
+/* =====================================
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
@@ -2081,7 +2081,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* =========================================================
+/* =====================================
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
@@ -2212,7 +2212,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   return count ? sum / (double)count : 0;
 }
 
-/* ------------------------
+/* -------------------------------------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -2328,7 +2328,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   return sqrt(total);
 }
 
-/* =========================================================
+/* =====================================
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
@@ -2683,7 +2683,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   return e->status;
 }
 
-/* =========================================================
+/* =====================================
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
@@ -2711,7 +2711,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
 
-/* ------------------------
+/* -------------------------------------
  * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
@@ -2845,7 +2845,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   return worst;
 }
 
-/* ------------------------
+/* -------------------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
@@ -2914,7 +2914,7 @@ static void keys_from_queries(Model *m, double gain) {
       m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 7.3  [E10] Equation 16 itself */
 
 /* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
@@ -2958,7 +2958,7 @@ static const Line RULES[] = {
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
-/* ------------------------
+/* -------------------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * A_11 = e^z / e^z = 1 to the bit, since z - max = 0 and e^0 = 1. Another similarity over its sum
@@ -3006,7 +3006,7 @@ static const Line FIRST[] = {
   {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
    "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
-/* ------------------------
+/* -------------------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * With H_n = 1 + 1/2 + .. + 1/n
@@ -3105,7 +3105,7 @@ static const Line PROP1[] = {
   {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
   {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
-/* ------------------------
+/* -------------------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
@@ -3166,7 +3166,7 @@ static const Line PROP2[] = {
   {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
   {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
-/* ------------------------
+/* -------------------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
@@ -3206,7 +3206,7 @@ static const Line PROP3[] = {
   {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
   {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
-/* ------------------------
+/* -------------------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * The appendix drops the root from equation 18 on; with it the bound holds. At T = 64 it keeps
@@ -3325,7 +3325,7 @@ static const Line PROP4[] = {
   {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
-/* ------------------------
+/* -------------------------------------
  * 7.9  [E29] The scale, and [E32] what it is to the optimiser
  *
  * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
@@ -3446,7 +3446,7 @@ static const Line SCALE[] = {
   {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
   {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
 
-/* ------------------------
+/* -------------------------------------
  * 7.10  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
@@ -3485,7 +3485,7 @@ static const Line PNORMS[] = {
   {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
-/* ------------------------
+/* -------------------------------------
  * 7.11  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
@@ -3532,12 +3532,12 @@ static const Line METRIC[] = {
   {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
-/* =========================================================
+/* =====================================
  * PART II   THE DATA
- * =========================================================
+ * =====================================
  */
 
-/* =========================================================
+/* =====================================
  * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
@@ -3581,7 +3581,7 @@ enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZE
 /* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
-/* ---- 8.1  Ids and numbered pairs --------------------- */
+/* ---- 8.1  Ids and numbered pairs --- */
 
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
@@ -3590,10 +3590,7 @@ static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   return e->status;
 }
 
-static void ids_free(Ids *a) {
-  free(a->at);
-  *a = (Ids){0};
-}
+static void ids_free(Ids *a) { free(a->at); *a = (Ids){0}; }
 
 typedef struct Pair {
   int32_t left, right;
@@ -3617,10 +3614,7 @@ static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
   return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
 
-static void pairs_free(Pairs *p) {
-  free(p->at); free(p->slot);
-  *p = (Pairs){0};
-}
+static void pairs_free(Pairs *p) { free(p->at); free(p->slot); *p = (Pairs){0}; }
 
 static int pairs_grow(Pairs *p, Error *e) {
   Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
@@ -3644,7 +3638,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   return (int64_t)p->size - 1;
 }
 
-/* ---- 8.2  Cutting text ------------------------------- */
+/* ---- 8.2  Cutting text ----------- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
   size_t mark = strlen(DOCUMENT_END);
@@ -3671,7 +3665,7 @@ static size_t piece_length(const unsigned char *text, size_t n) {
   return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* ---- 8.3  Making, reading and writing a tokenizer ---- */
+/* ---- 8.3  Making, reading and writing a tokenizer --- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
@@ -3783,7 +3777,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
   return e->status;
 }
 
-/* ---- 8.4  Encoding and decoding ---------------------- */
+/* ---- 8.4  Encoding and decoding --- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
@@ -3860,7 +3854,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
   return e->status;
 }
 
-/* ---- 8.5  Training ----------------------------------- */
+/* ---- 8.5  Training --------------- */
 
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
@@ -3967,7 +3961,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   return e->status;
 }
 
-/* =========================================================
+/* =====================================
  * 9  Text, grammars, packing, interventions
  *
  * 9.1  Grammars: endless text from a page of rules
@@ -4433,7 +4427,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   return e->status;
 }
 
-/* ------------------------
+/* -------------------------------------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
@@ -4771,7 +4765,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   return 0;
 }
 
-/* ------------------------
+/* -------------------------------------
  * 9.3  Interventions on a block   [T10] [FIG5] section 5
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
@@ -4779,7 +4773,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
  * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
  * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
- * documents) has it; of a trained model also evenly from the others, or none, `natural`. */
+ * documents) has it; of a trained model also evenly from the others, or none, `natural`. So does
+ * --random-tokens then. An evaluation repeats what is fixed or drawn so, but no random id. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4804,7 +4799,7 @@ static void block_split(const int32_t *block, int T, int *ids, int *targets) {
 
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 1 && p <= T) ids[p - 1] = id;
-  if (p >= 2 && p <= T + 1) targets[p - 2] = id;
+  if (targets && p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
 /* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
@@ -4815,14 +4810,16 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->first ? id : d->fix;
 }
 
-static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
-                     Error *e) {
+static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
+                     int *ids, int *targets, Error *e) {
   int at[17];
   Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, FIRST_SEED, number));
-  for (int i = 0; at[i]; i++)
-    if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
+  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
+  for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
+    if (at[i] <= T + 1)
+      overwrite(ids, targets, T, at[i], d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
+                                                 : (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -4832,13 +4829,13 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
     if (data_block(d, s, T, block, &number, e)) break;
     block_split(block, T, ids, targets);
-    intervene(d, s, number, T, ids, targets, e);
+    intervene(d, s, FIRST_SEED, number, T, ids, targets, e);
   }
   free(block);
   return e->status;
 }
 
-/* ------------------------
+/* -------------------------------------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
@@ -4856,7 +4853,6 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
-  const int fixed = fixed_at(s) <= T ? fixed_at(s) : 0;
   const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -4864,17 +4860,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
-      overwrite(ids, targets, T, fixed, fixed_id(d, HELD_SEED, (uint64_t)got));
+      intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, targets, &(Error){0});
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; !natural && got < n; got++, ids += T) {
     const int even = (int)rng_below(&rng, (uint64_t)d->vocab);
-    const int id = fixed_id(d, HELD_SEED, (uint64_t)got), once = d->first ? id : even;
-    for (int t = 0; t < T; t++)
-      ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (fixed) ids[fixed - 1] = id;
+    const bool repeat = input == INPUT_REPEAT;
+    const int once = d->first ? fixed_id(d, HELD_SEED, (uint64_t)got) : even;
+    for (int t = 0; t < T; t++) ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (!repeat || !d->first) intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, NULL, &(Error){0});
   }
   return got;
 }
@@ -4885,15 +4881,15 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   for (idx i = 0; !e->status && i < blocks; i++) {
     const idx at = data_spreads(d, s) ? i * all / blocks : i;
     block_split(d->held.at + at * (T + 1), T, ids, targets);
-    intervene(d, s, ~(uint64_t)i, T, ids, targets, e);
+    intervene(d, s, FIRST_SEED, ~(uint64_t)i, T, ids, targets, e);
     ids += T, targets += T;
   }
   return (int)blocks;
 }
 
-/* =========================================================
+/* =====================================
  * PART III   THE EXPERIMENTS
- * =========================================================
+ * =====================================
  *
  * 10  Training and checkpoints   section 4 */
 
@@ -4905,7 +4901,7 @@ static void on_interrupt(int number) {
 }
 static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
-/* ------------------------
+/* -------------------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
@@ -5123,7 +5119,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
   return e->status;
 }
 
-/* ------------------------
+/* -------------------------------------
  * 10.2  A run   section 4 */
 
 static int trainer_room(Trainer *t, Error *e) {
@@ -5339,7 +5335,7 @@ static int trainer_step(Trainer *t, Error *e) {
   return trainer_finish(t, e);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
 enum { LOOK_N = 16 };   /* sequences of a look */
@@ -5453,7 +5449,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* =========================================================
+/* =====================================
  * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5470,10 +5466,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
   return 0;
 }
 
-static void result_free(Result *r) {
-  free(r->list); free(r->value);
-  *r = (Result){0};
-}
+static void result_free(Result *r) { free(r->list); free(r->value); *r = (Result){0}; }
 
 static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
   char name[sizeof r->list->name];
@@ -5586,7 +5579,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   return got ? sum / got : 0;
 }
 
-/* ------------------------
+/* -------------------------------------
  * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
@@ -5691,7 +5684,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   return e->status;
 }
 
-/* ------------------------
+/* -------------------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
@@ -5888,7 +5881,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   return d->e->status;
 }
 
-/* =========================================================
+/* =====================================
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
@@ -6088,12 +6081,12 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   return e->status;
 }
 
-/* =========================================================
+/* =====================================
  * PART IV   PLUMBING
- * =========================================================
+ * =====================================
  */
 
-/* =========================================================
+/* =====================================
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
@@ -6200,7 +6193,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
   }
 }
 
-/* --- 13.2  The product -------------------------------- */
+/* --- 13.2  The product ------------ */
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
@@ -6337,7 +6330,7 @@ INLINE void product(const int bytes, Product whole) {
   }
 }
 
-/* --- 13.3  Vector maths ----------------------------------
+/* --- 13.3  Vector maths --------------
 
    libm works number by number. The functions below have no branches (`either`), so a loop over them
    becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
@@ -6629,7 +6622,7 @@ real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* =========================================================
+/* =====================================
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
@@ -7046,7 +7039,7 @@ void acts_free(Acts *a) {
   *a = (Acts){0};
 }
 
-/* =========================================================
+/* =====================================
  * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
@@ -7171,10 +7164,7 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
     return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
   return bytes_add(b, text, (size_t)n, e);
 }
-void bytes_free(Bytes *b) {
-  free(b->at);
-  *b = (Bytes){0};
-}
+void bytes_free(Bytes *b) { free(b->at); *b = (Bytes){0}; }
 
 void number_put(unsigned char *p, uint64_t x, int bytes) {
   for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
@@ -7307,7 +7297,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   return e->status;
 }
 
-/* =========================================================
+/* =====================================
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
@@ -7634,7 +7624,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
@@ -7702,10 +7692,7 @@ void progress_show(const Trainer *t, Progress *p) {
   fflush(stderr);
 }
 
-void progress_end(Progress *p) {
-  if (p->open) fputc('\n', stderr);
-  p->open = false;
-}
+void progress_end(Progress *p) { if (p->open) fputc('\n', stderr); p->open = false; }
 
 /* What `sink eval` prints. */
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
@@ -7751,7 +7738,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
@@ -7990,7 +7977,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
   return e->status ? e->status : page_total(&p);
 }
 
-/* ------------------------
+/* -------------------------------------
  * 16.4  Verbs */
 
 /* The command that repeats the work, with the flags that count and differ from their default. */

@@ -5500,9 +5500,10 @@ static void fix_token__two_places(Test *t) {
     {16, 3, "--first-tokens 16 --fix-token 3", ""}, {0, 2, "--fix-token 2", ""},
     {317, 9, "--first-tokens 317 --fix-token 9", ""}, {0, 8, "--fix-token 8", ""},
     {0, 9, "--fix-token 9", ""}, {0, 10, "--fix-token 10", ""}, {320, 1, "--random-tokens 1", ""},
-    {320, 3, "--random-tokens 5,3", "--random-tokens 5"}};
+    {320, 3, "--random-tokens 5,3", "--random-tokens 5"},
+    {4, 3, "--random-tokens 5,3 --first-tokens 4", "--random-tokens 5 --first-tokens 4"}};
   enum { T = 8, V = 320, HELD = 60 };
-  for (int r = 0; r < 66; r++) {
+  for (int r = 0; r < 72; r++) {
     const int N = ROWS[r / 6].N, p = ROWS[r / 6].p, k = r % 6;
     static int drawn[2000];
     int often[V] = {0}, starts[2] = {0}; double sum = 0, distinct = 0;
@@ -5517,7 +5518,7 @@ static void fix_token__two_places(Test *t) {
       if (k == 2) data_held(d, s, HELD, T, ids, targets, fresh(t));
       if (k > 2) data_probe(d, s, k - 3, HELD, T, ids, targets, &starts[b]);
     }
-    const int place = p <= T + (k < 3) && (k < 3 || N < V) ? p : 0, from = N < V ? TOKEN_BYTE : 0;
+    const int place = p <= T + (k < 4) && (k < 3 || N < V) ? p : 0, from = N < V ? TOKEN_BYTE : 0;
     const bool repeats = N && N < V && k == 5;
     for (int i = 0; i < f->B * T; i++) {
       const int at = i % T + 1, *ids = f->ids + i + 1 - at;

@@ -1642,10 +1642,7 @@ typedef struct Json {
   uint32_t size, room;
 } Json;
 
-static void json_free(Json *j) {
-  free(j->text); free(j->at);
-  *j = (Json){0};
-}
+static void json_free(Json *j) { free(j->text); free(j->at); *j = (Json){0}; }
 
 /* Puts u as UTF-8, of 1 to 4 bytes; returns how many. */
 static size_t utf8_put(char to[4], uint32_t u) {
@@ -2318,9 +2315,7 @@ static void fact_must(const Facts *f, const char *key, const char *value) {
   fact_fails(f, key, value, v);
 }
 
-static void flags_set(const Facts *f, const char *flags) {
-  settings_flags(f->s, flags, "m", f->e);
-}
+static void flags_set(const Facts *f, const char *flags) { settings_flags(f->s, flags, "m", f->e); }
 
 /* The activation: with a gate it is a member of another row. */
 static void fact_act(const Facts *f, const char *key, const char *fallback, bool gated) {
@@ -4324,10 +4319,7 @@ enum { ENDINGS_MOST = 9 };
 typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Question;
 typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
 
-static void choices_free(Choices *c) {
-  free(c->text); free(c->question);
-  *c = (Choices){0};
-}
+static void choices_free(Choices *c) { free(c->text); free(c->question); *c = (Choices){0}; }
 
 /* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
 static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {

@@ -11,15 +11,16 @@
  * data/experiments.txt says which models are trained, what the paper printed of each, and what is
  * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
  * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
- * tables and the ledger as text (6) or as a page for a browser (7). Two toys (3) show the mechanism
- * in seconds. It has sink's own verbs too; its run, train and eval leave a page (pages.c).
+ * tables and the ledger as text (6) or as a page for a browser (7). When a sink comes, and the law
+ * of that, is in onset.c. Two toys (3) show the mechanism in seconds. It has sink's own verbs too;
+ * its run, train and eval leave a page (pages.c).
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
  *            4 One run                       5 Rules and verdicts  6 What is shown
  *            7 The page of the whole paper   8 What `check` states besides   9 The command
  *
  * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
- * data/test_paper.c.
+ * data/test_paper.c and data/test_onset.c.
  */
 #define SINK_NO_MAIN
 #include "options.h"
@@ -47,6 +48,7 @@ static const Own *own_of(const Settings *s) {
  *
  *   seeds N M                      rows are judged by seeds 1 .. N, those of headline claims by M
  *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
+ *   corpus NAME FILE HASH times N  the same, where every row reads N times its steps and data
  *   corpus NAME FILE.grammar       a grammar of data/
  *   domain NAME FILE [HASH]        a text or grammar to measure on, not to train on
  *   recipe NAME [RECIPE] FLAGS     flags to start from
@@ -64,10 +66,11 @@ static const Own *own_of(const Settings *s) {
  *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
  *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
  *
- * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
- * after=ROW goes on from that row's trained model, with these flags on top of its own. A paper's
- * number is -, where training failed there, or . where none is printed, or a number, which a * may
- * follow (measured on proxy scores) and a ~ precede (second-hand: our copy has lost it).
+ * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
+ * (+onset, +until: onset.c), and after=ROW goes on from that row's trained model, with these flags
+ * on top of its own. A paper's number is -, where training failed there, or . where none is
+ * printed, or a number, which a * may follow (measured on proxy scores) and a ~ precede
+ * (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
@@ -124,7 +127,9 @@ typedef struct Item {
 } Item;
 
 /* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
-typedef struct Corpus { const char *name, *file; uint64_t hash; bool grammar, domain; } Corpus;
+typedef struct Corpus {
+  const char *name, *file; uint64_t hash; bool grammar, domain; int times;
+} Corpus;
 
 typedef struct Recipe { const char *name; char flags[FLAGS_ROOM]; } Recipe;
 
@@ -215,11 +220,19 @@ static int read_seeds(Reading *r) {
 
 static int read_corpus(Reading *r) {
   Corpus *c = &r->x->corpus[r->x->corpora++];
-  const char *file = next_word(r), *hash = next_word(r), *dot = strrchr(file, '.');
+  const char *file = next_word(r), *word = next_word(r), *dot = strrchr(file, '.');
+  const char *hash = strcmp(word, "times") ? word : "";
   char *end;
+  double times = 1;
   *c = (Corpus){r->name, file, strtoull(hash, &end, 16), dot > file && !strcmp(dot, ".grammar"),
-                *r->example == 'd'};
-  return *file && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
+                *r->example == 'd', 1};
+  if (!*file || *end || !(*hash || c->grammar)) return wrong(r, "NAME FILE HASH", c->name);
+  if (*hash) word = next_word(r);
+  if (*word && (strcmp(word, "times") || !is_number(next_word(r), &times) || times < 1 ||
+                times > 99 || times > floor(times) || *r->at))
+    return wrong(r, "times N, N from 1 to 99", word);
+  c->times = (int)times;
+  return 0;
 }
 
 /* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into *after. */
@@ -1234,6 +1247,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   out->data.open = toys_open; out->groups = "mtd";
   if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
   out->train.seed = seed;
+  if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
   out->quiet = s->quiet;
@@ -1480,6 +1494,9 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
            i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
   snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d", row->after < 0 ? "" :
            x->row[row->after].flags, row->after < 0 ? "" : " then ", row->flags, r->seed);
+  if (corpus->times > 1 && d)
+    snprintf(r->flags + strlen(r->flags), sizeof r->flags - strlen(r->flags),
+             ", steps and data times %d", corpus->times);
   snprintf(r->data, sizeof r->data, "made by the toy");
   if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
                   (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
@@ -2825,6 +2842,36 @@ static void draw_maps(Paper *p, const char *word) {
   }
 }
 
+/* The cells that a terminal and the README show (6). */
+static void grid_html(Html *h, const Grid *g, const char *title) {
+  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
+                                     "td class=\"paper\""};
+  Cell head;
+  table_begin(h, title);
+  for (int r = 0; r < g->rows; r++) {
+    say(h, "<tr>");
+    for (int c = 0; c < g->columns; c++)
+      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g->pair[c] + (r > 0)],
+              flat_cell(g, r, c, head));
+    say(h, "</tr>\n");
+  }
+  say(h, "</table></div>\n");
+}
+
+static void item_table(Paper *p) {
+  Grid g;
+  if (grid_of(&g, &p->runs, p->item, true, p->h.e)) return;
+  grid_html(&p->h, &g, "Rows of the table, the paper's numbers and ours");
+  free(g.cell);
+}
+
+/* Text of bytes without a 0 at their end, which are freed. */
+static void html_bytes(Html *h, Bytes *b) {
+  bytes_add(b, "", 1, h->e);
+  if (!h->e->status) html_text(h, (const char *)b->at);
+  bytes_free(b);
+}
+
 #include "onset.c"
 
 static const Kind KINDS[PICTURE_KINDS] = {
@@ -2869,32 +2916,6 @@ static void item_pictures(Paper *p) {
     }
     if (drawn) say(&p->h, "</div>%s\n", folded ? "</details>" : "");
   }
-}
-
-/* The cells that a terminal and the README show (6). */
-static void item_table(Paper *p) {
-  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
-                                     "td class=\"paper\""};
-  Html *h = &p->h;
-  Grid g; Cell head;
-  if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
-  table_begin(h, "Rows of the table, the paper's numbers and ours");
-  for (int r = 0; r < g.rows; r++) {
-    say(h, "<tr>");
-    for (int c = 0; c < g.columns; c++)
-      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g.pair[c] + (r > 0)],
-              flat_cell(&g, r, c, head));
-    say(h, "</tr>\n");
-  }
-  say(h, "</table></div>\n");
-  free(g.cell);
-}
-
-/* Text of bytes without a 0 at their end, which are freed. */
-static void html_bytes(Html *h, Bytes *b) {
-  bytes_add(b, "", 1, h->e);
-  if (!h->e->status) html_text(h, (const char *)b->at);
-  bytes_free(b);
 }
 
 /* A verdict's sign, and the class of its bar. */
@@ -3641,6 +3662,8 @@ static int item_unknown(const Command *q, const char *name, Error *e) {
 
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
+  if (q->own->predict && (!n || strcmp(words[0], "onset")))
+    return fail(e, 2, "--predict: it is of the item onset. Try: ./paper onset --predict");
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)

@@ -102,6 +102,7 @@ static void experiments_read__refuses(Test *t) {
     {RULE "row d r |\n", "a number for each column"}, {"rule a.loss < b.loss by x\n", "a margin"},
     {RULE "item j no title\n", "REFERENCE: TITLE"}, {RULE "seeds 3 2\n", "two counts of seeds"},
     {RULE "corpus x x.txt\n", "NAME FILE HASH"}, {RULE "foo\n", "t:9: expected row, claim"},
+    {RULE "corpus x x.grammar times 0\n", "times N"},
     {RULE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE, "at most 6 pictures, found"},
     {RULE "needs a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\nneeds a.x > 1\n",
      "at most 4 needs"}};
@@ -220,17 +221,21 @@ static void row_numbers(Test *t, const Result *r) {
 }
 
 static void row_run__repeats(Test *t) {
-  static const struct { int row, seed; } RUNS[] = {{0, 3}, {0, 3}, {0, 4}, {1, 1}, {2, 1}};
-  Experiments x; Settings s; Error e = {0}; Bytes text[5] = {{0}};
+  static const struct { int row, seed, corpus; } RUNS[] = {
+    {0, 3, 0}, {0, 3, 0}, {0, 4, 0}, {1, 1, 0}, {2, 1, 0}, {1, 1, 1}};
+  Experiments x; Settings s; Error e = {0}; Bytes text[6] = {{0}};
   settings_default(&s);
   s.quiet = 1;
-  table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 --context "
-             "32 --batch 2 --steps 40 --warmup 5\nitem i s: t\nrow plain tiny --fix-token 1 +map "
-             "+valid\nrow star tiny --extra k --place post\nrow wild tiny --lr 900 --clip 0 "
-             "--init torch --sim identity --normalizer one\n");
+  table_open(&x, "corpus story story.grammar\ncorpus long story.grammar times 3\n"
+             "recipe tiny --layers 2 --dim 16 --ffn 16 --context 32 --batch 2 --steps 40 "
+             "--warmup 5\nitem i s: t\nrow plain tiny --fix-token 1 +map +valid\nrow star tiny "
+             "--extra k --place post\nrow wild tiny --lr 900 --clip 0 --init torch --sim "
+             "identity --normalizer one\n");
   EACH(i, RUNS) {
     Result r;
-    if (row_run(&r, &x, RUNS[i].row, x.corpus, RUNS[i].seed, &s, &e)) break;
+    if (row_run(&r, &x, RUNS[i].row, &x.corpus[RUNS[i].corpus], RUNS[i].seed, &s, &e)) break;
+    fact(t, i == 4 || (result_number(&r, "steps") == (i == 5 ? 120 : 40) &&
+                       !strstr(r.flags, "times 3") == (i < 5)), "run %d: %s", i, r.flags);
     result_text(&r, &text[i], &e);
     if (i == 0) row_numbers(t, &r);
     if (i == 3) fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
@@ -244,7 +249,7 @@ static void row_run__repeats(Test *t) {
   fact(t, !e.status, "%s", e.text);
   fact(t, !e.status && bytes_same(&text[0], &text[1]), "two runs differ");
   fact(t, !e.status && memcmp(text[0].at + 300, text[2].at + 300, 300), "two seeds are the same");
-  for (int i = 0; i < 5; i++) bytes_free(&text[i]);
+  for (int i = 0; i < 6; i++) bytes_free(&text[i]);
   experiments_free(&x);
 }
 
@@ -664,9 +669,9 @@ static void toy_run__learns(Test *t) {
 
 static void toy_run__refuses(Test *t) {
   static const char *const FLAGS[] = {
-    TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--pos rotary",
-    TRIGGER_TOY "--dim 3", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--prefix 3",
-    BACKCOPY_TOY "--fix-token 1", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--bos"};
+    TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--dim 3", BACKCOPY_TOY "--bos",
+    TRIGGER_TOY "--pos rotary", TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--fix-token 1",
+    BACKCOPY_TOY "--prefix 3", BACKCOPY_TOY "--random-tokens 2", BACKCOPY_TOY "--first-tokens 4"};
   static Progress p;
   EACH(k, FLAGS) {
     Settings s; Error e = {0}; Result r = {0};
@@ -924,9 +929,7 @@ static void results_open(Test *t, Experiments *x, Results *r, Error *e) {
   fact(t, !e->status, "%s", e->text);
 }
 
-static void results_shut(Experiments *x, Results *r) {
-  results_free(r); experiments_free(x);
-}
+static void results_shut(Experiments *x, Results *r) { results_free(r); experiments_free(x); }
 
 /* From files to verdicts. Near: a's mean 0.13, error sqrt(0.00025 / 5), t = 0.012 / 0.00707. */
 static void claims_judge__files(Test *t) {
