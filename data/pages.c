@@ -660,9 +660,10 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
     say(h, "</tr>\n");
   }
   say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
-         "tokens. alpha: mean weight on token 1 or *; x even: its multiple of what even rows "
-         "give. Norm ratio: the largest over the blocks of the first row's norm, over the mean "
-         "of the others. Valid loss: nats a token, over %lld tokens.</p>\n", s->eps, s->eval_n,
+         "tokens. alpha: mean share of token 1 or * in a row; x even: its multiple of what even "
+         "rows give. Row mass: what a row's raw weights on tokens sum to. Norm ratio: the largest "
+         "over the blocks of the first row's norm, over the mean of the others. Valid loss: nats "
+         "a token, over %lld tokens.</p>\n", s->eps, s->eval_n,
       o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
 }
 
@@ -785,7 +786,7 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
   if (!strcmp(verb, "run"))
     say(h, "One small model was trained three times on the same text, alike but for its attention: "
            "with softmax; with softmax and a learned key whose value is zero (k-bias); and with "
-           "sigmoid scores that need not sum to one. ");
+           "sigmoid scores that need not sum to one, scaled to learn as much. ");
   else if (!strcmp(verb, "train"))
     say(h, "This page shows how much of one a model had while it was trained%s. ",
         *verdict ? ". The training diverged" : ", and after it");

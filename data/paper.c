@@ -64,7 +64,8 @@ static const Own *own_of(const Settings *s) {
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
  *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
  *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
- *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
+ *   needs SIDE < SIDE              without which the claim is not judged; < or >, or = .. within M;
+ *                                  up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
  * (+onset, +until: onset.c), and after=ROW goes on from that row's trained model, with these flags
@@ -108,6 +109,7 @@ typedef struct Claim {
   Relation relation, needed[NEEDS];
   Side side[SIDES + 2 * NEEDS];
   double margin, from;         /* from: NAN where it is not said */
+  double within[NEEDS];        /* of a need that says =; else 0 */
 } Claim;
 
 /* A picture that an item wants (chapter 7), and of what. */
@@ -439,9 +441,12 @@ static int read_needs(Reading *r) {
   Claim *c = r->claim;
   if (!c->sides || c->needs == NEEDS)
     return wrong(r, "at most 4 needs below a claim and its rule", r->at);
-  Side *side = &c->side[c->sides + 2 * c->needs];
-  if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
-      read_side(r, &side[1])) return 1;
+  const int i = c->needs++;
+  Side *side = &c->side[c->sides + 2 * i];
+  if (read_side(r, &side[0]) || read_relation(r, &c->needed[i]) || read_side(r, &side[1])) return 1;
+  const char *margin = c->needed[i] == SAME ? (next_word(r), next_word(r)) : "";
+  if (c->needed[i] == SAME && (!is_number(margin, &c->within[i]) || !(c->within[i] > 0)))
+    return wrong(r, "within what they are equal", margin);
   return *r->at ? wrong(r, "the end of the line", r->at) : 0;
 }
 
@@ -1869,16 +1874,18 @@ static bool lacks(Judged *j, const Case *q) {
 static bool unmet(Judged *j, const Case *q) {
   for (int i = 0; i < q->c->needs; i++) {
     const Side *side = &q->c->side[q->c->sides + 2 * i];
-    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], also[40] = ""; int n = 1;
+    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], within[40] = "", also[40] = "";
+    int n = 1;
     for (int of = 0; of < 2 && n; of++)
       if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
         mean[of] = mean_of(value, n, &square);
     Relation relation = q->c->needed[i];
-    if (!n || related(mean[0], relation, mean[1], 0)) continue;  /* !n: lacks() says so */
+    if (!n || related(mean[0], relation, mean[1], q->c->within[i])) continue;  /* !n: see lacks() */
+    if (relation == SAME) snprintf(within, sizeof within, " within %g", q->c->within[i]);
     if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", mean[1]);
     bool sink = side->measure && !strncmp(side->measure, "times_", 6);
-    why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
-        side_text(b, q->x, side + 1), mean[0], also, sink ? " (no sink to judge)" : "");
+    why(j, "needs %s %s %s%s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
+        side_text(b, q->x, side + 1), within, mean[0], also, sink ? " (no sink to judge)" : "");
     return true;
   }
   return false;
@@ -2261,6 +2268,8 @@ static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *
     bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
     if (k + 1 == c->sides && c->margin > 0)
       bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
+    if (need >= 0 && !left && c->needed[need] == SAME)
+      bytes_print(out, e, " within %g", c->within[need]);
   }
 }
 
