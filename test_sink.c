@@ -7724,7 +7724,7 @@ static void sink__train_and_eval(Test *t) {
   const struct { const char *text, *name; int k; double want, bound; } NUMBERS[] = {
     {json, "\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
     {json, "\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
-    {json, "\"loss\": ", 0, found.loss, 1e-4}, {csv, "median\n", 9, found.loss, 1e-4}};
+    {json, "\"loss\": ", 0, found.loss, 1e-4}, {csv, "median\n", 10, found.loss, 1e-4}};
   EACH(i, NUMBERS) within(t, number_after(NUMBERS[i].text, NUMBERS[i].name, NUMBERS[i].k),
            NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
   sinks_free(&found);
