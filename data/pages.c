@@ -788,7 +788,8 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
            "with softmax; with softmax and a learned key whose value is zero (k-bias); and with "
            "sigmoid scores that need not sum to one, scaled to learn as much. ");
   else if (!strcmp(verb, "train"))
-    say(h, "This page shows how much of one a model had while it was trained, and after it. ");
+    say(h, "This page shows how much of one a model had while it was trained%s. ",
+        *verdict ? ". The training diverged" : ", and after it");
   else say(h, "This page shows how much of one a model has. ");
   element(h, "b", first);
   say(h, "</p>\n");
@@ -934,7 +935,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
 
 static void survey_failed(Survey *v, Error *one) {
   if (!one->status) return;
-  fprintf(stderr, "sink: %s\n", one->text);
+  fprintf(stderr, "%s: %s\n", v->s->program->name, one->text);
   v->left_out++;
   *one = (Error){0};
 }
@@ -979,7 +980,8 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
   if (alone)
     return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
                 alone, words[0], alone, s->ablate ? "key1" : s->report);
-  if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
+  if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
+    return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
@@ -992,10 +994,10 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
     survey_failed(&v, &of_model);
     trainer_free(&t);
   }
-  if (results_alone(s)) rows_write(v.row, v.rows, SURVEY_LABELS, s, e);
+  if (v.rows && results_alone(s)) rows_write(v.row, v.rows, SURVEY_LABELS, s, e);
   if (!e->status && v.left_out)
-    fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
-               "those", v.rows, v.left_out);
+    fail(e, 1, "eval: lines that were measured: %d; that could not be, as said above: %d. Try: "
+               "without those", v.rows, v.left_out);
   for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
   free(v.row);
   bytes_free(&names);
