@@ -6075,6 +6075,10 @@ typedef real Lanes64 __attribute__((LANES(64)));
     else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
+/* FETCH: the cache line of p, soon to be written. UNROLL: loops over a tile, or gcc may not. */
+#define FETCH(p) __builtin_prefetch(p, 1)
+#define UNROLL _Pragma("GCC unroll 24")
+
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6100,6 +6104,8 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
   *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
 #else                                                        /* number by number */
+#define FETCH(p) ((void)0)
+#define UNROLL
 #define VECTOR(p) (p)[lane]
 #define WITH_LANES(statement) \
     for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
@@ -6149,7 +6155,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
-  ROWS_MAX = 8, COLS_MAX = 2,          /* the largest tile, in rows and in vectors */
+  ROWS_MAX = 8, COLS_MAX = 3,          /* the largest tile, in rows and in vectors */
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
   SPREAD = 256,                        /* columns of B in a block; whole panels at every width */
@@ -6157,6 +6163,7 @@ enum {
   FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
   SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
   BAND = 256, BAND_MIN = 32,           /* rows of C in a task: at most, and when tasks are few */
+  HIGH = 96, ROOM = 768, PART = 192,   /* packed: rows of A, columns of B, columns of a thread */
   TASKS = 8,                           /* how many are enough for a few threads */
   GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
@@ -6166,21 +6173,46 @@ static const real ZEROS[LANES_MAX];
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C. */
-INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
-  const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
+/* The rows of a whole tile, by the number of registers: those of AVX-512 and ARM are 32. And its
+ * vectors side by side: more where A is packed and needs one register. */
+INLINE int tile_rows(const int bytes) {
+#ifdef __x86_64__
+  return bytes == 64 ? 8 : 6;
+#else
+  return (void)bytes, 8;
+#endif
+}
+INLINE int tile_cols(const int bytes, const bool packed) { return packed && bytes == 64 ? 3 : 2; }
+INLINE int tile_width(const int bytes, const bool packed) {
+  return tile_cols(bytes, packed) * bytes / (int)sizeof(real);
+}
+
+/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C.
+ * `packed`: column after column of `rows` numbers, and C is fetched while the sum runs. */
+INLINE void tile(const int bytes, const int rows, const int cols, const bool packed, Product t) {
+  const int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
+  const idx down = packed ? 1 : t.a.row;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX], out[TILE_MAX];
+  UNROLL
   for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
 
-  /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. */
-  for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
-    for (idx i = 0; i < rows; i++)
-      for (int v = 0; v < cols; v++)
-        lanes_axpy(bytes, sum + i * width + v * lanes, a[i * t.a.row], b + v * lanes);
+  /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. A row of
+   * C after the other, in the first half of the sum, is fetched, with the line it may end in. */
+  for (idx part = 0, p = 0; part < parts; part++) {
+    for (int v = 0; packed && part < t.m && v <= cols; v++)
+      FETCH(t.c + part * t.ldc + (v < cols ? v * lanes : t.n - 1));
+    const idx end = part + 1 < parts ? (part + 1) * (t.k / (2 * rows)) : t.k;
+    for (; p < end; p++, a += packed ? rows : t.a.col, b += t.b.row)
+      for (idx i = 0; i < rows; i++)
+        for (int v = 0; v < cols; v++)
+          lanes_axpy(bytes, sum + i * width + v * lanes, a[i * down], b + v * lanes);
+  }
 
   if (t.m == rows && t.n == width) {
+    UNROLL
     for (idx i = 0; i < rows; i++)
+      UNROLL
       for (int v = 0; v < cols; v++) {
         real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
         if (t.add) lanes_axpy(bytes, s, 1, at);
@@ -6189,6 +6221,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
     return;
   }
   /* A variable index would force the sums into memory, so an edge has its own copy. */
+  UNROLL
   for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
   for (idx i = 0; i < t.m; i++, t.c += t.ldc)
     for (idx j = 0; j < t.n; j++) {
@@ -6197,23 +6230,15 @@ INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
     }
 }
 
-/* The rows of a whole tile, by the number of registers: those of ARM are 32. */
-INLINE int tile_rows(const int bytes) {
-#ifdef __x86_64__
-  return bytes == 64 ? 8 : 6;
-#else
-  return (void)bytes, 8;
-#endif
-}
-
-/* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
-INLINE void tile_that_fits(const int bytes, Product t) {
-  const int rows = tile_rows(bytes), cols = COLS_MAX;
-  const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
-  if (tall && wide) tile(bytes, rows, cols, t);
-  else if (tall) tile(bytes, rows, cols / 2, t);
-  else if (wide) tile(bytes, rows / 2, cols, t);
-  else tile(bytes, rows / 2, cols / 2, t);
+/* The tile that fits: of packed rows the narrowest, else all or half of the rows and columns. */
+INLINE void tile_that_fits(const int bytes, const bool packed, Product t) {
+  const int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
+  const bool tall = packed || t.m > rows / 2;
+  if (t.n > 2 * lanes) { if (tile_cols(bytes, packed) == 3) tile(bytes, rows, 3, packed, t); }
+  else if (t.n > lanes) {
+    if (tall) tile(bytes, rows, 2, packed, t); else tile(bytes, rows / 2, 2, packed, t);
+  } else if (tall) tile(bytes, rows, 1, packed, t);
+  else tile(bytes, rows / 2, 1, packed, t);
 }
 
 /* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
@@ -6229,6 +6254,9 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     const idx nr = at_most(n - j, width);
     if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
     if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
+    else if (b.col == 1)
+      for (idx p = 0; p < k; p++)
+        for (idx q = 0; q < nr; q++) to[j * k + p * width + q] = b.at[p * b.row + j + q];
     else
       for (idx p = 0; p < k; p++)
         for (idx q = 0; q < nr; q++)
@@ -6241,7 +6269,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
    packed a group of tiles at a time, and so is a last tile that is not full. */
 INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
   const int rows = tile_rows(bytes), group = GROUP * rows;
-  const int width = COLS_MAX * bytes / (int)sizeof(real);
+  const int width = tile_width(bytes, false);
   const bool transposed = p.a.col != 1;
   _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
   for (idx i = 0; i < p.m; i += rows) {
@@ -6256,15 +6284,15 @@ INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
     for (idx j = 0; j < p.n; j += width) {
       const Matrix b = j < ready ? rows_of(p.b.at + j, p.b.row)
                                  : rows_of(panels + (j - ready) * p.k, width);
-      tile_that_fits(bytes, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
-                                      at_most(p.n - j, width), p.k, p.add});
+      tile_that_fits(bytes, false, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
+                                             at_most(p.n - j, width), p.k, p.add});
     }
   }
 }
 
 /* The whole product on this thread, for k > 0. Packing does not pay for few rows or a small B. */
 INLINE void product(const int bytes, Product whole) {
-  const int width = COLS_MAX * bytes / (int)sizeof(real);
+  const int width = tile_width(bytes, false);
   const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
   const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
   _Alignas(64) real panels[DEPTH * SPREAD];
@@ -6280,6 +6308,34 @@ INLINE void product(const int bytes, Product whole) {
                              whole.add || p > 0}, panels, ready);
     }
   }
+}
+
+/* The packed form. A panel of B stays in L1 while HIGH packed rows of A pass by from L2, where ROOM
+   columns of B wait. `room` is for these; up to HIGH rows, each panel is packed when it is used. */
+INLINE void product_packed(const int bytes, Product w, real *room) {
+  const int rows = tile_rows(bytes), width = tile_width(bytes, true);
+  const bool once = w.m <= HIGH;
+  _Alignas(64) real tall[HIGH * DEPTH];
+  for (idx j0 = 0; j0 < w.n; j0 += ROOM)
+    for (idx p = 0; p < w.k; p += DEPTH) {
+      const idx n = at_most(w.n - j0, ROOM), k = at_most(w.k - p, DEPTH);
+      if (!once) pack(room, width, matrix_from(w.b, p, j0), n, k);
+      for (idx i0 = 0; i0 < w.m; i0 += HIGH) {
+        const idx m = at_most(w.m - i0, HIGH);
+        const Matrix a = matrix_from(w.a, i0, p);
+        pack(tall, rows, (Matrix){a.at, a.col, a.row}, m, k);
+        for (idx j = 0; j < n; j += width) {
+          real *panel = once ? room : room + j * k, *c = w.c + i0 * w.ldc + j0 + j;
+          const idx nj = at_most(n - j, width);
+          if (once) pack(panel, width, matrix_from(w.b, p, j0 + j), nj, k);
+          for (idx i = 0; i < m; i += rows)
+            tile_that_fits(bytes, true,
+                           (Product){c + i * w.ldc, w.ldc, transpose_of(tall + i * k, rows),
+                                     rows_of(panel, width), at_most(m - i, rows), nj, k,
+                                     w.add || p > 0});
+        }
+      }
+    }
 }
 
 /* --- 13.3  Vector maths ------------------------------------------------------------------------
@@ -6476,6 +6532,7 @@ Isa isa_best(void) {
 }
 
 INSTANCES(void, product_for, (Product p), product(BYTES, p))
+INSTANCES(void, packed_for, (Product p, real *room), product_packed(BYTES, p, room))
 INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p), map(op, n, y, x, p))
 INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
           return op == FOLD_MAX ? fold_max(n, x)
@@ -6487,6 +6544,28 @@ static void product_here(Isa isa, Product p) {
   else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
+/* The packed form, a part of C for each thread, which shares nothing: whole columns where each gets
+   PART of them, else fewer rows too. False without memory. */
+static bool matmul_packed(Isa isa, Product t) {
+  const int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
+  const idx across = at_most(workers(), pieces(t.n, PART)), down = pieces(workers(), across);
+  const idx wide = pieces(pieces(t.n, across), width) * width;
+  const idx high = pieces(pieces(t.m, down), rows) * rows, tasks = down * across;
+  const idx each = (high <= HIGH ? width : at_most(wide, ROOM)) * DEPTH;
+  real *room = malloc((size_t)(tasks * each + LANES_MAX) * sizeof(real)), *panels = room;
+  if (!room) return false;
+  while ((uintptr_t)panels % 64) panels++;
+  PARALLEL
+  for (idx task = 0; task < tasks; task++) {
+    const idx i = task / across * high, j = task % across * wide;
+    packed_for[isa]((Product){t.c + i * t.ldc + j, t.ldc, matrix_from(t.a, i, 0),
+                              matrix_from(t.b, 0, j), at_most(t.m - i, high),
+                              at_most(t.n - j, wide), t.k, t.add}, panels + task * each);
+  }
+  free(room);
+  return true;
+}
+
 /* C in `down` bands of rows by `across` blocks of columns. A tall band packs B seldom; where there
    are few of both, bands are lower, so that threads find work. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
@@ -6495,6 +6574,7 @@ static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx 
   const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
   idx down = pieces(m, BAND);
   if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
+  if (m > FEW_ROWS && n >= PART && matmul_packed(isa, whole)) return;
   if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
   const idx band = pieces(pieces(m, down), rows) * rows;
   PARALLEL
